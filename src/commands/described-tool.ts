@@ -1,4 +1,5 @@
 import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { Tool, type ToolDefinition } from '../mcp/tool.ts';
 import type { PlainConfig } from '../settings/config.ts';
 
@@ -20,6 +21,6 @@ export function describeTool(
 ): DescribedTool | undefined {
   const { name } = operation;
   if (name === undefined || operation.operation === 'subscription') return undefined;
-  const tool = new Tool(name.value, '', { document, operation }, { ...config, schema });
+  const tool = new Tool(name.value, '', { fragments: fragmentsOf(document), operation }, { ...config, schema });
   return { tool: tool.definitionFor(undefined), hints: tool.hints };
 }

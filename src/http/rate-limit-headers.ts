@@ -12,8 +12,7 @@ export function rateLimitHeaders(windows: readonly BudgetStatus[], retryAfter?: 
   if (windows.length === 0) return {};
   const latest = retryAfter === undefined ? Number.POSITIVE_INFINITY : Number(retryAfter);
   const policies = windows.map((window) => `"${nameOf(window)}";q=${window.limit};w=${window.window}`);
-  const scarcest = [...Map.groupBy(windows, ({ surface }) => surface).values()].map((all) => all.reduce(scarcer));
-  const limits = scarcest.map(
+  const limits = scarcestOf(windows).map(
     (window) => `"${nameOf(window)}";r=${window.remaining};t=${Math.min(window.resetsIn, latest)}`,
   );
   return { 'ratelimit-policy': policies.join(', '), ratelimit: limits.join(', ') };
@@ -21,6 +20,11 @@ export function rateLimitHeaders(windows: readonly BudgetStatus[], retryAfter?: 
 
 function nameOf({ surface, window }: BudgetStatus): string {
   return `${surface}-${window}s`;
+}
+
+/** Of each surface the window with the least left. */
+export function scarcestOf(windows: readonly BudgetStatus[]): readonly BudgetStatus[] {
+  return [...Map.groupBy(windows, ({ surface }) => surface).values()].map((all) => all.reduce(scarcer));
 }
 
 /** The window with less left; if they are equal, the one that ends later. */

@@ -1,4 +1,5 @@
 import type { CursorCodec } from '../context.ts';
+import { scarcestOf } from '../http/rate-limit-headers.ts';
 import type { HttpRequestContext } from '../http/request-context.ts';
 import type { BudgetStatus } from '../operation/cost.ts';
 import { type ErrorReporting, toPublicErrors } from '../operation/errors.ts';
@@ -101,20 +102,14 @@ function restCallsOf({ extensions }: OperationResult): RestCalls {
   return {
     actual: Number(actual ?? 0),
     cached: Number(cached ?? 0),
-    ...(isList(budget) && { budget: scarcest(budget) }),
+    ...(isList(budget) && {
+      budget: scarcestOf(budget.filter(isStatus)).map(({ surface, remaining, resetsIn }) => ({
+        surface,
+        remaining,
+        resetsIn,
+      })),
+    }),
   };
-}
-
-/** Of each surface the window of which least is left. */
-function scarcest(windows: readonly unknown[]): NonNullable<RestCalls['budget']> {
-  const found = new Map<unknown, { surface: BudgetStatus['surface']; remaining: number; resetsIn: number }>();
-  for (const window of windows) {
-    if (!isStatus(window)) continue;
-    const { surface, remaining, resetsIn } = window;
-    const known = found.get(surface);
-    if (known === undefined || remaining < known.remaining) found.set(surface, { surface, remaining, resetsIn });
-  }
-  return [...found.values()];
 }
 
 function isStatus(value: unknown): value is BudgetStatus {

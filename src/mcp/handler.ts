@@ -4,6 +4,7 @@ import { readBody } from '../http/body.ts';
 import type { BodyBudget, BodyClaim } from '../http/body-budget.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Identify } from '../http/identify.ts';
+import { isLoopback } from '../http/loopback.ts';
 import { negotiate } from '../http/negotiation.ts';
 import { type BodyLimits, countRefused, refusalOf } from '../http/request.ts';
 import { HttpRequestContext } from '../http/request-context.ts';
@@ -16,8 +17,15 @@ import type { CountRefused } from '../telemetry/refused-requests.ts';
 import { editionOf } from './editions.ts';
 import { errorCodes, errorText, McpError, type Message, resultText, toMessage } from './message.ts';
 import type { AnswerMethod } from './methods.ts';
-import { createOriginCheck, type OriginOptions } from './origins.ts';
 import { challengeOf, type ProtectedResource } from './protected-resource.ts';
+
+/** Which origins may send requests. */
+export interface OriginOptions {
+  /** Under which clients reach the gateway; undefined: from this machine. */
+  readonly publicUrl: string | undefined;
+  /** Origins whose pages may call. */
+  readonly corsOrigins: readonly string[];
+}
 
 /** Collaborators and settings of the endpoint for agents. */
 export interface McpHandlerOptions extends OriginOptions {
@@ -113,6 +121,21 @@ function refuse(request: IncomingMessage, isAllowed: (origin: string) => boolean
   const refusal = refusalOf(request);
   if (refusal !== undefined) throw refusal;
   if (negotiate(accept) === undefined) throw refusedWith(406, 'Expected `Accept` to have application/json.');
+}
+
+/**
+ * True if a request with this `Origin` may be answered. A page that made the name of its own host lead here would otherwise
+ * use what only this machine may reach (DNS rebinding). `Host` is never looked at: such a page decides what it says.
+ */
+function createOriginCheck({ publicUrl, corsOrigins }: OriginOptions): (origin: string) => boolean {
+  const known = new Set(corsOrigins);
+  if (publicUrl !== undefined) known.add(new URL(publicUrl).origin);
+  return (origin) => known.has(origin) || (publicUrl === undefined && isLoopbackOrigin(origin));
+}
+
+function isLoopbackOrigin(origin: string): boolean {
+  const url = URL.parse(origin);
+  return url !== null && url.origin === origin && isLoopback(url);
 }
 
 function refusedWith(status: number, message: string, headers?: Readonly<Record<string, string>>): McpError {

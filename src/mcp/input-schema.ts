@@ -1,5 +1,4 @@
 import {
-  type DocumentNode,
   type GraphQLInputType,
   type GraphQLSchema,
   getVariableValues,
@@ -8,22 +7,19 @@ import {
   isInputType,
   isListType,
   isNonNullType,
-  type OperationDefinitionNode,
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
 import { mostFiles } from '../graphql/mutation-body.ts';
+import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { type NodeType, nouns } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { type JsonSchema, orNull } from './json-schema.ts';
-import { isAlone, isOwner, isPageSize, namedBy, type VariableUse, variableUses } from './variable-uses.ts';
+import { isAlone, isOwner, isPageSize, namedBy, type VariableUse, type VariableUses } from './variable-uses.ts';
 
 /** The operation of a tool. */
-export interface ToolOperation {
-  readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
+export interface ToolOperation extends OperationScope {
   readonly maxPageSize: number;
 }
 
@@ -33,8 +29,7 @@ export interface ToolOperation {
  * exist, the name of a file, `first` beside `last`, an id without its owner, a member of `extra` that has a field of its
  * own, the cost.
  */
-export function inputSchemaOf({ schema, document, operation, maxPageSize }: ToolOperation): JsonSchema {
-  const uses = variableUses(schema, document, operation);
+export function inputSchemaOf({ schema, operation, maxPageSize }: ToolOperation, uses: VariableUses): JsonSchema {
   const { variableDefinitions: definitions = [] } = operation;
   const properties = definitions.map((definition): [string, JsonSchema] => {
     const name = definition.variable.name.value;
@@ -214,9 +209,8 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** The variables of an operation that say how large its answer is: sizes of pages, lists of ids, and switches. */
-export function sizingVariables({ schema, document, operation }: ToolOperation): readonly string[] {
-  const uses = variableUses(schema, document, operation);
+/** The variables of an operation that say how large its answer is: sizes of pages, and lists of ids. */
+export function sizingVariables(uses: VariableUses): readonly string[] {
   const isSizing = ({ argument, field, isItem }: VariableUse): boolean =>
     isPageSize({ argument, field }) || (field !== undefined && argument.name === 'ids' && !isItem);
   return [...uses].filter(([, all]) => all.some(isSizing)).map(([name]) => name);

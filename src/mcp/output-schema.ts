@@ -10,17 +10,15 @@ import {
   isObjectType,
 } from 'graphql';
 import { isConstant, rootOf } from '../look-ahead/operation-trees.ts';
-import { fragmentsOf, type ObjectSelection, type Selection } from '../look-ahead/selection-tree.ts';
+import type { ObjectSelection, OperationScope, Selection } from '../look-ahead/selection-tree.ts';
 import { isList, isObject } from '../rest/values.ts';
-import type { ToolOperation } from './input-schema.ts';
 import { allowsNull, type JsonSchema, orNull, typesOf } from './json-schema.ts';
 
 /** The schema of the data that an operation answers. */
-export function outputSchemaOf({ schema, document, operation }: ToolOperation): JsonSchema {
-  const scope = { schema, fragments: fragmentsOf(document), operation };
+export function outputSchemaOf(scope: OperationScope): JsonSchema {
   const isCertain = isConstant(scope);
   const root = rootOf(scope, isCertain ? {} : undefined);
-  return root === undefined ? {} : objectSchema(root, { schema, isCertain });
+  return root === undefined ? {} : objectSchema(root, { schema: scope.schema, isCertain });
 }
 
 interface Scope {

@@ -1,6 +1,5 @@
 import type { CursorCodec } from '../context.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
-import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import { type Extremes, extremesOf, planWith, type Variables } from '../plan/worst-case.ts';
 import type { Tenant } from '../rest/tenants.ts';
@@ -30,8 +29,7 @@ export interface CostLimits {
 export function costOf(tool: ToolOperation & CostLimits, tenant?: Tenant): ToolCost {
   const { maxUpstreamCalls } = tool;
   const maxSteps = mostSteps(maxUpstreamCalls);
-  const fragments = fragmentsOf(tool.document);
-  const found = unlessTooLarge(() => extremesOf({ ...tool, fragments, maxSteps, tenant, variesDefaults: true }));
+  const found = unlessTooLarge(() => extremesOf({ ...tool, maxSteps, tenant, variesDefaults: true }));
   if (found === undefined) {
     const line = `Costs up to ${counted(maxUpstreamCalls)}.`;
     const objects = Number.POSITIVE_INFINITY;
@@ -93,7 +91,7 @@ export function refusalsOf(
   values: Variables,
   { cursors, tenant, maxUpstreamCalls }: CallerLimits & { readonly cursors: CursorCodec },
 ): readonly unknown[] {
-  const options = { ...tool, fragments: fragmentsOf(tool.document), tenant, maxSteps: mostSteps(maxUpstreamCalls) };
+  const options = { ...tool, tenant, maxSteps: mostSteps(maxUpstreamCalls) };
   const planned = unlessTooLarge(() => planWith(values, { ...options, cursors }));
   // A tenant that may not reach a part may see the rest.
   return (planned?.refusals ?? []).filter((refusal) => !(refusal instanceof ForbiddenError));
@@ -110,7 +108,7 @@ export function fittingSize(
   limits: CallerLimits,
 ): number | undefined {
   const maxSteps = mostSteps(limits.maxUpstreamCalls);
-  const options = { ...tool, fragments: fragmentsOf(tool.document), tenant: limits.tenant, maxSteps };
+  const options = { ...tool, tenant: limits.tenant, maxSteps };
   return smallerSizes.find((size) => {
     const smaller = { ...values, ...Object.fromEntries(sizing.map((name) => [name, sized(values[name], size)])) };
     const plan = unlessTooLarge(() => planWith(smaller, options)?.plan);

@@ -1,6 +1,6 @@
 import { type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { rootOf } from '../look-ahead/operation-trees.ts';
-import { fragmentsOf } from '../look-ahead/selection-tree.ts';
+import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import type { PreparedOperation } from '../operation/document.ts';
 import { reachesAll, runningOperation } from '../rest/roles.ts';
 import type { Tenant } from '../rest/tenants.ts';
@@ -8,6 +8,7 @@ import { inputSchemaOf, oneLine, sizingVariables, type ToolOperation } from './i
 import type { JsonSchema } from './json-schema.ts';
 import { outputSchemaOf } from './output-schema.ts';
 import { type CostLimits, costOf, type ToolCost } from './tool-cost.ts';
+import { variableUses } from './variable-uses.ts';
 
 /** The most characters of an answer: agents pay for each of them. */
 export const mostCharacters = 100_000;
@@ -56,18 +57,19 @@ export class Tool {
   constructor(
     name: string,
     documentId: string,
-    { document, operation }: Pick<PreparedOperation, 'document' | 'operation'>,
+    { fragments, operation }: Pick<PreparedOperation, 'fragments' | 'operation'>,
     options: ToolOptions,
   ) {
-    const own = { ...options, document, operation };
+    const own = { ...options, fragments, operation };
     const fields = rootFieldsOf(own);
+    const uses = variableUses(own);
     this.name = name;
     this.documentId = documentId;
     this.isMutation = operation.operation === 'mutation';
     this.rootFields = new Set(fields.map(({ name: field }) => field));
-    this.inputSchema = inputSchemaOf(own);
+    this.inputSchema = inputSchemaOf(own, uses);
     this.outputSchema = outputSchemaOf(own);
-    this.sizing = sizingVariables(own);
+    this.sizing = sizingVariables(uses);
     this.#operation = own;
     this.#text = descriptionOf(operation, fields);
     this.#annotations = annotationsOf(operation, fields);
@@ -139,8 +141,7 @@ interface RootField {
   readonly method: string | undefined;
 }
 
-function rootFieldsOf({ schema, document, operation }: ToolOperation): readonly RootField[] {
-  const scope = { schema, fragments: fragmentsOf(document), operation };
+function rootFieldsOf(scope: OperationScope): readonly RootField[] {
   return (rootOf(scope, undefined)?.fields ?? []).map(({ field, role }) => {
     const method = 'endpoint' in role ? role.endpoint.method : undefined;
     return { name: field.name, description: field.description ?? '', method };

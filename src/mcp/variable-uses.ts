@@ -1,24 +1,21 @@
 import {
   type ASTNode,
-  type DocumentNode,
   type GraphQLArgument,
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLInputField,
-  type GraphQLSchema,
   getNamedType,
   getNullableType,
   isInputObjectType,
   isListType,
   isNonNullType,
   isObjectType,
-  type OperationDefinitionNode,
   TypeInfo,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import { roleOf } from '../look-ahead/roles.ts';
-import { fragmentsOf } from '../look-ahead/selection-tree.ts';
+import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { isNoun, type NodeType } from '../rest/nouns.ts';
 
 /** A place of a document in which a variable stands: an argument, or a field of an input object. */
@@ -49,15 +46,13 @@ interface Input {
   readonly siblings: readonly string[];
 }
 
+/** The places of each variable of an operation. */
+export type VariableUses = ReadonlyMap<string, readonly VariableUse[]>;
+
 /** The places of each variable of an operation, in its fragments as well. */
-export function variableUses(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-): ReadonlyMap<string, readonly VariableUse[]> {
+export function variableUses({ schema, fragments, operation }: OperationScope): VariableUses {
   const uses = new Map<string, VariableUse[]>();
   const types = new TypeInfo(schema);
-  const fragments = fragmentsOf(document);
   const waiting: ASTNode[] = [operation];
   const seen = new Set<string>();
   /** The fields of input objects around the current node, innermost last. */

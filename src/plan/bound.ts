@@ -25,7 +25,7 @@ const unbounded: Bound = { calls: Number.POSITIVE_INFINITY, rows: Number.POSITIV
 /**
  * A bound of every plan of an operation: as if nothing were shared, every page as large as it may be, and all selected that
  * its variables may select. Worked out once for an operation, it spares the plans of those that cannot exceed a limit.
- * Infinite if only a plan can tell: mutations, and objects by global id or by the keys of a tenant.
+ * Infinite if only a plan can tell: mutations, and objects by global id or by the keys of a narrowed caller.
  */
 export function boundOf(request: BoundRequest): Bound {
   const { operation, maxPageSize, isNarrowed = false } = request;

@@ -110,7 +110,7 @@ export function rowsOf(
   });
 }
 
-/** Plans the list of projects of a narrowed tenant: each is found by its key, and nothing else of the list is read. */
+/** Plans the list of projects of a narrowed caller: each is found by its key, and nothing else of the list is read. */
 export function planReachable(builder: PlanBuilder, selected: SelectedField, { projects }: Reach): void {
   builder.withArguments(selected, (args) => {
     const { page } = keyedConnection(builder.options, { noun: 'Project', scope: '' }, [...projects], args.connection);

@@ -77,7 +77,7 @@ function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Obj
 /** The objects that an argument names: one, or one at each owner whose own id is not known. */
 function objectsById({ builder, endpoint: { noun }, parent, stage, certain }: PlannedField, id: string): Objects {
   if (parent === undefined || noun === 'Project') {
-    refuseCurrent(builder.options.tenant?.reach, id, 'id');
+    refuseCurrent(builder.reach, id, 'id');
     return keyed({ noun: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, stage, certain);
   }
   const key: Key = parseIdWithin({ noun, scope: parent.id ?? current }, id, 'id');

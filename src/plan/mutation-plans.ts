@@ -1,7 +1,6 @@
 import { namesGlobally } from '../graphql/ids.ts';
 import { checkedWrite } from '../graphql/mutation-body.ts';
 import { ownerArgumentOf, textIn } from '../graphql/mutation-inputs.ts';
-import { mutationReach } from '../graphql/narrowing.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
@@ -56,7 +55,7 @@ interface Target {
   /** True if the project or organization is the one that `@current` stands for, and not the one of the key. */
   readonly isOwnerRead: boolean;
   /**
-   * The objects that are read before the write: the one that `@current` stands for, and those that a narrowed tenant
+   * The objects that are read before the write: the one that `@current` stands for, and those that a narrowed caller
    * names.
    */
   readonly reads: readonly Noun[];
@@ -75,7 +74,7 @@ function targetOf(
   const input = isObject(given) ? given : {};
   const owner = textIn(input, ownerArgumentOf(noun));
   const info = { parentType: parent, fieldName: field.name };
-  const reach = mutationReach(builder.options.tenant, field.name);
+  const reach = builder.writeReach(field.name);
   const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, owner, info, reach);
   const answersIds = inside !== undefined && answersScopes(inside);
   const isCompared = owner === current && namesGlobally(input);

@@ -9,10 +9,10 @@ import {
 import type { CursorCodec } from '../context.ts';
 import type { ConnectionArguments } from '../graphql/connections.ts';
 import { UserInputError } from '../graphql/input-error.ts';
-import { ForbiddenError } from '../graphql/narrowing.ts';
+import { ForbiddenError, mutationReach } from '../graphql/narrowing.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { NodeType } from '../rest/nouns.ts';
-import { reaches } from '../rest/reach.ts';
+import { type Reach, reaches } from '../rest/reach.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { ListPlans } from './list-plans.ts';
 import { currentProject, type Objects, type SelectedObjects, type Stage } from './objects.ts';
@@ -65,18 +65,27 @@ export class PlanBuilder {
     this.rows = new RowPlans(this.calls, this.schedule, this.lists, options.maxPageSize);
   }
 
+  /** The reach of the caller for whom it is planned; undefined if it reaches all that its key sees. */
+  get reach(): Reach | undefined {
+    return this.options.tenant?.reach;
+  }
+
+  /** Its reach in a mutation. Throws a ForbiddenError if it may not run that. */
+  writeReach(mutation: string): Reach | undefined {
+    return mutationReach(this.options.tenant, mutation);
+  }
+
   /** Plans what is selected on objects that a field answers. */
   plan(place: SelectedObjects): void {
     this.steps.take(place.path);
     if (!this.#isOutside(place.objects)) this.#planObjects(this, place);
   }
 
-  /** True if objects are known to be out of the tenant's reach: they are absent, and nothing is read for them. */
+  /** True if objects are known to be out of reach: they are absent, and nothing is read for them. */
   #isOutside({ type: noun, id, owner }: Objects): boolean {
-    const reach = this.options.tenant?.reach;
-    if (reach === undefined || id === undefined) return false;
+    if (this.reach === undefined || id === undefined) return false;
     const scope = owner === undefined ? '' : owner.id;
-    return scope !== undefined && !reaches(reach, { noun, scope, id });
+    return scope !== undefined && !reaches(this.reach, { noun, scope, id });
   }
 
   /**

@@ -69,8 +69,7 @@ function planCalls(request: PlanRequest): PlanBuilder {
 function planQuery(builder: PlanBuilder, fields: readonly SelectedField[]): void {
   for (const selected of fields) {
     const { role, responseKey: path } = selected;
-    const { tenant } = builder.options;
-    if (role.kind === 'list' && tenant?.reach !== undefined) planReachable(builder, selected, tenant.reach);
+    if (role.kind === 'list' && builder.reach !== undefined) planReachable(builder, selected, builder.reach);
     else if (role.kind === 'node') builder.withArguments(selected, (args) => planNodes(builder, selected, args));
     else if (role.kind === 'organization')
       builder.withArguments(selected, (args) => planOrganization(builder, selected, args));
@@ -103,7 +102,7 @@ function planOrganization(
   { below: selection, responseKey: path }: SelectedField,
   args: Arguments,
 ): void {
-  refuseCurrent(builder.options.tenant?.reach, args.text('id'), 'id');
+  refuseCurrent(builder.reach, args.text('id'), 'id');
   const id = parseOwnerId('Organization', args.text('id') ?? '', 'id');
   builder.plan({ objects: keyedOrganization(id, start, true), selection, path, known: 'unknown' });
 }

@@ -22,7 +22,7 @@ interface Sampling {
   /** A large number. */
   readonly many: number;
   readonly number: number;
-  /** The reach of the caller's tenant, if it is narrowed: objects beyond it cost nothing. */
+  /** The reach of the caller, if it is narrowed: objects beyond it cost nothing. */
   readonly reach: Reach | undefined;
 }
 
@@ -69,7 +69,7 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
   UUID: ({ number }) => [uuidOf(number)],
 };
 
-/** A project that no tenant reaches. */
+/** A project that no narrowed caller reaches. */
 const beyond = '-1';
 
 /** Values that a variable of a type may have, of those that cost differently. */
@@ -86,7 +86,7 @@ export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly 
 
 /**
  * The required members, of either sort of owner; for a filter, one of its texts; and files, without which the change of a
- * plugin's source code is refused. Once more with the dashboards that it may name, which are read first for a narrowed tenant.
+ * plugin's source code is refused. Once more with the dashboards that it may name, which are read first for a narrowed caller.
  */
 function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly unknown[] {
   const fields = Object.values(type.getFields());

@@ -27,11 +27,12 @@ function planTail(
   selected: SelectedField,
   args: Arguments,
 ): void {
-  const { tenant, maxPageSize } = builder.options;
+  const { reach, options } = builder;
+  const { maxPageSize } = options;
   const { responseKey: path } = selected;
-  refuseCurrent(tenant?.reach, args.text('projectId'), 'projectId');
+  refuseCurrent(reach, args.text('projectId'), 'projectId');
   const id = parseOwnerId('Project', args.text('projectId') ?? '', 'projectId');
-  if (!reaches(tenant?.reach, { noun: 'Project', scope: '', id })) return;
+  if (!reaches(reach, { noun: 'Project', scope: '', id })) return;
   if (id === current) builder.planCurrent({ stage: start, certain: true, path });
   builder.calls.add({ endpoint, stage: start, lower: 1, upper: 1, rows: maxPageSize, paths: [path] });
   builder.hints.add(

@@ -1,5 +1,6 @@
 import { isInputObjectType, parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { Tool } from '../../src/mcp/tool.ts';
 import { createSchema } from '../../src/schema.ts';
 
@@ -10,7 +11,12 @@ function toolOf(text: string): Tool {
   const document = parse(text);
   const [operation] = document.definitions;
   if (operation?.kind !== 'OperationDefinition') throw new Error('expected an operation');
-  return new Tool('A', 'id', { document, operation }, { schema, maxPageSize: 100, maxUpstreamCalls: 150 });
+  return new Tool(
+    'A',
+    'id',
+    { fragments: fragmentsOf(document), operation },
+    { schema, maxPageSize: 100, maxUpstreamCalls: 150 },
+  );
 }
 
 /** The fewest REST calls of the tool that a document is. */
