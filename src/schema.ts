@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   coerceInputLiteral,
@@ -53,7 +53,8 @@ function withoutSubscriptions(schema: GraphQLSchema): GraphQLSchema {
 }
 
 function buildSchema(): GraphQLSchema {
-  const sdl = globSync('*.graphql', { cwd: folder })
+  const sdl = readdirSync(folder)
+    .filter((name) => name.endsWith('.graphql'))
     .toSorted()
     .map((name) => readFileSync(join(folder, name), 'utf8'));
   const schema = parseSchema(sdl.join('\n'));

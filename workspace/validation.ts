@@ -1,4 +1,5 @@
-import AjvCompiler, { type BuildCompilerFromPool } from '@fastify/ajv-compiler';
+import { createRequire } from 'node:module';
+import type * as AjvCompiler from '@fastify/ajv-compiler';
 import type { FastifySchema, FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
 import type { Operation, Parameter } from './document.ts';
 import { type ApiError, invalid, notFound, required } from './errors.ts';
@@ -13,6 +14,8 @@ const lenient = new Set(['limit', 'offset']);
 
 type Validate = ReturnType<FastifySchemaCompiler<FastifySchema>>;
 
+const load = createRequire(import.meta.url);
+
 /** Compiles the schema of a part of requests when the first such request comes: to compile all takes 60 ms. */
 export const compileWhenAsked: FastifySchemaCompiler<FastifySchema> = (route) => {
   let validate: Validate | undefined;
@@ -25,16 +28,18 @@ export const compileWhenAsked: FastifySchemaCompiler<FastifySchema> = (route) =>
   return validateLate;
 };
 
-let compiler: ReturnType<BuildCompilerFromPool> | undefined;
+let compiler: ReturnType<AjvCompiler.BuildCompilerFromPool> | undefined;
 
 /** Compiles schemas that may refer to the document. */
-function compilerOfDocument(): ReturnType<BuildCompilerFromPool> {
+function compilerOfDocument(): ReturnType<AjvCompiler.BuildCompilerFromPool> {
   // Bodies are taken as they are; parameters are decoded as the document says, not guessed.
   // Not strict, because a document holds more than schemas.
   const reading = { coerceTypes: false, removeAdditional: false, useDefaults: false, strict: false };
   // The document does not change while it runs, and to check it takes 20 ms.
   const customOptions = { ...reading, validateSchema: false };
-  compiler ??= AjvCompiler()({ [documentId]: { $id: documentId, ...document } }, { customOptions });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the package's own declarations say
+  const { AjvCompiler: createPool } = load('@fastify/ajv-compiler') as typeof AjvCompiler;
+  compiler ??= createPool()({ [documentId]: { $id: documentId, ...document } }, { customOptions });
   return compiler;
 }
 

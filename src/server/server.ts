@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
 import type { AdminEndpoint } from './admin.ts';
@@ -8,6 +8,9 @@ import { GracefulStop, type StopTimes } from './graceful-stop.ts';
 import { createRefuseMalformed } from './malformed.ts';
 import { createMetricsEndpoint } from './metrics-endpoint.ts';
 import type { ReaderLimits } from './slow-reader.ts';
+
+// To import it is to read all that it exports, and for WebSocket Node loads an undici of its own.
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** Settings of the server: its address, its limits, and its stop. */
 export interface ServerOptions extends StopTimes {
