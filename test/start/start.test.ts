@@ -52,6 +52,28 @@ test('a start runs the code that an earlier process has compiled', async () => {
   expect(await help()).toMatch(/V8 code cache for ESM \S+\/src\/command-line\.ts was accepted/);
 });
 
+test.each([
+  ['the embedded workspace', {}, ['fastify']],
+  ['an upstream', { UPSTREAM_URL: 'http://127.0.0.1:1' }, []],
+])('a start on %s loads no package that only some gateways or operations need', async (_, environment, needed) => {
+  const recorder = new URL('../support/loaded-packages.ts', import.meta.url);
+  const own = { ...freePorts, ...environment, STOP_DELAY_MS: '0', NODE_OPTIONS: `--import=${String(recorder)}` };
+  await using gateway = runMain([], own);
+  await gateway.printed(/^Gateway /m);
+  gateway.child.kill('SIGTERM');
+  await gateway.exit();
+  const [, list = ''] = /^loaded (.*)$/m.exec(gateway.output()) ?? [];
+  const loaded: unknown = JSON.parse(list);
+  expect(loaded).toEqual(expect.arrayContaining(['graphql', 'pino', 'undici', ...needed]));
+  const late = ['graphql-jit', 'ioredis', 'jose', 'pino-pretty', 'yaml', 'diff', '@graphql-yoga/render-graphiql'];
+  const telemetry = ['prom-client', '@opentelemetry/api', '@opentelemetry/sdk-node'];
+  const compilers = ['ajv', '@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'];
+  // Node's own client, and what it reads patterns of file names with.
+  const parts = ['NativeModule internal/deps/undici/undici', 'NativeModule internal/deps/minimatch/index'];
+  const unexpected = new Set([...late, ...telemetry, ...compilers, ...parts]);
+  expect(Array.isArray(loaded) ? loaded.filter((name) => unexpected.has(String(name))) : loaded).toEqual([]);
+});
+
 test('a termination signal lets what is in flight finish, then it exits with 0', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
   await using gateway = runMain([], { PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '50' });
