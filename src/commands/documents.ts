@@ -7,6 +7,7 @@ import { parseDocument, validationErrors } from '../operation/parse-document.ts'
 import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
 import { type ManifestFile, readFiles } from '../operation/persisted/manifest-files.ts';
 import { RefusedDocument } from '../operation/request-error.ts';
+import { isObject, type JsonObject } from '../rest/values.ts';
 import type { PlainConfig } from '../settings/config.ts';
 import { cursorSecretOf } from '../settings/cursor-secret.ts';
 import { ConfigError } from '../settings/settings.ts';
@@ -18,6 +19,17 @@ export function readText(file: string): string {
   } catch (error) {
     throw new ConfigError(`${file}: ${codeOf(error) === 'ENOENT' ? 'there is no such file' : 'it cannot be read'}`);
   }
+}
+
+/** The JSON object in a file; `expected` says what it is. Throws a ConfigError if there is none. */
+export function readJsonObject(file: string, expected: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(readText(file));
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+  }
+  throw new ConfigError(`${file}: expected ${expected}`);
 }
 
 /** A document of a file. */

@@ -5,7 +5,6 @@ import { conditionsOf, isUndecided, withoutDefer } from '../operation/defer.ts';
 import { type PlanInParts, planInParts } from '../plan/parts.ts';
 import { planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
-import { isObject, type JsonObject } from '../rest/values.ts';
 import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import type { SettingsReader } from '../settings/reader.ts';
@@ -13,7 +12,7 @@ import { ConfigError } from '../settings/settings.ts';
 import type { Outcome } from './command.ts';
 import { costText, limitsFor } from './cost.ts';
 import { describeTool, neededOfTools } from './described-tool.ts';
-import { checkDocument, cursorsOf, filesAt, lineOf, readText } from './documents.ts';
+import { checkDocument, cursorsOf, filesAt, lineOf, readJsonObject } from './documents.ts';
 import { range, table } from './table.ts';
 
 /** `explain FILE [--variables FILE] [--operation NAME] [--json] [--mcp]`: which REST calls an operation makes, or the tool that it is. */
@@ -46,7 +45,8 @@ export function explain(args: string[], settings: SettingsReader): Outcome {
     if (described === undefined) return { text: `--mcp: ${neededOfTools}`, exitCode: 1 };
     return { text: JSON.stringify(described, null, 2), exitCode: 0 };
   }
-  const variables = values.variables === undefined ? {} : readVariables(values.variables);
+  const variables =
+    values.variables === undefined ? {} : readJsonObject(values.variables, 'a JSON object, the variables');
   const { variableValues, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   if (variableValues === undefined) {
     const hint = values.variables === undefined ? ['--variables FILE: expected a JSON object with their values'] : [];
@@ -105,14 +105,4 @@ function operationOf(document: DocumentNode, name: string | undefined): Operatio
   const expected =
     name === undefined ? 'expected --operation, because the document has not exactly one' : 'there is none';
   throw new ConfigError(`operation${name === undefined ? '' : ` ${name}`}: ${expected}${there}`);
-}
-
-function readVariables(file: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(readText(file));
-    if (isObject(value)) return value;
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-  }
-  throw new ConfigError(`${file}: expected a JSON object, the variables`);
 }

@@ -1,7 +1,7 @@
 import { isList, isObject } from '../rest/values.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { DeprecatedUse, UsageRow } from '../telemetry/client-usage.ts';
-import { readText } from './documents.ts';
+import { readJsonObject } from './documents.ts';
 
 /** The usage by client, from an answer to `GET /admin/usage`. */
 export interface RecordedUsage {
@@ -26,11 +26,12 @@ interface NamedOperations {
 
 /** Reads usage from a file. Throws a ConfigError for anything else. */
 export function readUsage(file: string): RecordedUsage {
-  const { operations, deprecated } = parsed(file);
+  const expected = 'an answer of GET /admin/usage, as JSON';
+  const { operations, deprecated } = readJsonObject(file, expected);
   if (isList(operations) && operations.every(isUsageRow) && isList(deprecated) && deprecated.every(isDeprecatedUse)) {
     return { operations, deprecated };
   }
-  throw notUsage(file);
+  throw new ConfigError(`${file}: expected ${expected}`);
 }
 
 /**
@@ -62,20 +63,6 @@ export function clientsHit(
 
 function sumOf(rows: readonly { readonly operations: number }[]): number {
   return rows.reduce((sum, { operations }) => sum + operations, 0);
-}
-
-function parsed(file: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(readText(file));
-    if (isObject(value)) return value;
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-  }
-  throw notUsage(file);
-}
-
-function notUsage(file: string): ConfigError {
-  return new ConfigError(`${file}: expected an answer of GET /admin/usage, as JSON`);
 }
 
 function isUsageRow(row: unknown): row is UsageRow {

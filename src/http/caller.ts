@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import { hash, randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ClientName } from '../operation/operation-run.ts';
 import { RecentMap } from '../recent-map.ts';
 import type { TraceContext } from '../rest/call-spans.ts';
@@ -54,6 +54,16 @@ export function identifyingHeaders(raw: readonly string[]): IdentifyingHeaders {
     traceparent: traceparents > 1 ? undefined : traceparent,
     tracestate,
   };
+}
+
+/** The id that a client or a proxy gave a request, if it has a safe form; otherwise a new one. */
+export function requestIdOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): string {
+  return requestIdFrom(identifyingHeaders(rawHeaders).requestId);
+}
+
+/** The id of a request, from the header `x-request-id` alone. */
+export function requestIdFrom(header: string | undefined): string {
+  return header !== undefined && /^[\w.:-]{1,100}$/.test(header) ? header : randomUUID();
 }
 
 /** The name and version that a client reports, in the headers of Apollo's client awareness or in plain ones. */

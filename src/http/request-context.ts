@@ -7,11 +7,10 @@ import type { Caller } from '../rest/caller.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { JsonObject } from '../rest/values.ts';
 import type { BodyClaim } from './body-budget.ts';
-import { callerOf, clientNameOf, identifyingHeaders, traceContextOf } from './caller.ts';
+import { callerOf, clientNameOf, identifyingHeaders, requestIdFrom, traceContextOf } from './caller.ts';
 import type { Identify } from './identify.ts';
 import { negotiateMessages } from './negotiation.ts';
 import { methodOf } from './request.ts';
-import { requestIdFrom } from './request-id.ts';
 
 /** The context of an operation that came in a request of node's HTTP server. */
 export class HttpRequestContext implements RequestContext {

@@ -7,6 +7,7 @@ import type { BodyLimits } from '../http/request.ts';
 import { answerHeaders } from '../http/response.ts';
 import { createSend } from '../http/send.ts';
 import type { Log } from '../log.ts';
+import { memoize } from '../memoize.ts';
 import type { ToolOf } from '../operation/cost.ts';
 import type { DocumentSet } from '../operation/persisted/document-set.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
@@ -15,7 +16,7 @@ import { createMcpHandler, type McpHandler, type McpHandlerOptions, type OriginO
 import { createMethods, type MethodOptions } from './methods.ts';
 import { mcpPath, type ProtectedResource, protectedResourceOf } from './protected-resource.ts';
 import type { ToolOptions } from './tool.ts';
-import { createToolOf, type ToolNames, type Tools, toolsOf } from './tools.ts';
+import { createToolOf, type ToolNames, toolsOf } from './tools.ts';
 
 /** The settings of the endpoint for agents. */
 export interface McpConfig {
@@ -56,12 +57,7 @@ const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-
 
 /** Makes tools of listed documents. `issuer` issues the tokens of agents; undefined: they send keys. */
 export function createAgents({ tools: names, publicUrl }: McpConfig, options: ToolOptions, issuer?: string): Agents {
-  const known = new WeakMap<DocumentSet, Tools>();
-  const toolsIn = (set: DocumentSet): Tools => {
-    const tools = known.get(set) ?? toolsOf(set, names, options);
-    known.set(set, tools);
-    return tools;
-  };
+  const toolsIn = memoize((set: DocumentSet) => toolsOf(set, names, options));
   const resource = issuer !== undefined && publicUrl !== undefined ? protectedResourceOf(publicUrl, issuer) : undefined;
   return {
     check: toolsIn,

@@ -1,12 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { HttpRequestContext } from '../http/request-context.ts';
-import { reachesAll } from '../rest/roles.ts';
-import type { Tenant } from '../rest/tenants.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { packageVersion } from '../version.ts';
 import { type CallOptions, type CallResult, callTool } from './call.ts';
 import { type Edition, editions, isOlder, metaNames, olderEditions } from './editions.ts';
 import { errorCodes, McpError, type Message } from './message.ts';
+import type { ToolDefinition } from './tool.ts';
 import type { Tools } from './tools.ts';
 
 /** Collaborators of the methods. */
@@ -78,23 +77,20 @@ function cacheable(isPrivate: boolean): JsonObject {
 
 /** Answers `tools/list`. The texts of definitions are kept for as long as their tools. */
 function createLists({ tools, isPrivate }: MethodOptions): (asked: Asked) => Promise<string> {
-  const known = new WeakMap<Tools, WeakMap<object, ReadonlyMap<string, Definition>>>();
-  const definitionsFor = async (all: Tools, tenant: Tenant | undefined): Promise<ReadonlyMap<string, Definition>> => {
-    const ofTools = known.get(all) ?? new WeakMap<object, ReadonlyMap<string, Definition>>();
-    known.set(all, ofTools);
-    const key = tenant === undefined || reachesAll(tenant) ? all : tenant;
-    const found = ofTools.get(key) ?? (await define(all, tenant));
-    ofTools.set(key, found);
-    return found;
-  };
+  const known = new WeakMap<ToolDefinition, DefinitionTexts>();
   return async ({ message: { params }, edition, context: { caller } }) => {
     if (params['cursor'] !== undefined && params['cursor'] !== null)
       throw invalidParams('Expected no `cursor`: the list is one page.', edition);
-    const all = tools();
-    const tenant = caller?.tenant;
-    const definitions = await definitionsFor(all, tenant);
-    const shown = [...all.values()].filter((tool) => tool.isFor(tenant));
-    const texts = shown.map(({ name }) => definitions.get(name)?.[isOlder(edition) ? 'older' : 'modern'] ?? '{}');
+    const texts: string[] = [];
+    for (const tool of tools().values()) {
+      if (!tool.isFor(caller?.tenant)) continue;
+      const definition = tool.definitionFor(caller?.tenant);
+      // Its cost was planned: requests are answered between two tools.
+      if (!known.has(definition)) await setImmediate();
+      const ofTool = known.get(definition) ?? textsOf(definition);
+      known.set(definition, ofTool);
+      texts.push(ofTool[isOlder(edition) ? 'older' : 'modern']);
+    }
     const list = `"tools":[${texts.join()}]`;
     if (isOlder(edition)) return `{${list}}`;
     const meta = { _meta: { [metaNames.server]: serverInfo } };
@@ -104,22 +100,15 @@ function createLists({ tools, isPrivate }: MethodOptions): (asked: Asked) => Pro
 }
 
 /** The JSON of a tool, as editions want it. */
-interface Definition {
+interface DefinitionTexts {
   readonly modern: string;
   /** For editions before 2026-07-28, in which the result of a tool is always an object. */
   readonly older: string;
 }
 
-/** Lets requests be answered between two tools: their costs are planned. */
-async function define(tools: Tools, tenant: Tenant | undefined): Promise<ReadonlyMap<string, Definition>> {
-  const found = new Map<string, Definition>();
-  for (const [name, tool] of tools) {
-    const definition = tool.definitionFor(tenant);
-    const outputSchema = { ...definition.outputSchema, type: ['object', 'null'] };
-    found.set(name, { older: JSON.stringify(definition), modern: JSON.stringify({ ...definition, outputSchema }) });
-    await setImmediate();
-  }
-  return found;
+function textsOf(definition: ToolDefinition): DefinitionTexts {
+  const outputSchema = { ...definition.outputSchema, type: ['object', 'null'] };
+  return { older: JSON.stringify(definition), modern: JSON.stringify({ ...definition, outputSchema }) };
 }
 
 async function call({ message: { params }, edition, context }: Asked, options: MethodOptions): Promise<string> {

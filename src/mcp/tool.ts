@@ -1,6 +1,7 @@
 import { type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { OperationScope } from '../look-ahead/selection-tree.ts';
+import { memoize } from '../memoize.ts';
 import type { PreparedOperation } from '../operation/document.ts';
 import { reachesAll, runningOperation } from '../rest/roles.ts';
 import type { Tenant } from '../rest/tenants.ts';
@@ -36,6 +37,12 @@ interface Annotations {
   readonly openWorldHint: false;
 }
 
+/** A tool for callers who reach the same. */
+interface SeenTool {
+  readonly cost: ToolCost;
+  readonly definition: ToolDefinition;
+}
+
 /** A listed operation that agents may use. */
 export class Tool {
   readonly name: string;
@@ -51,8 +58,10 @@ export class Tool {
   readonly #operation: ToolOperation & CostLimits;
   readonly #text: string;
   readonly #annotations: Annotations;
-  /** Tenants that are narrowed reach lists in another way, which costs otherwise. */
-  readonly #costs = new WeakMap<object, ToolCost>();
+  /** Tenants that are narrowed reach lists in another way, which costs otherwise. The tool stands for all others. */
+  readonly #seen = memoize((viewer: Tenant | Tool) =>
+    this.#seeAs(costOf(this.#operation, viewer instanceof Tool ? undefined : viewer)),
+  );
 
   constructor(
     name: string,
@@ -75,20 +84,24 @@ export class Tool {
     this.#annotations = annotationsOf(operation, fields);
   }
 
-  /** The cost of the tool for callers of a tenant. */
-  costFor(tenant: Tenant | undefined): ToolCost {
-    const running = tenant && runningOperation(tenant, this.name);
-    const narrowed = running === undefined || reachesAll(running) ? undefined : running;
-    const key = narrowed ?? this;
-    const known = this.#costs.get(key) ?? costOf(this.#operation, narrowed);
-    this.#costs.set(key, known);
-    return known;
+  /** The tool as callers of a tenant see it: the same object as long as it does not change. */
+  definitionFor(tenant: Tenant | undefined): ToolDefinition {
+    return this.#seenBy(tenant).definition;
   }
 
-  /** The tool as callers of a tenant see it. */
-  definitionFor(tenant: Tenant | undefined): ToolDefinition {
-    const { lower, upper, waves, line } = this.costFor(tenant);
-    return {
+  /** The cost of the tool for callers of a tenant, as a sentence. */
+  costLineFor(tenant: Tenant | undefined): string {
+    return this.#seenBy(tenant).cost.line;
+  }
+
+  #seenBy(tenant: Tenant | undefined): SeenTool {
+    const running = tenant && runningOperation(tenant, this.name);
+    return this.#seen(running === undefined || reachesAll(running) ? this : running);
+  }
+
+  #seeAs(cost: ToolCost): SeenTool {
+    const { lower, upper, waves, line } = cost;
+    const definition: ToolDefinition = {
       name: this.name,
       description: this.#text === '' ? line : `${this.#text}\n${line}`,
       inputSchema: this.inputSchema,
@@ -96,6 +109,7 @@ export class Tool {
       annotations: this.#annotations,
       _meta: { restCalls: { lower, upper, waves } },
     };
+    return { cost, definition };
   }
 
   /** True if callers of a tenant may run it. */
@@ -108,7 +122,7 @@ export class Tool {
 
   /** Hints for authors of documents about what makes it a poor tool. */
   get hints(): readonly string[] {
-    const { upper, objects } = this.costFor(undefined);
+    const { upper, objects } = this.#seenBy(undefined).cost;
     const largest = objects * usualCharacters;
     return [
       ...(this.#operation.operation.description === undefined ? ['it has no description of its own'] : []),

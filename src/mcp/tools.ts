@@ -40,7 +40,7 @@ export function createToolOf(documents: () => DocumentSet, toolsIn: (set: Docume
     const tool = toolsIn(set).get(name);
     const listed = tool && set.byId.get(tool.documentId);
     if (listed === undefined || !isTextOf(listed, text) || !tool?.isFor(tenant)) return undefined;
-    return { name, cost: tool.costFor(tenant).line };
+    return { name, cost: tool.costLineFor(tenant) };
   };
 }
 

@@ -9,8 +9,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-
-const schemasWithDeprecations = new WeakMap<GraphQLSchema, boolean>();
+import { memoize } from '../memoize.ts';
 
 /**
  * The deprecated fields and arguments that an operation uses, each once, as schema coordinates; undefined if there are none.
@@ -42,13 +41,9 @@ export function deprecatedUsesOf(
 }
 
 /** True if a schema deprecates anything. Most schemas do not, and then no document has to be searched. */
-function hasDeprecations(schema: GraphQLSchema): boolean {
-  const known = schemasWithDeprecations.get(schema);
-  if (known !== undefined) return known;
+const hasDeprecations = memoize((schema: GraphQLSchema): boolean => {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
   const fields = types.flatMap((type) => Object.values(type.getFields()));
   const members = fields.flatMap((field) => [field, ...field.args]);
-  const found = members.some(({ deprecationReason }) => typeof deprecationReason === 'string');
-  schemasWithDeprecations.set(schema, found);
-  return found;
-}
+  return members.some(({ deprecationReason }) => typeof deprecationReason === 'string');
+});

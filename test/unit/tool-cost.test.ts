@@ -21,7 +21,7 @@ function toolOf(text: string): Tool {
 
 /** The fewest REST calls of the tool that a document is. */
 function lowerOf(text: string): number {
-  return toolOf(text).costFor(undefined).lower;
+  return toolOf(text).definitionFor(undefined)._meta.restCalls.lower;
 }
 
 const ofA = 'a: eventValues(key: $a) { body }';
@@ -89,7 +89,7 @@ test.each([
     2,
   ],
 ])('the most REST calls of a tool are those for which all %s differ', (_what, text, lists) => {
-  expect(toolOf(text).costFor(undefined).upper).toBe(1 + lists);
+  expect(toolOf(text).definitionFor(undefined)._meta.restCalls.upper).toBe(1 + lists);
 });
 
 const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
@@ -97,11 +97,11 @@ const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
 test.each(mutations.map(({ name }) => name))('the tool %s costs a REST call, whatever its input names', (name) => {
   const type = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}Input`;
   const whole = toolOf(`mutation A($input: ${type}!) { ${name}(input: $input) { __typename } }`);
-  expect(whole.costFor(undefined).upper).toBeGreaterThan(0);
+  expect(whole.definitionFor(undefined)._meta.restCalls.upper).toBeGreaterThan(0);
   const input = schema.getType(type);
   const fields = isInputObjectType(input) ? Object.values(input.getFields()) : [];
   const variables = fields.map((field) => `$${field.name}: ${String(field.type)}`).join(', ');
   const members = fields.map((field) => `${field.name}: $${field.name}`).join(', ');
   const each = toolOf(`mutation A(${variables}) { ${name}(input: { ${members} }) { __typename } }`);
-  expect(each.costFor(undefined).upper).toBeGreaterThan(0);
+  expect(each.definitionFor(undefined)._meta.restCalls.upper).toBeGreaterThan(0);
 });
