@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { at } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventsOf } from '../support/lists.ts';
@@ -60,8 +61,7 @@ test.each([
   ['key', 'eventValues(key: $half) { body }'],
   ['eventName', 'eventValues(key: "a", eventName: $half) { body }'],
 ])('half a surrogate pair, which no query can hold, is bad input as %s', async (argument, selection) => {
-  await using upstream = await startUpstream(() => empty);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => empty);
   const query = `query Q($half: String = "") { project(id: 1) { ${selection} } }`;
   const { errors } = await askThriceExactly(gateway, upstream, query, String.raw`{"half":"\ud800"}`);
   expect(errors?.map(({ message, extensions }) => [message, extensions['code']])).toEqual([
@@ -83,8 +83,7 @@ describe('a filter of the events list', () => {
   });
 
   test('goes upstream from variables as from literals, digit for digit', async () => {
-    await using upstream = await startUpstream(() => empty);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(() => empty);
     const query = 'query Events($filter: EventFilter) { project(id: 1) { events(filter: $filter) { nodes { id } } } }';
     const members = filters.map(([field, literal]) => `"${field}":${literal.replaceAll(/(\w+): /g, '"$1": ')}`);
     const { errors } = await askThriceExactly(gateway, upstream, query, `{"filter":{${members.join(',')}}}`);
@@ -131,8 +130,7 @@ describe('a filter of the events list', () => {
 });
 
 test('the second page is asked for by time, the last row again, the plus of the zone encoded, the filter kept and the offset dropped', async () => {
-  await using upstream = await startUpstream({ [`GET ${path}`]: eventsOf([1, 2, 3].map((id) => event(id))) });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ [`GET ${path}`]: eventsOf([1, 2, 3].map((id) => event(id))) });
   const page = async (after: string) =>
     gateway.ask(`{ project(id: 1) { events(first: 2, after: ${after}, filter: { event: "$pageview" })
       { nodes { timestamp } pageInfo { endCursor } } } }`);

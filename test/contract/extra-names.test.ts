@@ -1,6 +1,7 @@
 import { type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createSchema } from '../../src/schema.ts';
+import { startBoth } from '../support/both.ts';
 import { startGateway } from '../support/gateway.ts';
 import { codesOf } from '../support/load.ts';
 import { startTenants } from '../support/tenants.ts';
@@ -83,8 +84,7 @@ describe('The name of a file', () => {
   test.each(['files', 'deletedFiles'])(
     'is no column, no member of an object and no path elsewhere, in `%s`',
     async (list) => {
-      await using upstream = await startUpstream({});
-      await using gateway = await startGateway(upstream);
+      const { upstream, gateway } = await startBoth({});
       await using narrowed = await startTenants(upstream, entries);
       for (const name of wrong) {
         const input = { ...addresses['updatePluginSource'], [list]: list === 'files' ? [{ name, text: 'x' }] : [name] };
@@ -101,8 +101,7 @@ describe('The name of a file', () => {
   test('is a name with an extension, perhaps below folders, for everyone', async () => {
     const names = ['index.ts', 'site.ts', 'frontend.tsx', 'plugin.json', 'src/lib/a-b.c.test.ts', 'constructor.ts'];
     const files = names.map((name) => ({ name, text: 'x' }));
-    await using upstream = await startUpstream(() => ({}));
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(() => ({}));
     await using narrowed = await startTenants(upstream, entries);
     const variables = { input: { ...addresses['updatePluginSource'], files } };
     expect((await gateway.ask(queryOf('updatePluginSource'), { variables })).errors).toBe(undefined);
@@ -118,8 +117,7 @@ test('a change of source code takes nothing in `extra`, and no name twice', asyn
     'Expected "__proto__" in the input field `files`, but got it in `extra`.',
     'Expected `extra` to hold what `updatePluginSource` sets, but got "name": it is set by `createPlugin`, `updatePlugin`.',
   ]);
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({});
   const input = { ...addresses['updatePluginSource'], deletedFiles: ['a.ts'], files: [{ name: 'a.ts', text: '' }] };
   const { errors } = await gateway.ask(queryOf('updatePluginSource'), { variables: { input } });
   expect(errors?.map(({ message }) => message)).toEqual([
@@ -129,8 +127,7 @@ test('a change of source code takes nothing in `extra`, and no name twice', asyn
 });
 
 test('a change of source code takes a thousand files, and is refused before its call with more', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({});
   const refusalOf = async (count: number): Promise<unknown> => {
     const deletedFiles = Array.from({ length: count }, (_, index) => `${index}.ts`);
     const variables = { input: { ...addresses['updatePluginSource'], deletedFiles } };
@@ -165,8 +162,7 @@ test.each([
 });
 
 test('members of `extra` that are unknown to the contract go upstream, whatever their own members are called', async () => {
-  await using upstream = await startUpstream({ 'PATCH /api/projects/1/dashboards/5/': { id: 5 } });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ 'PATCH /api/projects/1/dashboards/5/': { id: 5 } });
   const extra = { creation_context: { name: 'x', restriction_level: 99 }, quickFilterIds: [{ id: 1 }] };
   const { errors } = await askThriceExactly(
     gateway,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { startGateway } from '../support/gateway.ts';
 import { reply } from '../support/replies.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -62,8 +63,7 @@ test('members of `extra` come after the fields of the input, in their own order'
 });
 
 test('an id beyond 2^53 goes into the body digit for digit', async () => {
-  await using upstream = await startUpstream({ 'POST /api/projects/1/dashboards/': { id: 5 } });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ 'POST /api/projects/1/dashboards/': { id: 5 } });
   const input = `{ projectId: 1, useDashboardId: "${long}" }`;
   await askThriceExactly(
     gateway,
@@ -75,8 +75,7 @@ test('an id beyond 2^53 goes into the body digit for digit', async () => {
 
 test('integers beyond 2^53 in an answer come back digit for digit', async () => {
   const row = `{"id":5,"name":"x","filters":{"a":${long},"b":[${longer}]},"tiles":[{"id":${long}}],"use_dashboard":${long}}`;
-  await using upstream = await startUpstream({ 'GET /api/projects/1/dashboards/5/': reply({ body: row }) });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/dashboards/5/': reply({ body: row }) });
   const { body } = await askThriceExactly(
     gateway,
     upstream,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { at } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
@@ -92,11 +93,10 @@ describe('columns that lists lack', () => {
       `GET ${noun.path}${id}/`,
       noun.rowOf(`${id}`, sentBy(noun.detail, id)),
     ]);
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       [`GET ${noun.path}`]: listOf(ids.map((id) => noun.rowOf(`${id}`, sentBy(noun.list, 0)))),
       ...Object.fromEntries(rows),
     });
-    await using gateway = await startGateway(upstream);
     const answer = await askThrice(gateway, upstream, noun.listQuery(noun.selectionOf(fieldNames(columns))));
     expect(answer.errors).toBeUndefined();
     expect(at(answer.data, ...noun.nodes)).toStrictEqual(

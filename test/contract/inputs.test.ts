@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { bodyFieldsOf, literalQuery, samplesOf, variableQuery, type Write, writes } from './inputs.ts';
@@ -35,8 +36,7 @@ describe.each(writes)('$mutation', (write) => {
   });
 
   test('sends nothing for a field whose variable is left out, and its default for one that has one', async () => {
-    await using upstream = await startUpstream({ [write.line]: { id: 5 } });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [write.line]: { id: 5 } });
     const address = Object.entries(write.address).map(([name, value]) => `${name}: "${value}", `);
     const query = `mutation Write($name: String, $extra: JSON, $text: JSON = "default") {
       ${write.mutation}(input: { ${address.join('')} name: $name, extra: { left: $extra, set: $text } }) { __typename }
@@ -88,8 +88,7 @@ interface Refusal {
 }
 
 test('a variable that has a default and is null is refused if its place may not be null, whichever field it is', async () => {
-  await using upstream = await startUpstream({ 'PATCH /api/projects/1/': { id: 1 } });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ 'PATCH /api/projects/1/': { id: 1 } });
   const query = `mutation ($input: DeleteProjectInput = { id: 1 }) {
     first: updateProject(input: { id: 1, name: "a" }) { project { upstreamId } }
     second: deleteProject(input: $input) { deletedId }

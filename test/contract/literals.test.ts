@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startBoth } from '../support/both.ts';
 import { project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 import { askThriceExactly } from './thrice.ts';
 
 /** The marker that graphql-jit 0.8.9 puts before a date, and takes out again with `new Date(…)` around what follows. */
@@ -25,8 +24,7 @@ test.each([
     '__MAGIC_NAN__57f286b9_4c20_487f_b409_79804ddcb4f8',
   ],
 ])('a marker of the compiler %s is text like any other', async (_where, selection, key) => {
-  await using upstream = await startUpstream({ [values]: [] });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ [values]: [] });
   const { body } = await askThriceExactly(gateway, upstream, `{ project(id: 1) { ${selection} } }`);
   expect(body).toBe('{"data":{"project":{"eventValues":{"body":[]}}}}');
   expect(upstream.requests).toEqual([`${values}?key=${encodeURIComponent(key)}`]);
@@ -39,8 +37,7 @@ test.each([
   ['a text within lists', `{ a: [["${attack}"]] }`, { a: [[attack]] }],
 ])('a marker of the compiler that is %s of JSON is text like any other', async (_where, literal, sent) => {
   const line = 'PATCH /api/projects/1/';
-  await using upstream = await startUpstream({ [line]: { id: 1 } });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ [line]: { id: 1 } });
   const query = `mutation { updateProject(input: { id: 1, extra: ${literal} }) { project { upstreamId } } }`;
   const { body } = await askThriceExactly(gateway, upstream, query);
   expect(body).toBe('{"data":{"updateProject":{"project":{"upstreamId":"1"}}}}');
@@ -49,8 +46,7 @@ test.each([
 });
 
 test('a marker of the compiler in a variable, its default or an alias is text like any other', async () => {
-  await using upstream = await startUpstream({ [values]: [] });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ [values]: [] });
   const query = `query Values($key: String!, $other: String! = "${attack}") {
     project(id: 1) { ${marker}: eventValues(key: $key) { body } other: eventValues(key: $other) { body } }
   }`;
@@ -63,8 +59,7 @@ test('a marker of the compiler in a variable, its default or an alias is text li
 test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'toJSON'])(
   'the alias %s is a name like any other',
   async (alias) => {
-    await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/': project(1) });
     const query = `{ ${alias}: project(id: 1) { ${alias}: name } }`;
     const { body } = await askThriceExactly(gateway, upstream, query);
     expect(body).toBe(`{"data":{"${alias}":{"${alias}":"Project 1"}}}`);

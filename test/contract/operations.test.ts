@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { dashboard, plugin, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -16,8 +17,7 @@ test('the table has every operation of the OpenAPI document but the one that is 
 });
 
 test.each(reaches)('$query makes exactly the request $request', async (reach) => {
-  await using upstream = await startUpstream({ [reach.request]: reach.answer });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ [reach.request]: reach.answer });
   const { status, data, errors } = await askThriceExactly(gateway, upstream, reach.query);
   expect({ status, data, errors }).toStrictEqual({ status: 200, data: reach.data, errors: undefined });
   const sent = upstream.records.map(({ method, target, headers, body }) => ({
@@ -76,8 +76,7 @@ describe('a write', () => {
   ];
 
   test.each(raw)('%s answers the global id, whichever form the id had', async (mutation, upstreamForm, form, id) => {
-    await using upstream = await startUpstream(() => dashboard(5, { deleted: true }));
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(() => dashboard(5, { deleted: true }));
     const answer = await askThriceExactly(
       gateway,
       upstream,
@@ -144,8 +143,7 @@ describe('a write', () => {
   });
 
   test('a deleted project comes along if the upstream answers it', async () => {
-    await using upstream = await startUpstream({ 'DELETE /api/projects/5/': project(5) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ 'DELETE /api/projects/5/': project(5) });
     const { data } = await askThriceExactly(
       gateway,
       upstream,

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { at } from '../support/connections.ts';
-import { type GraphQLFailure, startGateway } from '../support/gateway.ts';
+import { type GraphQLFailure } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { codesOf, expectNothingLeaks } from '../support/outcomes.ts';
 import { askThrice } from '../support/repeat.ts';
 import { type Json, type JsonObject, notFound } from '../support/replies.ts';
-import { startUpstream } from '../support/upstream.ts';
 import { answeredBy, fieldNames, type Mapped, secret, sentBy, wrongValuesOf } from './columns.ts';
 import { answerOf, type Noun, nouns } from './nouns.ts';
 
@@ -32,8 +32,7 @@ describe.each(nouns)('a wrong value in a $type', (noun) => {
   test('of a list fails that one field of that one row, in words that say nothing of it', async () => {
     const wrong = wrongIn(noun.list);
     const rows = wrong.map((one, index) => rowWith(noun, index + 1, noun.list, one));
-    await using upstream = await startUpstream({ [`GET ${noun.path}`]: listOf(rows) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [`GET ${noun.path}`]: listOf(rows) });
     const answer = await askThrice(gateway, upstream, noun.listQuery(noun.selectionOf(fieldNames(noun.list))));
     expect(at(answer.data, ...noun.nodes)).toStrictEqual(
       wrong.map(({ mapped }, index) =>
@@ -49,11 +48,10 @@ describe.each(nouns)('a wrong value in a $type', (noun) => {
   test('that was read alone fails that one field, in words that say nothing of it', async () => {
     const wrong = wrongIn(noun.detail);
     const rows = wrong.map((one, index) => rowWith(noun, index + 1, noun.detail, one));
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       [`GET ${noun.path}:id/`]: ({ params }) => rows[Number(params['id']) - 1] ?? notFound,
     });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const query = noun.detailQuery(noun.selectionOf(fieldNames(noun.detail)));
     for (const [index, { mapped }] of wrong.entries()) {
       upstream.reset();
@@ -69,14 +67,13 @@ describe.each(nouns)('a wrong value in a $type', (noun) => {
 });
 
 test('a wrong item of a list of texts fails alone', async () => {
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     'GET /api/projects/1/': {
       id: 1,
       app_urls: ['a', { [secret]: 1 }, null, 'b'],
       live_events_columns: [[secret], 'c'],
     },
   });
-  await using gateway = await startGateway(upstream);
   const answer = await askThrice(gateway, upstream, '{ project(id: 1) { name appUrls liveEventsColumns } }');
   expect(answer.data).toEqual({
     project: { name: null, appUrls: ['a', null, null, 'b'], liveEventsColumns: [null, 'c'] },
@@ -86,13 +83,12 @@ test('a wrong item of a list of texts fails alone', async () => {
 });
 
 test.each([secret, [secret], 1234567, true])('a creator that is %j fails alone', async (creator) => {
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     'GET /api/projects/1/dashboards/': listOf([
       { id: 1, name: 'a', created_by: creator },
       { id: 2, created_by: null },
     ]),
   });
-  await using gateway = await startGateway(upstream);
   const query = '{ project(id: 1) { dashboards { nodes { name createdBy { email } } } } }';
   const answer = await askThrice(gateway, upstream, query);
   const nodes = [

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { organizationId } from '../contract/operation-table.ts';
+import { startBoth } from '../support/both.ts';
 import { startGateway } from '../support/gateway.ts';
-import { startUpstream } from '../support/upstream.ts';
 import { membersOf, rowsOf, startClient } from '../workspace/client.ts';
 
 const path = '/api/organizations/@current/plugins/activity/';
@@ -22,12 +22,11 @@ test.each([
     previous: null,
     total_count: 6,
   });
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     [log]: pageAt(1),
     [`${log}?${queryOf(2)}`]: pageAt(2),
     [`${log}?${queryOf(3)}`]: pageAt(3),
   });
-  await using gateway = await startGateway(upstream);
   const ids: unknown[] = [];
   for (let after: unknown = null; ; ) {
     const answer = await gateway.ask(query, { variables: { after }, extensions: { cost: true } });
@@ -64,8 +63,7 @@ test('the activity of the embedded workspace is walked to its end', async () => 
 test.each(['', 'P2xpbWl0PTEwMDAw', createCursorCodec('guessed').encodeQuery('activity', '?limit=10000')])(
   'the cursor %j, which no page told, is refused without a call, as it was planned',
   async (after) => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({});
     const { errors, extensions } = await gateway.ask(query, { variables: { after }, extensions: { cost: true } });
     expect(errors).toMatchObject([
       { path: ['organization', 'pluginActivity'], extensions: { code: 'BAD_USER_INPUT' } },
@@ -83,8 +81,7 @@ test.each([
   [null, null],
 ])('the next page %s of the activity is told without its host', async (next, told) => {
   const answer = { results: [{ activity: 'installed' }], next, previous: next, total_count: 12 };
-  await using upstream = await startUpstream({ [`GET ${path}`]: answer });
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth({ [`GET ${path}`]: answer });
   const answered = await gateway.ask('{ organization(id: "@current") { pluginActivity { body } } }');
   expect(answered.data).toEqual({
     organization: { pluginActivity: { body: { ...answer, next: told, previous: told } } },

@@ -5,9 +5,10 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { createAdminEndpoint } from '../../src/server/admin.ts';
 import { startMetricsServer } from '../../src/server/server.ts';
+import { startBoth } from '../support/both.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { freePort } from '../support/free-port.ts';
-import { ask, key, startGateway, type TestGateway } from '../support/gateway.ts';
+import { ask, key, type TestGateway } from '../support/gateway.ts';
 import { pause } from '../support/load.ts';
 import { createFolder } from '../support/persisted.ts';
 import { runMain } from '../support/process.ts';
@@ -40,8 +41,7 @@ async function startAdmin({ gateway }: TestGateway): Promise<Admin> {
 }
 
 test('operators read who has used what', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   await using admin = await startAdmin(gateway);
   await gateway.ask(byName, { headers: { 'x-client-name': 'web' } });
   const answer = await admin.ask('/admin/usage');
@@ -56,8 +56,7 @@ test('operators read who has used what', async () => {
 test.each(['', 'Bearer', `Basic ${token}`, `Bearer ${token}x`, `Bearer ${token.slice(1)}`, 'Bearer phx_test'])(
   'nobody else does: %j',
   async (authorization) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     await using admin = await startAdmin(gateway);
     for (const path of ['/admin/usage', '/admin/', '/admin/nothing']) {
       const answer = await admin.ask(path, authorization);
@@ -68,8 +67,7 @@ test.each(['', 'Bearer', `Basic ${token}`, `Bearer ${token}x`, `Bearer ${token.s
 );
 
 test('another path, another method and an eleventh request in a second are refused', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   await using admin = await startAdmin(gateway);
   const wrong = await admin.ask('/admin/usage', undefined, 'POST');
   expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET']);
@@ -83,8 +81,7 @@ test('another path, another method and an eleventh request in a second are refus
 });
 
 test('a request that is too long is refused, and the next one on its connection is answered', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   await using admin = await startAdmin(gateway);
   const { port } = new URL(admin.url);
   const head = `POST /admin/cache/purge HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
@@ -106,8 +103,7 @@ describe('150 connections keep no scraper out', () => {
     ['that have no token and send no body', `${post}Content-Length: 20\r\n\r\n`],
     ['that have asked before', 'GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n'],
   ])('%s', async (_, bytes) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     await using admin = await startAdmin(gateway);
     const { port } = new URL(admin.url);
     const sockets = Array.from({ length: 150 }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
@@ -120,8 +116,7 @@ describe('150 connections keep no scraper out', () => {
 });
 
 test('a request without the token is answered and its connection closed before its body has arrived', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   await using admin = await startAdmin(gateway);
   const socket = connect(Number(new URL(admin.url).port), '127.0.0.1');
   const received = text(socket);
@@ -130,8 +125,7 @@ test('a request without the token is answered and its connection closed before i
 });
 
 test('operators forget what is cached: of a key, of a tenant that there is, or all', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { cache: cacheSettings });
+  const { upstream, gateway } = await startBoth(routes, { cache: cacheSettings });
   await using admin = await startAdmin(gateway);
   const callsAfter = async (): Promise<number> => {
     await gateway.ask(byName);
@@ -170,8 +164,7 @@ test('operators forget what is cached: of a key, of a tenant that there is, or a
 });
 
 test('without a cache there is nothing to forget, which is no success', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   await using admin = await startAdmin(gateway);
   expect((await admin.post('/admin/cache/purge', '{"all": true}')).status).toBe(409);
 });
@@ -205,8 +198,7 @@ test('a purge at one worker is one at all', async () => {
 });
 
 test('without a token there is nothing below /admin/, and never on the port of the gateway', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   const port = await freePort();
   const close = await startMetricsServer(gateway.gateway.metrics, { port, host: '127.0.0.1' });
   const headers = { authorization: `Bearer ${token}` };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
+import { startBoth } from '../support/both.ts';
 import { rowsOf } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventsOf, listOf } from '../support/lists.ts';
@@ -22,8 +23,7 @@ function aliases(count: number, column: string): string {
 }
 
 test('data of more bytes than it may have is dropped, and one error says why', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerBytes: 20_000, explain: true });
+  const { upstream, gateway } = await startBoth(routes, { maxAnswerBytes: 20_000, explain: true });
   const answer = await gateway.ask(aliases(5, 'name'), { extensions: { cost: true } });
   const { status, errors, extensions } = answer;
   expect(status).toBe(200);
@@ -37,8 +37,7 @@ test('data of more bytes than it may have is dropped, and one error says why', a
 });
 
 test('a row that an operation names again and again counts each time', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerBytes: 100_000 });
+  const { upstream, gateway } = await startBoth(routes, { maxAnswerBytes: 100_000 });
   const ids = JSON.stringify(Array.from({ length: 50 }, () => id));
   const answer = await gateway.ask(`{ nodes(ids: ${ids}) { ... on Project { name } } }`);
   expect(answer.data).toBeNull();
@@ -47,8 +46,7 @@ test('a row that an operation names again and again counts each time', async () 
 });
 
 test('what is answered counts, not what was read', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerBytes: 20_000 });
+  const { gateway } = await startBoth(routes, { maxAnswerBytes: 20_000 });
   const { errors, body } = await gateway.ask(aliases(5, 'id'));
   expect(errors).toBeUndefined();
   expect(body.length).toBeLessThan(2000);
@@ -67,8 +65,7 @@ test('the limit is exact', async () => {
 });
 
 test('an operation whose structure alone has too many bytes ends while it is made, with no further call', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerBytes: 10_000 });
+  const { upstream, gateway } = await startBoth(routes, { maxAnswerBytes: 10_000 });
   const long = 'a'.repeat(300);
   const query = `{ project(id: 1) { events(first: 50) { nodes { ${long}: event } } dashboards { nodes { project { organization { name } } } } } }`;
   const answer = await gateway.ask(query);
@@ -80,8 +77,7 @@ test('an operation whose structure alone has too many bytes ends while it is mad
 });
 
 test('a mutation whose answer is too large answers what it did, and drops what is below it', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerBytes: 10_000 });
+  const { gateway } = await startBoth(routes, { maxAnswerBytes: 10_000 });
   const input = (dashboardId: number): string => `(input: { id: ${dashboardId}, projectId: 1 })`;
   const query = `mutation {
     first: deleteDashboard${input(1)} { deletedId dashboard { upstreamId name project { ${Array.from({ length: 5 }, (_, at) => `n${at}: name`).join(' ')} } } }
@@ -100,8 +96,7 @@ test('a mutation whose answer is too large answers what it did, and drops what i
 });
 
 test('mutations after the one that exceeded a limit are not sent, and say so', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerBytes: 10_000 });
+  const { upstream, gateway } = await startBoth(routes, { maxAnswerBytes: 10_000 });
   const long = 'a'.repeat(300);
   const query = `mutation {
     first: deleteDashboard(input: { id: 1, projectId: 1 }) { dashboard { upstreamId project { events { nodes { ${long}: event } } } } }

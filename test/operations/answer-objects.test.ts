@@ -1,5 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { at, rowsOf } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventsOf } from '../support/lists.ts';
@@ -20,8 +21,7 @@ function backAndForth(first: number): string {
 }
 
 test('an operation that could answer too many objects is refused before its first call', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerObjects: 5000 });
+  const { upstream, gateway } = await startBoth(routes, { maxAnswerObjects: 5000 });
   const { status, errors } = await gateway.ask(backAndForth(100));
   expect({ status, errors }).toEqual({
     status: 200,
@@ -45,8 +45,7 @@ test('an operation that could answer too many objects is refused before its firs
 });
 
 test('variables decide how many objects an operation could answer', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerObjects: 1000 });
+  const { gateway } = await startBoth(routes, { maxAnswerObjects: 1000 });
   const query =
     'query ($n: Int) { project(id: 1) { name events(first: $n) { nodes { project { events(first: $n) { nodes { id } } } } } } }';
   const codes = [];
@@ -58,8 +57,7 @@ test('variables decide how many objects an operation could answer', async () => 
 });
 
 test('a mutation that could answer too much is refused before it changes anything', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerObjects: 5000 });
+  const { upstream, gateway } = await startBoth(routes, { maxAnswerObjects: 5000 });
   const { errors } = await gateway.ask(
     `mutation { updateProject(input: { id: 1, name: "new" }) { ${backAndForth(100).slice(2, -2).replace('(id: 1)', '')} } }`,
   );
@@ -78,15 +76,13 @@ test('listed documents are held to the limit of objects, too', async () => {
 });
 
 test('the plan says how many objects an operation answers at most', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { explain: true });
+  const { gateway } = await startBoth(routes, { explain: true });
   const { extensions } = await gateway.ask(backAndForth(100), { extensions: { explain: 'plan' } });
   expect(at(extensions, 'explain', 'objects')).toBe(10_302);
 });
 
 test('introspection is answered in full, and has no more bytes than any answer if aliases repeat it', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerBytes: 524_288 });
+  const { gateway } = await startBoth(routes, { maxAnswerBytes: 524_288 });
   const headers = { authorization: '' };
   const whole = await gateway.ask(getIntrospectionQuery(), { headers });
   expect(whole.errors).toBeUndefined();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { rowsOf } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
@@ -68,8 +69,9 @@ describe('an object that does not exist', () => {
   });
 
   test('costs nothing if the row names none', async () => {
-    await using upstream = await startUpstream({ [row]: project(1, { primary_dashboard: null, organization: null }) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({
+      [row]: project(1, { primary_dashboard: null, organization: null }),
+    });
     const answer = await askThrice(
       gateway,
       upstream,
@@ -103,8 +105,7 @@ describe('an object that a row refers to, and that is gone', () => {
 
   test.each(references)('keeps its ids whatever else is selected, its columns null: %s of %s', async (...given) => {
     const [field, place, ids, itsRow] = given;
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const close = place.includes('...') ? '}' : '';
     const ask = (selection: string) =>
       askThrice(gateway, upstream, `{ found: ${place} { ${field} { ${selection} } } ${close} }`);
@@ -123,8 +124,7 @@ describe('an object that a row refers to, and that is gone', () => {
 
 describe('relations that fail', () => {
   test('with 404 while the object exists are null with NOT_FOUND each, after one read of its row', async () => {
-    await using upstream = await startUpstream({ [row]: project(1) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [row]: project(1) });
     const answer = await askThrice(gateway, upstream, `{ project(id: 1) { upstreamId ${relations} } }`);
     expect(answer.data).toEqual({ project: { upstreamId: '1', dashboards: null, events: null } });
     expect(answer.errors?.map(({ path, extensions }) => [path?.join('.'), extensions['code']]).toSorted()).toEqual([
@@ -139,8 +139,7 @@ describe('relations that fail', () => {
     ['403', denied, 'FORBIDDEN'],
     ['500', broken, 'UPSTREAM_UNAVAILABLE'],
   ])('with %s never null their parent, whose row need not be read', async (_status, failure, code) => {
-    await using upstream = await startUpstream(answers(null, failure, failure));
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(answers(null, failure, failure));
     const answer = await askThrice(gateway, upstream, `{ project(id: 1) { upstreamId ${relations} } }`);
     expect(answer.data).toEqual({ project: { upstreamId: '1', dashboards: null, events: null } });
     expect(answer.errors?.map(({ extensions }) => extensions['code'])).toEqual([code, code]);
@@ -148,20 +147,18 @@ describe('relations that fail', () => {
   });
 
   test('with 403 and with 404 keep the parent', async () => {
-    await using upstream = await startUpstream(answers(null, denied, null));
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(answers(null, denied, null));
     const answer = await askThrice(gateway, upstream, `{ project(id: 1) { upstreamId ${relations} } }`);
     expect(answer.data).toEqual({ project: { upstreamId: '1', dashboards: null, events: null } });
     expect(upstream.requests).toHaveLength(2);
   });
 
   test('leave the other relations and the columns as they are', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       [row]: project(1),
       [dashboards]: denied,
       [events]: { next: null, results: [event(1)] },
     });
-    await using gateway = await startGateway(upstream);
     const answer = await askThrice(gateway, upstream, `{ project(id: 1) { name ${relations} } }`);
     expect(answer.data).toEqual({
       project: { name: 'Project 1', dashboards: null, events: { nodes: [{ event: '$pageview' }] } },
@@ -170,13 +167,12 @@ describe('relations that fail', () => {
   });
 
   test('of one row of a list leave the other rows as they are', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       'GET /api/projects/': listOf(rowsOf(3, listedProject)),
       'GET /api/projects/1/dashboards/': listOf([listedDashboard(1)]),
       'GET /api/projects/3/dashboards/': listOf([listedDashboard(3)]),
       'GET /api/projects/2/dashboards/': broken,
     });
-    await using gateway = await startGateway(upstream);
     const answer = await askThrice(
       gateway,
       upstream,
@@ -197,8 +193,7 @@ describe('relations that fail', () => {
 
 describe('an own row that fails', () => {
   test('with 500 while a relation answers keeps the data of the relation', async () => {
-    await using upstream = await startUpstream({ [row]: broken, [dashboards]: listOf([listedDashboard(1)]) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [row]: broken, [dashboards]: listOf([listedDashboard(1)]) });
     const answer = await askThrice(
       gateway,
       upstream,
@@ -219,8 +214,7 @@ describe('an own row that fails', () => {
     ['500', broken, 'UPSTREAM_UNAVAILABLE'],
     ['403', denied, 'FORBIDDEN'],
   ])('with %s while no relation answers is one error', async (_status, failure, code) => {
-    await using upstream = await startUpstream(answers(failure, failure, null));
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(answers(failure, failure, null));
     const answer = await askThrice(gateway, upstream, `{ project(id: 1) { name ${relations} } }`);
     expect(answer.data).toEqual({ project: null });
     expect(answer.errors).toMatchObject([{ path: ['project'], extensions: { code } }]);
@@ -228,12 +222,11 @@ describe('an own row that fails', () => {
   });
 
   test('in its detail view leaves the columns of the list as they are', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       [dashboards]: listOf(rowsOf(2, listedDashboard)),
       'GET /api/projects/1/dashboards/1/': dashboard(1),
       'GET /api/projects/1/dashboards/2/': broken,
     });
-    await using gateway = await startGateway(upstream);
     const answer = await askThrice(
       gateway,
       upstream,
@@ -265,8 +258,7 @@ describe('several rows of one list, wanted by id at once', () => {
   };
 
   test('are one page of the list from three on', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const answer = await askThrice(gateway, upstream, query, { variables: { ids: ids(5) } });
     expect(answer.data).toEqual({ nodes: names(5) });
     expect(upstream.requests).toEqual([`${dashboards}?limit=100`]);
@@ -284,8 +276,7 @@ describe('several rows of one list, wanted by id at once', () => {
   });
 
   test('are read by id if the list does not have them', async () => {
-    await using upstream = await startUpstream({ ...routes, [dashboards]: listOf(rowsOf(2, listedDashboard)) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ ...routes, [dashboards]: listOf(rowsOf(2, listedDashboard)) });
     const answer = await askThrice(gateway, upstream, query, { variables: { ids: ids(4) } });
     expect(answer.data).toEqual({ nodes: names(4) });
     expect(upstream.requests.slice(0, 1)).toEqual([`${dashboards}?limit=100`]);
@@ -308,11 +299,10 @@ describe('several rows of one list, wanted by id at once', () => {
   });
 
   test('are found in a page of the list that is read anyway, without a call of their own', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       ...routes,
       [`GET /api/organizations/${organizationId}/plugins/`]: listOf(rowsOf(3, plugin)),
     });
-    await using gateway = await startGateway(upstream);
     const answer = await askThrice(
       gateway,
       upstream,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { rowsOf } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
@@ -100,8 +101,7 @@ describe('the calls of a mutation', () => {
         if (path.includes('/plugins/')) return plugin(2);
         return path.includes('/dashboards/') ? dashboard(2) : project(1);
       };
-      await using upstream = await startUpstream(answerTo);
-      await using gateway = await startGateway(upstream);
+      const { upstream, gateway } = await startBoth(answerTo);
       const answer = await askThrice(gateway, upstream, `mutation { ${mutation} }`);
       expect(answer.errors).toBeUndefined();
       expect(upstream.requests).toEqual([call]);
@@ -157,7 +157,7 @@ describe('mutations of one operation', () => {
   });
 
   test('do not answer with rows or pages that were read before the last of them', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       'PATCH /api/projects/1/dashboards/2/': dashboard(2),
       'GET /api/projects/1/': renamed((name) => project(1, { name })),
       'GET /api/projects/1/dashboards/': renamed((name) => ({
@@ -167,7 +167,6 @@ describe('mutations of one operation', () => {
         results: [listedDashboard(1, { name })],
       })),
     });
-    await using gateway = await startGateway(upstream);
     const read = '{ dashboard { project { name dashboards(first: 1) { nodes { name } } } } }';
     const answer = await gateway.ask(`mutation {
       a: updateDashboard(input: { id: 2, projectId: 1 }) ${read}
@@ -179,12 +178,11 @@ describe('mutations of one operation', () => {
   });
 
   test('keep the answer of one that was done if the next fails, after which nothing read before is true', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       'PATCH /api/projects/1/dashboards/2/': dashboard(2),
       'PATCH /api/projects/1/dashboards/3/': reply({ status: 500 }),
       'GET /api/projects/1/': renamed((name) => project(1, { name })),
     });
-    await using gateway = await startGateway(upstream);
     const answer = await gateway.ask(`mutation {
       a: updateDashboard(input: { id: 2, projectId: 1 }) { dashboard { project { name } } }
       b: updateDashboard(input: { id: 3, projectId: 1 }) { dashboard { name } }
@@ -201,19 +199,17 @@ describe('mutations of one operation', () => {
   });
 
   test('whose payload selects nothing of the object read nothing', async () => {
-    await using upstream = await startUpstream({ 'POST /api/projects/': project(3) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ 'POST /api/projects/': project(3) });
     const answer = await gateway.ask('mutation { createProject(input: {}) { __typename } }');
     expect(answer.data).toEqual({ createProject: { __typename: 'CreateProjectPayload' } });
     expect(upstream.requests).toEqual(['POST /api/projects/']);
   });
 
   test('whose action answers no plugin read the plugin only if it is asked for', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       [`POST /api/organizations/${organizationId}/plugins/2/upgrade/`]: { detail: 'ok' },
       [`GET /api/organizations/${organizationId}/plugins/2/`]: plugin(2),
     });
-    await using gateway = await startGateway(upstream);
     const upgrade = `upgradePlugin(input: { id: 2, organizationId: "${organizationId}" })`;
     await gateway.ask(`mutation { ${upgrade} { body plugin { upstreamId } } }`);
     expect(upstream.requests).toHaveLength(1);
@@ -224,8 +220,7 @@ describe('mutations of one operation', () => {
 
   test('that checks for updates is a GET that is sent for each, and after which what was read is read again', async () => {
     const plugins = `/api/organizations/${organizationId}/plugins/`;
-    await using upstream = await startUpstream({ [`GET ${plugins}2/check_for_updates/`]: { plugin: plugin(2) } });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [`GET ${plugins}2/check_for_updates/`]: { plugin: plugin(2) } });
     const check = `checkPluginForUpdates(input: { id: 2, organizationId: "${organizationId}" }) { plugin { latestTag } }`;
     const asked = Array.from({ length: 3 }, () => gateway.ask(`mutation { a: ${check} b: ${check} }`));
     const expected = { plugin: { latestTag: 'v1.1.0' } };

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startBoth } from '../support/both.ts';
 import * as rows from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const routes = { 'GET /api/projects/1/': rows.project(1), 'GET /api/projects/2/': rows.project(2) };
 const named = (name: string, id = 1): string => `query ${name} { project(id: ${id}) { name } }`;
@@ -12,8 +11,7 @@ async function metricsOf(url: string): Promise<readonly string[]> {
 }
 
 test('operations, errors and REST calls are counted by client, operation and document, and add up to all calls', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes);
   const apollo = { 'apollographql-client-name': 'web', 'apollographql-client-version': '1.2' };
   const plain = { 'x-client-name': 'ios', 'x-client-version': '7' };
   await gateway.ask(named('Open'), { headers: apollo });
@@ -67,8 +65,7 @@ test('operations, errors and REST calls are counted by client, operation and doc
 });
 
 test('names are taken only by operations without errors that made REST calls, a hundred of them at most', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   const as = (name: string): { headers: Record<string, string> } => ({ headers: { 'x-client-name': name } });
   await gateway.ask('{ nothing }', as('with errors'));
   await gateway.ask('{ __typename }', as('without a call'));
@@ -87,8 +84,7 @@ test('names are taken only by operations without errors that made REST calls, a 
 
 test('the log names the client of an operation, without control characters', async () => {
   const lines: (object | undefined)[] = [];
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { log: (_level, _message, fields) => void lines.push(fields) });
+  const { gateway } = await startBoth(routes, { log: (_level, _message, fields) => void lines.push(fields) });
   const headers = { 'x-client-name': ' web\tapp ', 'x-client-version': '1' };
   await gateway.ask(named('Open'), { headers });
   await gateway.ask(named('Open'));

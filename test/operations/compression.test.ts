@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { key, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type BinaryResponse, sendForBytes } from '../support/raw-http.ts';
 import * as rows from '../support/rows.ts';
@@ -128,10 +129,9 @@ test('with COMPRESSION=off nothing is compressed, and answers do not depend on A
 });
 
 test('callers who ask the same at the same time get answers of their own', async () => {
-  await using upstream = await startUpstream({
+  const { gateway } = await startBoth({
     'GET /api/projects/1/': (request) => rows.project(1, { name: String(request.headers.authorization).repeat(200) }),
   });
-  await using gateway = await startGateway(upstream);
   const names = Array.from({ length: 20 }, (_, number) => `Bearer phx_${number}`);
   const answers = await Promise.all(
     names.map((authorization) =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { rowsOf } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
@@ -18,8 +19,7 @@ const expensive = '{ projects { nodes { dashboards(first: 100) { nodes { tiles }
 
 describe('An operation that may cost too much', () => {
   test('is refused before its first call, with the count, the limit and the most expensive path', async () => {
-    await using upstream = await startUpstream(workspace);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(workspace);
     const { status, errors, body } = await gateway.ask(expensive);
     expect({ status, errors, data: /"data"/.test(body) }).toEqual({
       status: 200,
@@ -41,8 +41,7 @@ describe('An operation that may cost too much', () => {
   });
 
   test('runs if the limits are higher, and counts rows, too', async () => {
-    await using upstream = await startUpstream(workspace);
-    await using gateway = await startGateway(upstream, { maxUpstreamCalls: 10_000, maxUpstreamRows: 10_049 });
+    const { upstream, gateway } = await startBoth(workspace, { maxUpstreamCalls: 10_000, maxUpstreamRows: 10_049 });
     const refused = await gateway.ask(expensive);
     expect(refused.errors?.[0]?.extensions).toEqual({
       code: 'COST_LIMIT_EXCEEDED',
@@ -57,8 +56,7 @@ describe('An operation that may cost too much', () => {
   });
 
   test('says what it would cost if its client wants to know', async () => {
-    await using upstream = await startUpstream(workspace);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(workspace);
     const { errors, extensions } = await gateway.ask(expensive, { extensions: { cost: true } });
     expect(errors).toMatchObject([{ extensions: { code: 'COST_LIMIT_EXCEEDED' } }]);
     expect(extensions).toEqual({ cost: { requested: 5051, actual: 0, limit: 150 } });
@@ -66,8 +64,7 @@ describe('An operation that may cost too much', () => {
   });
 
   test('depends on its variables', async () => {
-    await using upstream = await startUpstream(workspace);
-    await using gateway = await startGateway(upstream, { maxUpstreamCalls: 10 });
+    const { gateway } = await startBoth(workspace, { maxUpstreamCalls: 10 });
     const query =
       'query ($n: Int, $tiles: Boolean = true) { project(id: 1) { dashboards(first: $n) { nodes { name tiles @include(if: $tiles) } } } }';
     const codes = [];
@@ -81,8 +78,7 @@ describe('An operation that may cost too much', () => {
 
 describe('What an operation costs', () => {
   test('stands beside the answer: the plan at most, the calls made, the limit', async () => {
-    await using upstream = await startUpstream(workspace);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(workspace);
     const { extensions } = await gateway.ask('{ project(id: 1) { name dashboards(first: 5) { nodes { tiles } } } }', {
       extensions: { cost: true },
     });
@@ -112,8 +108,7 @@ describe('What an operation costs', () => {
   });
 
   test('counts retries, and nothing is repeated beyond the limit', async () => {
-    await using upstream = await startUpstream({ 'GET /api/projects/:id/': reply({ status: 503 }) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ 'GET /api/projects/:id/': reply({ status: 503 }) });
     await using frugal = await startGateway(upstream, { maxUpstreamCalls: 1 });
     const query = '{ project(id: 1) { name } }';
     const { extensions } = await gateway.ask(query, { extensions: { cost: true } });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import {
   askPlanned,
   dig,
@@ -7,12 +8,10 @@ import {
   otherOrganization,
   currentRoutes as routes,
 } from '../support/current.ts';
-import { startGateway } from '../support/gateway.ts';
 import { linesOf, planOf } from '../support/plans.ts';
 import { askThrice } from '../support/repeat.ts';
 import { refusal, reply } from '../support/replies.ts';
 import { dashboard, plugin, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const projects = '/api/projects/';
 const current = '/api/projects/@current/';
@@ -27,8 +26,7 @@ describe('a global id below @current', () => {
       `/api/organizations/${organizationId}/plugins/5/`,
     ],
   ])('%s is followed once it is known to be of that project or organization', async (text, selection, call) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const answer = await askThrice(gateway, upstream, `query ($id: ID!) { ${selection} }`, {
       variables: { id: globalId(text) },
     });
@@ -45,8 +43,7 @@ describe('a global id below @current', () => {
     ['Event:8:e', 'project(id: "@current") { event(id: $id) { event } }'],
     [`Plugin:${otherOrganization}:5`, 'organization(id: "@current") { plugin(id: $id) { name } }'],
   ])('%s of another one is refused', async (text, selection) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const { errors } = await askThrice(gateway, upstream, `query ($id: ID!) { ${selection} }`, {
       variables: { id: globalId(text) },
     });
@@ -56,8 +53,7 @@ describe('a global id below @current', () => {
   });
 
   test('with @current in it is refused, and the message says what to do', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const { errors } = await gateway.ask(`{ node(id: "${globalId('Dashboard:@current:2')}") { id } }`);
     expect(errors?.map(({ message }) => message)).toEqual([
       'Expected the global id of a Dashboard to name its own Project, but got one with @current, which each key takes for another. Ask for the object again.',
@@ -129,8 +125,7 @@ describe('a mutation below @current', () => {
   ];
 
   test.each(mutations)('%s answers the real id, and writes to just that object', async (mutation, path, id, calls) => {
-    await using upstream = await startUpstream(written);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(written);
     const query = `mutation { ${mutation} }`;
     const answer = await askPlanned(gateway, upstream, query);
     expect(answer.errors).toBeUndefined();
@@ -140,8 +135,7 @@ describe('a mutation below @current', () => {
   });
 
   test('is one call if no id is asked for', async () => {
-    await using upstream = await startUpstream(written);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(written);
     const answer = await askPlanned(
       gateway,
       upstream,
@@ -162,19 +156,17 @@ describe('a mutation below @current', () => {
       `updateProject(input: { id: "@current", primaryDashboardId: "${globalId('Dashboard:8:2')}" }) { project { name } }`,
     ],
   ])('writes nothing if a global id is of another project: %s', async (mutation) => {
-    await using upstream = await startUpstream(written);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(written);
     const { errors } = await askPlanned(gateway, upstream, `mutation { ${mutation} }`);
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(upstream.requests).toEqual([`GET ${current}`]);
   });
 
   test('writes nothing if the project cannot be read and its id is asked for', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       ...written,
       [`GET ${current}`]: refusal(403, 'permission_denied', 'No access.'),
     });
-    await using gateway = await startGateway(upstream);
     const { errors } = await gateway.ask(
       'mutation { deleteDashboard(input: { id: 2, projectId: "@current" }) { deletedId } }',
     );

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { at } from '../support/connections.ts';
 import {
   askPlanned,
@@ -93,8 +94,7 @@ const reads: readonly (readonly [query: string, path: string, id: string, calls:
 
 describe('below @current', () => {
   test.each(reads)('%s names the real project or organization', async (selection, path, id, calls) => {
-    await using upstream = await startUpstream({ ...routes, [`GET ${plugins}5/source/`]: {} });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ ...routes, [`GET ${plugins}5/source/`]: {} });
     const answer = await askPlanned(gateway, upstream, `{ ${selection} }`);
     expect(answer.errors).toBeUndefined();
     expect(dig(answer.data, path)).toBe(globalId(id));
@@ -102,8 +102,7 @@ describe('below @current', () => {
   });
 
   test('upstream ids are the real ones', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const answer = await askPlanned(
       gateway,
       upstream,
@@ -141,8 +140,7 @@ describe('below @current', () => {
   });
 
   test('one object has one id, however it is asked for', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const answer = await askPlanned(
       gateway,
       upstream,
@@ -158,11 +156,10 @@ describe('below @current', () => {
   });
 
   test('the row of the project answers it under its id, too', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       ...routes,
       'GET /api/projects/7/dashboards/2/': dashboard(2, { use_dashboard: 3 }),
     });
-    await using gateway = await startGateway(upstream);
     const answer = await askPlanned(
       gateway,
       upstream,
@@ -174,8 +171,7 @@ describe('below @current', () => {
 
   test('an id of a plugin that every organization lists costs one call, if no other plugin tells whose list it is', async () => {
     const shared = plugin(6, { is_global: true, organization_id: otherOrganization });
-    await using upstream = await startUpstream({ ...routes, [`GET ${plugins}`]: listOf([shared]) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ ...routes, [`GET ${plugins}`]: listOf([shared]) });
     const query = '{ organization(id: "@current") { plugins { nodes { id } } } }';
     const answer = await askPlanned(gateway, upstream, query);
     expect(dig(answer.data, 'organization.plugins.nodes.0.id')).toBe(globalId(`Plugin:${organizationId}:6`));
@@ -189,12 +185,11 @@ describe('below @current', () => {
   test('what is read below a plugin that every organization lists waits for its id, as was planned', async () => {
     const shared = plugin(6, { is_global: true, organization_id: otherOrganization });
     const others = `/api/organizations/${otherOrganization}/plugins/`;
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       ...routes,
       [`GET ${plugins}6/`]: shared,
       [`GET ${others}`]: listOf([shared]),
     });
-    await using gateway = await startGateway(upstream);
     const query = '{ organization(id: "@current") { plugin(id: 6) { id organization { plugins { totalCount } } } } }';
     const answer = await askPlanned(gateway, upstream, query);
     expect(dig(answer.data, 'organization.plugin.organization.plugins.totalCount')).toBe(1);
@@ -203,8 +198,7 @@ describe('below @current', () => {
   });
 
   test('ids of plugins that a report names cost one call together', async () => {
-    await using upstream = await startUpstream({ ...routes, [`GET ${plugins}unused/`]: [5, 6, 7] });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ ...routes, [`GET ${plugins}unused/`]: [5, 6, 7] });
     const answer = await askPlanned(gateway, upstream, '{ organization(id: "@current") { unusedPlugins { id } } }');
     expect(answer.errors).toBeUndefined();
     expect(answer.data).toEqual({
@@ -215,8 +209,7 @@ describe('below @current', () => {
 
   test('an organization has its name, in whichever letters its plugins write its id', async () => {
     const capitals = plugin(5, { organization_id: organizationId.toUpperCase() });
-    await using upstream = await startUpstream({ 'GET /api/organizations/:id/plugins/': listOf([capitals]) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ 'GET /api/organizations/:id/plugins/': listOf([capitals]) });
     const answer = await askPlanned(
       gateway,
       upstream,
@@ -227,11 +220,10 @@ describe('below @current', () => {
   });
 
   test('ids fail with the reason, and nothing else does, if the project cannot be read', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       ...routes,
       [`GET ${current}`]: refusal(403, 'permission_denied', 'No access.'),
     });
-    await using gateway = await startGateway(upstream);
     const answer = await askPlanned(
       gateway,
       upstream,
@@ -244,11 +236,10 @@ describe('below @current', () => {
   });
 
   test('the project of an operation that once planned two calls too few is one project', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       ...routes,
       [`GET ${current}events/nope/`]: refusal(404, 'not_found', 'Not found.'),
     });
-    await using gateway = await startGateway(upstream);
     const query = `{ project(id: "@current") { upstreamId events(first: 30) { nodes { id properties } }
       primaryDashboard { project { name } filters id } event(id: "nope") { id } } }`;
     const answer = await askPlanned(gateway, upstream, query);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { key, startGateway, type TestGateway } from '../support/gateway.ts';
 import { accepts, askForParts, type Merged, mergeParts, type Part } from '../support/parts.ts';
@@ -97,8 +98,7 @@ describe.each(formats)('an answer in parts of %s', (format) => {
   });
 
   test('names its format, is neither stored nor collected by a proxy, and tells at its end what it has cost', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
     const { headers, parts } = await partsOf(gateway, query, format, { cost: true });
     const parameter = format === 'v0.2' ? 'incrementalSpec=v0.2' : 'deferSpec=20220824';
@@ -112,8 +112,7 @@ describe.each(formats)('an answer in parts of %s', (format) => {
   });
 
   test('is not begun if the budget of its key is spent, and says at its end what is left of it', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '2/60' }) });
+    const { upstream, gateway } = await startBoth(routes, { budget: budgetOf({ rest: '2/60' }) });
     const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
     const { parts } = await partsOf(gateway, query, format, { cost: true });
     expect(parts.at(-1)?.extensions).toMatchObject({
@@ -128,8 +127,7 @@ describe.each(formats)('an answer in parts of %s', (format) => {
   });
 
   test('is begun for what the cache has if the budget is spent, also if all of it is read for deferred parts', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, {
+    const { upstream, gateway } = await startBoth(routes, {
       budget: budgetOf({ rest: '1/60' }),
       cache: { ttls: { projects: 60 }, staleSeconds: 600, maxBytes: 2 ** 20 },
     });
@@ -142,11 +140,10 @@ describe.each(formats)('an answer in parts of %s', (format) => {
 
   test('says which fragment failed, and only that one is lost', async () => {
     const broken = { ...listedDashboard(1), id: null };
-    await using upstream = await startUpstream({
+    const { gateway } = await startBoth({
       ...routes,
       [list]: { count: 1, next: null, previous: null, results: [broken] },
     });
-    await using gateway = await startGateway(upstream);
     const query =
       '{ project(id: "1") { name dashboards { nodes { name ... @defer(label: "a") { id } ... @defer(label: "b") { pinned } } } } }';
     const { parts } = await partsOf(gateway, query, format);
@@ -289,15 +286,13 @@ describe('a document is refused', () => {
       'mutation { ... @defer { deleteProject(input: { id: "1" }) { deletedId } } }',
     ],
   ])('%s', async (_name, query) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const { errors } = await gateway.ask(query, { variables: { a: 'x' } });
     expect(errors).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
   });
 
   test('that defers anything, if answers do not come in parts, and clients cannot see the directive', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, { incremental: false });
+    const { gateway } = await startBoth(routes, { incremental: false });
     const { parts, headers } = await askForParts(gateway.url, '{ ... @defer { __typename } }', accepts['v0.2']);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await Array.fromAsync(parts)).toMatchObject([{ errors: [{ message: 'Unknown directive "@defer".' }] }]);
@@ -320,8 +315,7 @@ describe('the plan of an operation', () => {
       2,
     ],
   ])('%s tells the wave after which the first part goes out', async (_name, query, firstPartAfter, waves) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, { explain: true });
+    const { upstream, gateway } = await startBoth(routes, { explain: true });
     const { extensions } = await gateway.ask(query, { extensions: explain });
     expect(extensions).toMatchObject({ explain: { firstPartAfter, waves } });
     expect(upstream.requests).toEqual([]);
@@ -345,8 +339,7 @@ describe('the plan of an operation', () => {
       'query A { project(id: "1") { name } } query B { project(id: "1") { ...b @defer } } fragment b on Project { name }',
     ],
   ])('%s tells of no first part, as its answer is one document', async (_name, query) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, { explain: true });
+    const { gateway } = await startBoth(routes, { explain: true });
     const { extensions } = await gateway.ask(query, { operationName: 'A', extensions: explain });
     expect(extensions).toMatchObject({ explain: { waves: 1 } });
     expect(extensions).not.toHaveProperty('explain.firstPartAfter');

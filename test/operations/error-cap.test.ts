@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { type Answer, startGateway } from '../support/gateway.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { listedProject } from '../support/rows.ts';
@@ -17,8 +18,7 @@ function codesOf({ errors = [] }: Answer): unknown[] {
 }
 
 test('an answer lists a hundred errors at most, and says how many there are; its data is complete', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   // Executed by other code from the second time on.
   for (let times = 0; times < 3; times += 1) {
     const answer = await gateway.ask(query);
@@ -30,8 +30,7 @@ test('an answer lists a hundred errors at most, and says how many there are; its
 });
 
 test('an alias nearly as long as a document does not come back with each of a hundred errors', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes);
   const ids = Array.from({ length: 100 }, (_, index) => `no id ${index}`);
   const alias = 'a'.repeat(100_000);
   const answer = await gateway.ask(`query($ids: [ID!]!) { ${alias}: nodes(ids: $ids) { id } }`, { variables: { ids } });
@@ -41,8 +40,7 @@ test('an alias nearly as long as a document does not come back with each of a hu
 });
 
 test('every transport has the same cap', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   const path = `/graphql?query=${encodeURIComponent(query)}`;
   const body = JSON.stringify({ query });
   for (const accept of [
@@ -68,8 +66,7 @@ test('fewer errors are all listed, and the cap is a setting', async () => {
 });
 
 test('a list of a hundred thousand wrong values is answered in a few kilobytes', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes);
   // The arguments of queries are refused before their values are looked at.
   const change =
     'mutation M($urls: [String!]) { createProject(input: { name: "a", appUrls: $urls }) { project { id } } }';
@@ -83,8 +80,7 @@ test('a list of a hundred thousand wrong values is answered in a few kilobytes',
 });
 
 test('an object with thousands of unknown members, which each of its errors quotes whole, has one error listed', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes);
   const createProject = 'mutation M($input: CreateProjectInput!) { createProject(input: $input) { project { id } } }';
   for (const [members, told] of [
     [60_000, 2],

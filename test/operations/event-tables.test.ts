@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import { isLater } from '../../src/rest/instants.ts';
+import { startBoth } from '../support/both.ts';
 import { at, textAt } from '../support/connections.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { type JsonObject, type Reply, reply } from '../support/replies.ts';
@@ -84,8 +85,9 @@ describe.each(fields)('$field $args', (field) => {
   );
 
   test('refuses the cursor of another list, another selection or another field before any call', async () => {
-    await using upstream = await startUpstream({ [`GET ${path}`]: tableOf(tiedEvents(3, 0, 0), { next: 'offset' }) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({
+      [`GET ${path}`]: tableOf(tiedEvents(3, 0, 0), { next: 'offset' }),
+    });
     const listed = await gateway.ask(`{ project(id: 1) { page: ${field.field}(first: 1${field.args}) { endCursor }
       events(first: 1) { pageInfo { endCursor } } } }`);
     const [own, foreign] = [
@@ -108,8 +110,7 @@ describe.each(fields)('$field $args', (field) => {
   });
 
   test('refuses to answer no row, which upstreams take for their own default', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({});
     const { errors } = await gateway.ask(`{ project(id: 1) { ${field.field}(first: 0${field.args}) { endCursor } } }`);
     expect(errors).toMatchObject([{ message: 'Expected `first` to be from 1 to 100, but got 0.' }]);
     expect(upstream.requests).toEqual([]);
@@ -118,10 +119,9 @@ describe.each(fields)('$field $args', (field) => {
 
 test('pages of CSV keep their rows while events arrive', async () => {
   const rows = tiedEvents(4, 0, 0);
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     [`GET ${path}`]: (request) => tableOf(rows, { next: 'offset' })(request),
   });
-  await using gateway = await startGateway(upstream);
   const first = await gateway.ask('{ project(id: 1) { eventsCsv(first: 2) { csv endCursor } } }');
   rows.unshift(event(9, { timestamp: '2024-05-01T11:00:00Z' }));
   const after = textAt(first.data, 'project', 'eventsCsv', 'endCursor');
@@ -135,20 +135,18 @@ test('pages of CSV keep their rows while events arrive', async () => {
 });
 
 test('rows that go on behind an empty page are an error, since no client could go on', async () => {
-  await using upstream = await startUpstream({ [`GET ${path}`]: { next: `${path}?offset=5`, results: [] } });
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth({ [`GET ${path}`]: { next: `${path}?offset=5`, results: [] } });
   const { errors } = await gateway.ask('{ project(id: 1) { eventRows(select: ["id"]) { rows } } }');
   expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_INVALID_RESPONSE' } }]);
 });
 
 test('one event and the values of a property are answered as CSV, each for one call; no such event is null', async () => {
   const csv = (body: string) => reply({ headers: { 'content-type': 'text/csv' }, body });
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     [`GET ${path}e-1/`]: csv('id\r\ne-1\r\n'),
     [`GET ${path}values/`]: csv('name\r\nFirefox\r\n'),
     'GET /api/projects/1/': { id: 1 },
   });
-  await using gateway = await startGateway(upstream);
   const id = toGlobalId({ type: 'Event', scope: '1', id: 'e-1' });
   const asked = await gateway.ask(`{ project(id: 1) { one: eventCsv(id: "e-1") same: eventCsv(id: "${id}")
     none: eventCsv(id: "e-2") values: eventValuesCsv(key: "$browser", eventName: "$pageview") } }`);
@@ -170,8 +168,7 @@ test.each([
   [['Firefox', null], [{ name: 'Firefox' }, { name: null }], null],
   ['nothing known', null, null],
 ])('values of events have their names: %j', async (body, values, refreshing) => {
-  await using upstream = await startUpstream({ [`GET ${path}values/`]: reply({ body: JSON.stringify(body) }) });
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth({ [`GET ${path}values/`]: reply({ body: JSON.stringify(body) }) });
   const asked = await gateway.ask('{ project(id: 1) { eventValues(key: "a") { values { name } refreshing body } } }');
   expect(asked.data).toEqual({ project: { eventValues: { values, refreshing, body } } });
 });

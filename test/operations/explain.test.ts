@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isObject, type JsonObject } from '../../src/rest/values.ts';
+import { startBoth } from '../support/both.ts';
 import { rowsOf } from '../support/connections.ts';
 import { type Answer, startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
@@ -28,8 +29,7 @@ function tracedCalls({ extensions }: Answer): readonly JsonObject[] {
 
 describe('The extension explain', () => {
   test('"plan" answers the plan and executes nothing, whatever it would cost, even without a key', async () => {
-    await using upstream = await startUpstream(workspace);
-    await using gateway = await startGateway(upstream, { explain: true, maxUpstreamCalls: 3 });
+    const { upstream, gateway } = await startBoth(workspace, { explain: true, maxUpstreamCalls: 3 });
     const answer = await gateway.ask(query, { extensions: { explain: 'plan' }, headers: { authorization: '' } });
     const dashboards = '/api/projects/{project_id}/dashboards/';
     const planned = [
@@ -73,8 +73,7 @@ describe('The extension explain', () => {
   });
 
   test('"plan" of variables that do not fit says so, of a subscription too, and suggests nothing of a hidden schema', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream, { explain: true, live: quick });
+    const { upstream, gateway } = await startBoth({}, { explain: true, live: quick });
     await using silent = await startGateway(upstream, { explain: true, introspection: false });
     const plan = { extensions: { explain: 'plan' } };
     const tail = 'subscription ($id: ID!) { eventsAdded(projectId: $id) { cursor } }';
@@ -95,8 +94,7 @@ describe('The extension explain', () => {
   });
 
   test('"trace" executes, and lists each call that was made', async () => {
-    await using upstream = await startUpstream(workspace);
-    await using gateway = await startGateway(upstream, { explain: true });
+    const { gateway } = await startBoth(workspace, { explain: true });
     const answer = await gateway.ask(query, { extensions: { explain: 'trace', cost: true } });
     expect(answer).toMatchObject({
       data: { project: { name: 'Project 1', dashboards: { nodes: [{}, {}] } } },
@@ -156,8 +154,7 @@ describe('The extension explain', () => {
   });
 
   test('is refused if it is neither, and executes nothing', async () => {
-    await using upstream = await startUpstream(workspace);
-    await using gateway = await startGateway(upstream, { explain: true });
+    const { upstream, gateway } = await startBoth(workspace, { explain: true });
     const { errors } = await gateway.ask(query, { extensions: { explain: 'everything' } });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(upstream.requests).toEqual([]);
@@ -195,8 +192,7 @@ describe('The extension explain', () => {
   );
 
   test('counts as left out if it is null', async () => {
-    await using upstream = await startUpstream(workspace);
-    await using gateway = await startGateway(upstream, { explain: false });
+    const { gateway } = await startBoth(workspace, { explain: false });
     expect(await gateway.ask(query, { extensions: { explain: null } })).toMatchObject({
       data: { project: { name: 'Project 1' } },
     });
@@ -205,7 +201,7 @@ describe('The extension explain', () => {
 
 test('What lies below a relation does not wait for a slow row of its object', async () => {
   const started = Promise.withResolvers<void>();
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     ...workspace,
     'GET /api/projects/1/': async () => {
       await started.promise;
@@ -216,7 +212,6 @@ test('What lies below a relation does not wait for a slow row of its object', as
       return dashboard(Number(params['id']));
     },
   });
-  await using gateway = await startGateway(upstream);
   const answer = await gateway.ask(query);
   expect(answer.errors).toBeUndefined();
   expect(answer).toMatchObject({ data: { project: { name: 'Project 1', dashboards: { nodes: [{}, {}] } } } });

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { textAt } from '../support/connections.ts';
 import { type Answer, startGateway } from '../support/gateway.ts';
 import { codesOf } from '../support/outcomes.ts';
@@ -100,8 +101,7 @@ describe('single flight', () => {
 
   test('shares the failure, too, and its retry', async () => {
     let calls = 0;
-    await using upstream = await startUpstream({ [read]: () => ((calls += 1) <= 2 ? disconnect : project(1)) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [read]: () => ((calls += 1) <= 2 ? disconnect : project(1)) });
     const answers = await Promise.all([gateway.ask(one), gateway.ask(one), gateway.ask(one)]);
     expect(answers.flatMap(codesOf)).toEqual(Array(3).fill('project UPSTREAM_UNAVAILABLE'));
     expect(upstream.requests).toEqual([read, read]);
@@ -129,8 +129,7 @@ describe('single flight', () => {
 
   test('is cancelled when the last one leaves, and the next one gets a call of its own', async () => {
     let calls = 0;
-    await using upstream = await startUpstream({ [read]: () => ((calls += 1) === 2 ? hang : project(1)) });
-    await using gateway = await startGateway(upstream, patient);
+    const { upstream, gateway } = await startBoth({ [read]: () => ((calls += 1) === 2 ? hang : project(1)) }, patient);
     await gateway.ask(one);
     const callers = [0, 1].map(() => asking((signal) => gateway.ask(one, { signal })));
     await received(upstream, 2);
@@ -235,10 +234,9 @@ describe('a client that leaves', () => {
   });
 
   test('while a call waits for its retry has it not sent', async () => {
-    await using upstream = await startUpstream(() =>
+    const { upstream, gateway } = await startBoth(() =>
       reply({ status: 429, headers: { 'retry-after': '1' }, body: apiError('throttled') }),
     );
-    await using gateway = await startGateway(upstream);
     const caller = asking((signal) => gateway.ask(one, { signal }));
     await received(upstream, 1);
     await delay(aMoment);
@@ -248,8 +246,7 @@ describe('a client that leaves', () => {
   });
 
   test('has its mutation sent once, and nothing after it', async () => {
-    await using upstream = await startUpstream({ [read]: project(1), 'PATCH /api/projects/1/': hang });
-    await using gateway = await startGateway(upstream, patient);
+    const { upstream, gateway } = await startBoth({ [read]: project(1), 'PATCH /api/projects/1/': hang }, patient);
     await gateway.ask(one);
     const twice = `mutation { a: updateProject(input: { id: 1, name: "A" }) { project { name } }
       b: updateProject(input: { id: 1, name: "B" }) { project { name } } }`;

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { expectWithin } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
@@ -226,11 +227,10 @@ describe('a body', () => {
     { detail: 'x' },
   ];
   test.each(shapes.map((shape) => ({ shape })))('of another shape fails one path: $shape', async ({ shape }) => {
-    await using upstream = await startUpstream({
+    const { gateway } = await startBoth({
       'GET /api/projects/1/': project(1),
       'GET /api/projects/1/dashboards/': reply({ body: JSON.stringify(shape) }),
     });
-    await using gateway = await startGateway(upstream);
     const asked = await gateway.ask(query);
     expect(codesOf(asked)).toEqual(['project.dashboards UPSTREAM_INVALID_RESPONSE']);
     expect(asked.data).toEqual({ project: { name: 'Project 1', dashboards: null } });
@@ -252,11 +252,10 @@ describe('a body', () => {
     ['with cookies', reply({ body: text, headers: { 'set-cookie': 'secret=1', 'x-powered-by': 'secret' } })],
   ];
   test.each(accepted)('%s is read', async (_name, answer) => {
-    await using upstream = await startUpstream({
+    const { gateway } = await startBoth({
       'GET /api/projects/1/': project(1),
       'GET /api/projects/1/dashboards/': answer,
     });
-    await using gateway = await startGateway(upstream);
     const asked = await gateway.ask(query);
     expect(asked.errors).toBeUndefined();
     expect(asked.data).toEqual(whole);
@@ -315,11 +314,10 @@ describe('a status', () => {
     ['<h1>secret</h1>', 'UPSTREAM_INVALID_RESPONSE'],
   ])('of 400 to 599 has its code, on one path only, with the body %j', { timeout: 60_000 }, async (body, otherwise) => {
     let status = 0;
-    await using upstream = await startUpstream({
+    const { gateway } = await startBoth({
       'GET /api/projects/1/': project(1),
       'GET /api/projects/1/dashboards/': () => (status === 0 ? page : reply({ status, body })),
     });
-    await using gateway = await startGateway(upstream);
     for (status of statuses) {
       const asked = await gateway.ask(query);
       const isForeign = !body.startsWith('{') && (body !== '' || statements.has(status)) && status !== 408;

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { startCaching } from '../support/cache.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
@@ -61,8 +62,7 @@ describe.each([401, 402, 403, 404, 410, 429, 451])('A status %i', (status) => {
     'with %s is a failure of the upstream, and says nothing of key or object',
     async (_name, body, type) => {
       let answer: Reply | undefined;
-      await using upstream = await startUpstream(() => answer ?? project(1));
-      await using gateway = await startGateway(upstream);
+      const { gateway } = await startBoth(() => answer ?? project(1));
       answer = reply({ status, headers: { 'content-type': type }, ...(body !== undefined && { body }) });
       const failed = await gateway.ask(read);
       const code = status === 429 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_INVALID_RESPONSE';
@@ -81,8 +81,7 @@ describe.each([401, 402, 403, 404, 410, 429, 451])('A status %i', (status) => {
     { type: 'error', code: 'code', detail: 'Detail.', attr: null },
     { type: 'invalid_request', code: 'not_found', detail: '' },
   ])('with an error of the API keeps its meaning: %j', async (body) => {
-    await using upstream = await startUpstream(() => reply({ status, body, headers: { 'content-type': 'text/html' } }));
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(() => reply({ status, body, headers: { 'content-type': 'text/html' } }));
     const answer = await gateway.ask(read);
     expect(codesOf(answer)).toEqual(own[status] === undefined ? [] : [`project ${own[status]}`]);
   });
@@ -106,8 +105,7 @@ test.each([401, 403, 429])(
 test('a 429 of a proxy is tried again once after its Retry-After, and pauses nothing', async () => {
   const limited = reply({ status: 429, headers: { 'retry-after': '1' }, body: 'slow down' });
   const answers = [limited, limited, project(1)];
-  await using upstream = await startUpstream(() => answers.shift() ?? project(1));
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => answers.shift() ?? project(1));
   const answer = await gateway.ask(read);
   expect(codesOf(answer)).toEqual(['project UPSTREAM_UNAVAILABLE']);
   expect(answer.errors?.[0]?.extensions['upstream']).toEqual({ status: 429, retryAfter: 1 });
@@ -118,8 +116,7 @@ test('a 429 of a proxy is tried again once after its Retry-After, and pauses not
 test.each(['{}', '{"error": "No."}', '{"message": "no Route matched"}', '{"status": "ok"}'])(
   'JSON of another server with status 200 is no row: %s',
   async (body) => {
-    await using upstream = await startUpstream(() => reply({ body }));
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(() => reply({ body }));
     expect(codesOf(await gateway.ask(read))).toEqual(['project UPSTREAM_INVALID_RESPONSE']);
     expect(codesOf(await gateway.ask('{ project(id: 1) { dashboard(id: 2) { name } } }'))).toEqual([
       'project.dashboard UPSTREAM_INVALID_RESPONSE',

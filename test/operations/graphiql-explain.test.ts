@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { startBoth } from '../support/both.ts';
+import { type TestGateway } from '../support/gateway.ts';
 
 type Fetch = (url: string, options: object) => Promise<Response>;
 
@@ -38,8 +38,7 @@ async function pageOf({ url }: TestGateway): Promise<string> {
 }
 
 test('GraphiQL sends the header explain as the extension, but not when it reads the schema', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream, { explain: true });
+  const { gateway } = await startBoth({}, { explain: true });
   const page = await pageOf(gateway);
   const [key, query] = [{ authorization: 'Bearer phx_a' }, '{ projects { totalCount } }'];
   const body = (params: object): string => JSON.stringify(params);
@@ -61,8 +60,7 @@ test('GraphiQL sends the header explain as the extension, but not when it reads 
 });
 
 test('GraphiQL sends the key of the page, unless the tab has one of its own', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth({});
   const page = await pageOf(gateway);
   const query = '{ __typename }';
   const body = JSON.stringify({ query });
@@ -75,8 +73,7 @@ test('GraphiQL sends the key of the page, unless the tab has one of its own', as
 });
 
 test('GraphiQL gets data, if empty, with a plan, and answers with errors as they are', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream, { explain: true });
+  const { gateway } = await startBoth({}, { explain: true });
   const page = await pageOf(gateway);
   const options = { method: 'POST', headers: { explain: 'plan' }, body: JSON.stringify({ query: '{ a }' }) };
   const shownFor = async (answer: object): Promise<unknown> =>
@@ -87,8 +84,7 @@ test('GraphiQL gets data, if empty, with a plan, and answers with errors as they
 });
 
 test('GraphiQL asks for a plan or a trace of a stream in its address, and for parts of what defers', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream, { explain: true });
+  const { gateway } = await startBoth({}, { explain: true });
   const sent: unknown[] = [];
   const fetchInPage = fetchOf(await pageOf(gateway), async (...request) => {
     sent.push(...request);
@@ -104,8 +100,7 @@ test('GraphiQL asks for a plan or a trace of a stream in its address, and for pa
 });
 
 test('GraphiQL says nothing of explain if it is switched off', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream, { explain: false });
+  const { gateway } = await startBoth({}, { explain: false });
   const page = await pageOf(gateway);
   expect(page).not.toContain('query Explain');
   for (const trace of ['rest-calls', 'REST calls"', 'panel.trace']) expect(page).not.toContain(trace);

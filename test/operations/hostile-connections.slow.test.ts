@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { startGateway } from '../support/gateway.ts';
 import { together } from '../support/load.ts';
 import { project } from '../support/rows.ts';
@@ -72,8 +73,7 @@ test('a connection on which too many requests wait for their answers is closed',
 });
 
 test('connections beyond the limit are closed, and those that ask nothing make room', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
-  await using gateway = await startGateway(upstream, {}, { maxConnections: 3 });
+  const { gateway } = await startBoth({ 'GET /api/projects/1/': project(1) }, {}, { maxConnections: 3 });
   const port = Number(new URL(gateway.url).port);
   const idle = await Promise.all(Array.from({ length: 3 }, () => open(port, get('/healthz'))));
   await Promise.all(idle.map((socket) => once(socket, 'data')));
@@ -89,8 +89,11 @@ test.each([
   ['takes a stream', 'accept: text/event-stream\r\n', 1],
 ])('a client that %s too slowly loses the connection', { timeout: 60_000 }, async (_name, accept, times) => {
   const name = 'a'.repeat(7_000_000);
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1, { name }) });
-  await using gateway = await startGateway(upstream, {}, { readers: { graceMs: 500, bytesPerSecond: 100_000_000 } });
+  const { gateway } = await startBoth(
+    { 'GET /api/projects/1/': project(1, { name }) },
+    {},
+    { readers: { graceMs: 500, bytesPerSecond: 100_000_000 } },
+  );
   const path = `/graphql?query=${encodeURIComponent('{ project(id: 1) { a: name b: name } }')}`;
   const headers = `authorization: Bearer phx_test\r\n${accept}`;
   const socket = await open(Number(new URL(gateway.url).port), get(path, headers));

@@ -10,6 +10,7 @@ import { ClientApi } from '../../src/rest/api.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { createSchema, createSchemas } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
+import { startBoth } from '../support/both.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
 import { codesOf, together } from '../support/load.ts';
@@ -28,8 +29,7 @@ function fail(): Promise<never> {
 }
 
 test('a document of more bytes than the limit is refused with 400 before it is parsed', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes);
   const room = 131_072 - Buffer.byteLength(`${query}#`);
   const largest = await gateway.ask(`${query}#${'x'.repeat(room)}`);
   expect(largest.body).toBe(whole);
@@ -51,8 +51,7 @@ test('a document of more bytes than the limit is refused with 400 before it is p
 });
 
 test('an error finds its place in a document with comments, in both executions', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth({});
   for (let times = 0; times < 3; times += 1) {
     const { errors } = await gateway.ask('# one\n# two\n{ __typename\n  project(id: "x y") { name } } # three');
     expect(errors).toMatchObject([{ path: ['project'], locations: [{ line: 4, column: 3 }] }]);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { type Answer, ask, key, startGateway } from '../support/gateway.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import * as rows from '../support/rows.ts';
@@ -49,8 +50,7 @@ describe('a document is refused before anything runs', () => {
     ['endless objects', `{ node(id: ${'{a:'.repeat(40_000)}`, 'at most 2000 tokens', 'more'],
     ['endless selections', '{a'.repeat(60_000), 'at most 2000 tokens', 'more'],
   ])('that has %s', async (_name, query, limit, found) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const answer = await gateway.ask(query);
     expect(refusal(answer, upstream.requests)).toEqual(refused);
     expect(answer.errors?.[0]?.message).toContain(limit);
@@ -59,16 +59,14 @@ describe('a document is refused before anything runs', () => {
   });
 
   test('whose fragments multiply aliases, in time that does not multiply', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const bomb = repeated(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} a${i}: __typename }`);
     const answer = await gateway.ask(`{ ...F0 } ${bomb} fragment F40 on Query { __typename }`);
     expect(refusal(answer, upstream.requests)).toEqual(refused);
   });
 
   test('whose fields take too long to be compared', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const fragments = repeated(40, (i) => `fragment F${i} on Project { ${'name '.repeat(35)} }`);
     const answer = await gateway.ask(`{ project(id: 1) { ${repeated(40, (i) => `...F${i}`)} } } ${fragments}`);
     expect(refusal(answer, upstream.requests)).toEqual(refused);
@@ -76,16 +74,14 @@ describe('a document is refused before anything runs', () => {
   });
 
   test('whose fragments spread each other', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const answer = await gateway.ask('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }');
     expect(answer.errors?.[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
   });
 });
 
 test('an ordinary nested Relay page passes, and so does the query of GraphiQL itself', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   const page = `{ projects(first: 2) { pageInfo { hasNextPage } edges { cursor node { name dashboards(first: 2) {
     edges { node { name createdBy { email } project { organization { plugins { edges { node { name } } } } } } } } } } } }`;
   expect((await gateway.ask(page)).errors?.map(({ extensions }) => extensions['code'])).toEqual(['NOT_FOUND']);
@@ -93,8 +89,7 @@ test('an ordinary nested Relay page passes, and so does the query of GraphiQL it
 });
 
 test('the schema reads the same however often it is read', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   const timestamp = '__type(name: "Event") { fields { name type { name } } }';
   for (const query of [
     getIntrospectionQuery(),
@@ -109,8 +104,7 @@ test('the schema reads the same however often it is read', async () => {
 });
 
 test('with introspection off the schema cannot be read, and misspelt names get no suggestions', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { introspection: false });
+  const { gateway } = await startBoth(routes, { introspection: false });
   const introspected = await gateway.ask('{ __schema { types { name } } }');
   expect(introspected.errors?.[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
   expect((await gateway.ask('{ projets { nodes { id } } }')).body).not.toContain('Did you mean');
@@ -119,8 +113,7 @@ test('with introspection off the schema cannot be read, and misspelt names get n
 
 describe('a body', () => {
   test('larger than the limit is refused, whether it says so or not', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, { bodyLimits: { bytes: 1000, jsonDepth: 100 } });
+    const { gateway } = await startBoth(routes, { bodyLimits: { bytes: 1000, jsonDepth: 100 } });
     const large = JSON.stringify({ query: `{ __typename } # ${'x'.repeat(2000)}` });
     const answer = await sendRaw(gateway.url, { headers: json, body: large });
     expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
@@ -131,8 +124,7 @@ describe('a body', () => {
   });
 
   test('that is no UTF-8, no JSON or no object is refused with 400', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     for (const body of [Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), '{"query":', '[]', '"x"', '5', 'null', '']) {
       const answer = await sendRaw(gateway.url, { headers: json, body });
       expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
@@ -143,8 +135,7 @@ describe('a body', () => {
   });
 
   test('that nests 20,000 deep is refused', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const deep = `{"query":"{ __typename }","variables":{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`;
     const answer = await sendRaw(gateway.url, { headers: json, body: deep });
     expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
@@ -158,15 +149,13 @@ describe('pages of another origin', () => {
   const preflight = ['origin', 'https://evil.example', 'access-control-request-method', 'POST'];
 
   test('hear nothing if no origin is listed', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const answer = await sendRaw(gateway.url, { method: 'OPTIONS', headers: preflight });
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([204, undefined]);
   });
 
   test('may call if their origin is listed, and no others', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, { corsOrigins: ['https://app.example'] });
+    const { gateway } = await startBoth(routes, { corsOrigins: ['https://app.example'] });
     const allowed = await sendRaw(gateway.url, {
       method: 'OPTIONS',
       headers: ['origin', 'https://app.example', 'access-control-request-method', 'POST'],
@@ -245,15 +234,13 @@ describe('on the wire', () => {
       /^HTTP\/1\.1 400 /,
     ],
   ])('%s ends with a bare answer and the connection', async (_name, bytes, answer) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     expect(await exchange(gateway.url, bytes)).toMatch(answer);
     expect((await gateway.ask('{ __typename }')).status).toBe(200);
   });
 
   test('what is malformed is answered on a connection that was used before, too', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const { hostname, port } = new URL(gateway.url);
     const socket = connect(Number(port), hostname).setEncoding('latin1');
     let answer = '';
@@ -268,8 +255,7 @@ describe('on the wire', () => {
   });
 
   test('more than 100 headers are refused, and an unknown path is 404', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const many = Array.from({ length: 101 }, (_, index) => [`x-${index}`, 'y']).flat();
     expect((await sendRaw(gateway.url, { headers: [...json, ...many], body: '{}' })).status).toBe(431);
     expect((await sendRaw(new URL('/nothing', gateway.url).href, { method: 'GET' })).status).toBe(404);
@@ -277,8 +263,7 @@ describe('on the wire', () => {
   });
 
   test('every answer forbids sniffing and caching, and names no server', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const query = '/graphql?query=%7B__typename%7D';
     const preflight = { origin: 'https://a.example', 'access-control-request-method': 'POST' };
     for (const [path, init] of [

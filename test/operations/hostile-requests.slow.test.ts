@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { inForm } from '../support/form.ts';
-import { startGateway } from '../support/gateway.ts';
 import { peakMemory, runWeighed } from '../support/memory.ts';
 import { codesIn } from '../support/outcomes.ts';
 import { sendRaw } from '../support/raw-http.ts';
@@ -31,8 +31,7 @@ const size = body.length.toString(16);
 
 describe('on the wire', () => {
   test('pipelined requests are answered one after the other', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const bytes = request() + request() + request('connection: close\r\n');
     const answer = await sendBytes(gateway.url, bytes, 15_000);
     expect(answer.split('HTTP/1.1 200 OK').length - 1).toBe(3);
@@ -46,8 +45,7 @@ describe('on the wire', () => {
     ['the whole URL may stand for the path', request('', body, 'POST http://evil.example/graphql')],
     ['an upgrade is not taken up', request('connection: upgrade\r\nupgrade: h2c\r\n')],
   ])('%s', async (_name, bytes) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const answer = await sendBytes(gateway.url, bytes);
     expect(answer.split('HTTP/1.1 200 OK').length - 1).toBe(1);
     expect(answer.split(whole).length - 1).toBe(1);
@@ -68,8 +66,7 @@ describe('on the wire', () => {
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['TLS', Buffer.from('16030100a5010000a10303', 'hex')],
   ])('%s is refused with a bare 400', async (_name, bytes) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     expect(await sendBytes(gateway.url, bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^{]*$/);
     expect(upstream.requests).toEqual([]);
     expect((await gateway.ask('{ project(id: 1) { name } }')).body).toBe(whole);
@@ -79,8 +76,7 @@ describe('on the wire', () => {
     ['what is malformed comes after its answer', '', 'banana\r\n\r\n', 1],
     ['nothing is answered after connection: close', 'connection: close\r\n', request(), 0],
   ])('a request that another follows is answered in full; %s', async (_name, head, next, refusals) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const answer = await sendBytes(gateway.url, request(head) + next + next);
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(answer.split(whole).length - 1).toBe(1);
@@ -89,8 +85,7 @@ describe('on the wire', () => {
   });
 
   test('a body that says it is too large is refused before it comes, and its connection closed', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const bytes = request().replace(/content-length: \d+/, 'content-length: 10000000000');
     const answer = await sendBytes(gateway.url, bytes);
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
@@ -101,8 +96,7 @@ describe('on the wire', () => {
 });
 
 test('a body with a content coding is refused, whatever it holds', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes);
   for (const [coding, content] of [
     ['gzip', gzipSync(body)],
     ['gzip', body],
@@ -122,8 +116,7 @@ describe('names that every object has', () => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'toJSON'];
 
   test.each(names)('are ordinary as variable, alias, operation and fragment: %s', async (name) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const query = `query ${name}($${name}: ID!) { ${name}: project(id: $${name}) { ...${name} } }
       fragment ${name} on Project { ${name}: name }`;
     const text = `{"query":${JSON.stringify(query)},"operationName":"${name}","variables":{"${name}":"7"}}`;
@@ -138,8 +131,7 @@ describe('names that every object has', () => {
   });
 
   test.each(names)('are not taken from a prototype if they are missing: %s', async (name) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const query = `query Q($${name}: ID!) { project(id: $${name}) { name } }`;
     for (const variables of ['{}', `{"a":{"${name}":"7"}}`]) {
       const text = `{"query":${JSON.stringify(query)},"variables":${variables}}`;
@@ -152,8 +144,7 @@ describe('names that every object has', () => {
 });
 
 test('fragments that spread each other astronomically often are answered, however often they come', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   // Three spreads of the next one in each of forty: three to the power of forty names.
   const fragments = Array.from({ length: 40 }, (_, index) => {
     const next = index === 39 ? '' : `...F${index + 1} `.repeat(3);
@@ -175,8 +166,7 @@ describe('every transport refuses what exceeds a limit', () => {
     'text/html, */*;q=0.1',
   ];
   test.each(accepts)('%s', async (accept) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, { graphiql: false });
+    const { upstream, gateway } = await startBoth(routes, { graphiql: false });
     for (const query of [aliases, tokens]) {
       const path = `/graphql?${new URLSearchParams({ query }).toString()}`;
       const requests = [{ body: JSON.stringify({ query }) }, ...(path.length < 8000 ? [{ method: 'GET', path }] : [])];

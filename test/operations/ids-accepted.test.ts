@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { at } from '../support/connections.ts';
-import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import type { Json } from '../support/replies.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
 const globalId = (text: string): string => Buffer.from(text).toString('base64url');
@@ -57,24 +56,21 @@ describe('an id', () => {
   ];
 
   test.each(accepted)('goes into one path segment as it is: %s', async (query, id, call) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const { errors } = await gateway.ask(`query ($id: ID!) { ${query} }`, { variables: { id } });
     expect(errors).toBeUndefined();
     expect(upstream.requests).toEqual([`GET ${call}`]);
   });
 
   test('may be an integer of the query or of the variables', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     await gateway.ask('{ project(id: 12345678901234567890) { name } }');
     await gateway.ask('query ($id: ID!) { project(id: $id) { name } }', { variables: { id: 7 } });
     expect(upstream.requests).toEqual(['GET /api/projects/12345678901234567890/', 'GET /api/projects/7/']);
   });
 
   test('may be an integer beyond 2^53 in the variables, whose every digit counts', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const send = (query: string, variables: string) =>
       sendRaw(gateway.url, {
         headers: ['content-type', 'application/json', 'authorization', 'Bearer phx_test'],
@@ -92,8 +88,7 @@ describe('an id', () => {
   });
 
   test('in a body is a number, with every digit', async () => {
-    await using upstream = await startUpstream({ 'PATCH /api/projects/1/': project(1) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ 'PATCH /api/projects/1/': project(1) });
     for (const id of ['9', globalId('Dashboard:1:9'), '9007199254740993']) {
       await gateway.ask(
         'mutation ($id: ID) { updateProject(input: { id: 1, primaryDashboardId: $id }) { __typename } }',
@@ -116,11 +111,10 @@ describe('an id that a row holds', () => {
   test.each(hostile.map((id) => [JSON.stringify(id), id] as const))(
     'never becomes another path: %s',
     async (_text, id) => {
-      await using upstream = await startUpstream({
+      const { upstream, gateway } = await startBoth({
         'GET /api/projects/1/': project(1, { primary_dashboard: id, organization: id }),
         'GET /api/projects/1/dashboards/': listOf([listedDashboard(1, { id })]),
       });
-      await using gateway = await startGateway(upstream);
       const answer = await gateway.ask(`{ project(id: 1) {
       name
       primaryDashboard { name }
@@ -138,11 +132,10 @@ describe('an id that a row holds', () => {
   );
 
   test('fails alone if it cannot be followed, and not with the lists of the other rows', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       'GET /api/projects/': listOf([listedProject(1), listedProject(2, { organization: '../2' }), listedProject(3)]),
       'GET /api/organizations/:id/plugins/': listOf([plugin(4)]),
     });
-    await using gateway = await startGateway(upstream);
     const answer = await gateway.ask('{ projects { nodes { organization { plugins(first: 1) { totalCount } } } } }');
     const found = { organization: { plugins: { totalCount: 1 } } };
     expect(answer.data).toEqual({ projects: { nodes: [found, { organization: { plugins: null } }, found] } });
@@ -167,11 +160,10 @@ describe('the id of a row', () => {
   ];
 
   test.each(eventIds)('finds its event again below one path segment: %j', async (id) => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       'GET /api/projects/-1/events/': { next: null, results: [event(3, { id })] },
       [`GET /api/projects/-1/events/${encodeURIComponent(id)}/`]: event(3, { id }),
     });
-    await using gateway = await startGateway(upstream);
     const listed = await gateway.ask('{ project(id: -1) { events(first: 1) { nodes { id upstreamId } } } }');
     const node = at(listed.data, 'project', 'events', 'nodes', 0);
     upstream.reset();
@@ -186,8 +178,7 @@ describe('the id of a row', () => {
   test.each(['a/b', '..', 'a\\b', '%2f', 'a%2e', 'a\nb', 'values', 'e'.repeat(501)])(
     'is refused without a call if it could become another path: %j',
     async (id) => {
-      await using upstream = await startUpstream({});
-      await using gateway = await startGateway(upstream);
+      const { upstream, gateway } = await startBoth({});
       for (const text of [id, globalId(`Event:1:${id}`)]) {
         const { errors } = await gateway.ask('query ($id: ID!) { node(id: $id) { id } }', { variables: { id: text } });
         expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
@@ -197,7 +188,7 @@ describe('the id of a row', () => {
   );
 
   test('finds its project, dashboard and plugin again even if it is negative', async () => {
-    await using upstream = await startUpstream({
+    const { gateway } = await startBoth({
       'GET /api/projects/': listOf([listedProject(-1)]),
       'GET /api/projects/-1/': project(-1),
       'GET /api/projects/-1/dashboards/': listOf([listedDashboard(-2)]),
@@ -205,7 +196,6 @@ describe('the id of a row', () => {
       [`GET /api/organizations/${organizationId}/plugins/`]: listOf([plugin(-4)]),
       [`GET /api/organizations/${organizationId}/plugins/-4/`]: plugin(-4),
     });
-    await using gateway = await startGateway(upstream);
     const answer = await gateway.ask(
       '{ projects { nodes { id dashboards { nodes { id } } organization { plugins { nodes { id } } } } } }',
     );
@@ -223,11 +213,10 @@ describe('the id of a row', () => {
 
 describe('other text of an operation', () => {
   test('is encoded once in a query, and never leaves its parameter', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       'GET /api/projects/1/events/values/': [],
       'GET /api/projects/1/events/': { next: null, results: [] },
     });
-    await using gateway = await startGateway(upstream);
     const text = 'a&limit=1#/../?x=%2e+é\r\n';
     const encoded = 'a%26limit%3D1%23%2F..%2F%3Fx%3D%252e%2B%C3%A9%0D%0A';
     await gateway.ask(

@@ -1,6 +1,7 @@
 import { type GraphQLInputType, type GraphQLObjectType, getNamedType, isInputObjectType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createSchema } from '../../src/schema.ts';
+import { startBoth } from '../support/both.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -301,8 +302,7 @@ describe('an id that is not one', () => {
     'is refused by %s with a short message and without a call',
     async (_place, where) => {
       const [form, selection] = where;
-      await using upstream = await startUpstream({});
-      await using gateway = await startGateway(upstream);
+      const { upstream, gateway } = await startBoth({});
       const ids = refusedBy(form);
       expect(ids.length).toBeGreaterThan(35);
       const errors = await askAll(gateway, selection, ids);
@@ -329,8 +329,7 @@ describe('an id that is not one', () => {
   });
 
   test('is refused if it is no text', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({});
     for (const id of [1.5, true, null, {}, { id: 1 }, [], ['1'], -1.5, 1e21]) {
       const answer = await gateway.ask('query ($id: ID!) { project(id: $id) { name } }', { variables: { id } });
       expect(answer.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
@@ -343,8 +342,7 @@ describe('an id that is not one', () => {
   });
 
   test('is refused beside a global id that says otherwise', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({});
     const inputs = [
       `updateDashboard(input: { id: "${globalId('Dashboard:1:2')}", projectId: 3 }) { dashboard { id } }`,
       `updateDashboard(input: { id: "${globalId('Dashboard:1:2')}", projectId: "../1" }) { dashboard { id } }`,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
+import { startBoth } from '../support/both.ts';
 import { inForm } from '../support/form.ts';
 import { type Answer, startGateway } from '../support/gateway.ts';
 import { eventsOf } from '../support/lists.ts';
@@ -30,8 +31,7 @@ function tooLarge(path: string, bytes: number, where: string): unknown {
 
 describe('Arguments of a field that are too large', () => {
   test('are refused before any call, with the field, the number and the limit', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const ids = (length: number): object => ({ ids: ['x'.repeat(length)] });
     const nodes = 'query Q($ids: [ID!]!) { a: nodes(ids: $ids) { id } }';
     // {"ids":["…"]}
@@ -45,8 +45,7 @@ describe('Arguments of a field that are too large', () => {
   });
 
   test('are refused if they are in the query of a REST call, too', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const fits = await gateway.ask(filtered, { variables: { filter: { event: 'x'.repeat(16_000) } } });
     expect(fits.data).toEqual(empty);
     expect(upstream.requests).toHaveLength(1);
@@ -83,8 +82,7 @@ describe('Arguments of a field that are too large', () => {
       `mutation Q($filter: EventFilter) { updateProject(input: { id: 1 }) { project { ${events} } } }`,
     ],
   ])('are refused %s', async (_name, query) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const large = 'x'.repeat(17_000);
     const variables = { ...(query.includes('$where') ? { where: large } : { filter: { event: large } }) };
     const answer = await gateway.ask(query, query.includes('$') && !query.includes('= {') ? { variables } : {});
@@ -109,8 +107,7 @@ describe('Arguments of a field that are too large', () => {
 });
 
 test('the input of a mutation may have as many bytes as a request', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes);
   const query = `mutation M($input: CreateDashboardInput!) { createDashboard(input: $input) { dashboard { upstreamId } } }`;
   const input = { projectId: '1', name: 'a', description: 'x'.repeat(500_000) };
   expect((await gateway.ask(query, { variables: { input } })).errors).toBeUndefined();

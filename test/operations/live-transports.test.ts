@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
 import { createFolder } from '../support/persisted.ts';
@@ -31,8 +32,7 @@ function everNew(): GrowingEvents['list'] {
 }
 
 test('server-sent events: headers at once that no proxy buffers, a comment first, one event for each message', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/events/': everNew() });
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { gateway } = await startBoth({ 'GET /api/projects/1/events/': everNew() }, { live: quick });
   const response = await fetch(gateway.url, {
     method: 'POST',
     headers: { ...headers, accept: 'text/event-stream' },
@@ -51,8 +51,7 @@ test('server-sent events: headers at once that no proxy buffers, a comment first
 });
 
 test('multipart: a client that takes JSON too and names the form is sent each message as a part that ends at once', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/events/': everNew() });
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { gateway } = await startBoth({ 'GET /api/projects/1/events/': everNew() }, { live: quick });
   const response = await fetch(gateway.url, {
     method: 'POST',
     headers: { ...headers, accept: multipart },
@@ -70,8 +69,7 @@ test.each([
   ['Apollo iOS', 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0,application/json', '1.0'],
   ['a client that quotes it', 'multipart/mixed; subscriptionSpec="1.0"', '"1.0"'],
 ])('multipart: %s gets the form as it spells it, which iOS compares letter by letter', async (_name, accept, told) => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { gateway } = await startBoth({}, { live: quick });
   const body = JSON.stringify({ query: 'subscription { eventsAdded(projectId: 1) { gap } }' });
   const response = await fetch(gateway.url, { method: 'POST', headers: { ...headers, accept }, body });
   expect(response.headers.get('content-type')).toBe(`multipart/mixed; boundary="-"; subscriptionSpec=${told}`);
@@ -79,8 +77,7 @@ test.each([
 });
 
 test('multipart: an error that ends the stream is one of the transport', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { gateway } = await startBoth({}, { live: quick });
   const response = await fetch(gateway.url, {
     method: 'POST',
     headers: { ...headers, accept: multipart },
@@ -94,8 +91,7 @@ test.each([
   ['a browser sends it for an EventSource', 'text/event-stream'],
   ['a client sends it that takes any text', 'TEXT/*;q=0.1, application/json'],
 ])('a subscription may come by GET, as %s', async (_client, accept) => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/events/': everNew() });
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { gateway } = await startBoth({ 'GET /api/projects/1/events/': everNew() }, { live: quick });
   const query = encodeURIComponent('subscription { eventsAdded(projectId: 1) { gap } }');
   const response = await fetch(`${gateway.url}?query=${query}`, {
     headers: { ...headers, accept },
@@ -105,8 +101,7 @@ test.each([
 });
 
 test('HEAD gets the headers of a stream, which ends with them', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/events/': everNew() });
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { gateway } = await startBoth({ 'GET /api/projects/1/events/': everNew() }, { live: quick });
   const query = encodeURIComponent('subscription { eventsAdded(projectId: 1) { gap } }');
   for (const accept of ['text/event-stream', multipart]) {
     const response = await fetch(`${gateway.url}?query=${query}`, { method: 'HEAD', headers: { ...headers, accept } });
@@ -121,8 +116,7 @@ describe('is refused without a call', () => {
     ['a client that takes JSON only', 'application/json', 406, 'BAD_USER_INPUT'],
     ['a client that takes any multipart', 'multipart/mixed', 406, 'BAD_USER_INPUT'],
   ])('%s', async (_client, accept, status, code) => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream, { live: quick });
+    const { upstream, gateway } = await startBoth({}, { live: quick });
     const body = JSON.stringify({ query: follow });
     const response = await fetch(gateway.url, { method: 'POST', headers: { ...headers, accept }, body });
     expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(`"code":"${code}"`)]);
@@ -135,8 +129,7 @@ describe('is refused without a call', () => {
     ['a cursor that is not one', { after: 'x' }],
     ['a filter that is not one', { filter: { page: 1 } }],
   ])('%s', async (_what, variables) => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream, { live: quick });
+    const { upstream, gateway } = await startBoth({}, { live: quick });
     await using heard = await subscribe(gateway.url, { variables });
     await heard.until(() => heard.ended !== undefined);
     expect(heard.messages).toMatchObject([{ errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] }]);
@@ -144,8 +137,7 @@ describe('is refused without a call', () => {
   });
 
   test.each(['x', '1/..', '', 'RGFzaGJvYXJkOjE6Mg', '1'.repeat(10_000)])('a project %j', async (id) => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream, { live: quick });
+    const { upstream, gateway } = await startBoth({}, { live: quick });
     const query = 'subscription ($id: ID!) { eventsAdded(projectId: $id) { gap } }';
     await using heard = await subscribe(gateway.url, { query, variables: { id } });
     await heard.until(() => heard.ended !== undefined);
@@ -155,8 +147,7 @@ describe('is refused without a call', () => {
   });
 
   test('one without a key', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream, { live: quick });
+    const { upstream, gateway } = await startBoth({}, { live: quick });
     await using heard = await subscribe(gateway.url, { headers: { authorization: '' } });
     await heard.until(() => heard.ended !== undefined);
     expect(heard.messages).toMatchObject([{ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] }]);
@@ -164,8 +155,7 @@ describe('is refused without a call', () => {
   });
 
   test('any if subscriptions are off, which is said: the schema has none', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth({});
     const answer = await gateway.ask('{ __schema { subscriptionType { name } } __type(name: "EventsAdded") { name } }');
     expect(answer.data).toEqual({ __schema: { subscriptionType: null }, __type: null });
     await using heard = await subscribe(gateway.url);
@@ -225,8 +215,7 @@ test('a listed document is followed by its id if only listed ones run, with a to
 });
 
 test('the plan of a subscription is answered without a poll', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream, { live: quick, explain: true });
+  const { upstream, gateway } = await startBoth({}, { live: quick, explain: true });
   const query = 'subscription { eventsAdded(projectId: 1) { nodes { event project { name } } } }';
   const { extensions } = await gateway.ask(query, { extensions: { explain: 'plan' } });
   expect(extensions).toMatchObject({

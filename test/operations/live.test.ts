@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
 import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
@@ -67,9 +68,11 @@ test('two hundred listeners are one poll each interval, and all get the same', a
     added.push(...events.add(1, at(added.length * 120_000)));
     return events.list(request);
   };
-  await using upstream = await startUpstream({ 'GET /api/projects/1/events/': grow });
+  const { upstream, gateway } = await startBoth(
+    { 'GET /api/projects/1/events/': grow },
+    { live: { ...quick, pollMs: 100 } },
+  );
   upstream.release();
-  await using gateway = await startGateway(upstream, { live: { ...quick, pollMs: 100 } });
   const all = await Promise.all(Array.from({ length: 200 }, () => subscribe(gateway.url)));
   await Promise.all(all.map((heard) => heard.until(() => heard.messages.length >= 3)));
   await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
@@ -157,7 +160,9 @@ test('polls end with the last listener, and begin again with the next one', asyn
   events.add(1, at(1000));
   await using second = await subscribe(gateway.url);
   await begun(upstream, 2);
-  expect(upstream.requests[length]).toMatch(/events\/\?limit=100&before=[^&]*$/);
+  const beginning = /events\/\?limit=100&before=[^&]*$/;
+  // One poll of the first listener may have been on its way.
+  expect(upstream.requests.slice(length).findIndex((line) => beginning.test(line))).toBeOneOf([0, 1]);
   expect(second.messages).toEqual([]);
 });
 
@@ -270,10 +275,11 @@ test('events of the next second that fill all pages of a poll are told as a gap,
   await using gateway = await startGateway(upstream, { live: quick });
   await using heard = await subscribe(gateway.url);
   await begun(upstream);
-  events.add(1150, new Date(Date.now() + 900).toISOString());
+  const crowdedAt = Date.now() + 900;
+  events.add(1150, new Date(crowdedAt).toISOString());
   await heard.until(() => heard.messages.some(({ data }) => data?.eventsAdded.gap === true));
-  const hidden = events.add(1, new Date(Date.now() + 100).toISOString());
-  const later = events.add(1, new Date(Date.now() + 1000).toISOString());
+  const hidden = events.add(1, new Date(crowdedAt - 800).toISOString());
+  const later = events.add(1, new Date(crowdedAt + 100).toISOString());
   await heard.until(() => heard.ids().includes(later[0] ?? ''));
   expect(heard.ids()).not.toContain(hidden[0]);
 });

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { answerCodes } from '../../src/operation/error-codes.ts';
+import { startBoth } from '../support/both.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { createFolder } from '../support/persisted.ts';
 import * as rows from '../support/rows.ts';
@@ -68,8 +69,7 @@ test.each([
   ],
   ['nothing at all', '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }', 2, {}],
 ])('calls that are saved are counted: %s', async (_what, query, calls, saved) => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes);
   expect((await gateway.ask(query)).errors).toBeUndefined();
   expect(upstream.requests).toHaveLength(calls);
   expect(await savedBy(gateway)).toEqual(saved);
@@ -88,8 +88,7 @@ test('calls that equal operations and equal reads of others save are counted onc
 });
 
 test('every call is in the histogram of its route, which names no id', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   await gateway.ask('{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }');
   await gateway.ask('{ project(id: 2) { name } }');
   const counts = await read(gateway, 'gateway_rest_call_duration_seconds_count');
@@ -103,8 +102,7 @@ test('every call is in the histogram of its route, which names no id', async () 
 });
 
 test('what operations could call and what they called is in two histograms, up to the limit of calls', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxUpstreamCalls: 4, explain: true });
+  const { upstream, gateway } = await startBoth(routes, { maxUpstreamCalls: 4, explain: true });
   const query = '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
   await gateway.ask(query);
   const five = [1, 2, 3, 4, 5].map((id) => `p${id}: project(id: ${id}) { name }`).join(' ');
@@ -126,8 +124,10 @@ test.each([
   ['mutation ($id: ID!) { updateProject(input: { id: $id, name: "x" }) { project { name } } }', { id: '1' }, 1],
 ])('the log and the metric plan as many calls for %s as `explain` does', async (query, variables, calls) => {
   const lines: unknown[] = [];
-  await using upstream = await startUpstream({ ...routes, 'PATCH /api/projects/1/': rows.project(1) });
-  await using gateway = await startGateway(upstream, { explain: true, log: (...line) => lines.push(line[2]) });
+  const { gateway } = await startBoth(
+    { ...routes, 'PATCH /api/projects/1/': rows.project(1) },
+    { explain: true, log: (...line) => lines.push(line[2]) },
+  );
   const explained = await gateway.ask(query, { variables, extensions: { explain: 'plan' } });
   expect(explained.extensions).toMatchObject({ explain: { upper: calls } });
   await gateway.ask(query, { variables });
@@ -137,16 +137,14 @@ test.each([
 
 test('a query with variables that cannot exceed a limit is not planned, and says no planned calls', async () => {
   const lines: unknown[] = [];
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { log: (...line) => lines.push(line[2]) });
+  const { gateway } = await startBoth(routes, { log: (...line) => lines.push(line[2]) });
   await gateway.ask('query ($id: ID!) { project(id: $id) { name } }', { variables: { id: '1' } });
   expect(lines).toMatchObject([{ calls: 1, plannedCalls: undefined }]);
 });
 
 test('requests for a plan count as no operation and stand in no log, whatever becomes of them', async () => {
   const lines: unknown[] = [];
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, {
+  const { upstream, gateway } = await startBoth(routes, {
     explain: true,
     log: (...line) => lines.push(line),
   });
@@ -177,8 +175,7 @@ async function callsOf(gateway: TestGateway, which: 'planned' | 'actual'): Promi
 }
 
 test('codes, reasons and what saves calls are there with 0 before anything has happened, and so is the version', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   const operations = await read(gateway, 'gateway_operations_total');
   expect(operations.get('{code="UPSTREAM_UNAVAILABLE"}')).toBe(0);
   expect([...operations.values()]).toEqual(answerCodes.map(() => 0));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { inForm, measured } from '../support/form.ts';
 import { ask, startGateway } from '../support/gateway.ts';
 import { codesOf, pause } from '../support/load.ts';
@@ -96,8 +97,9 @@ describe.skipIf(!hasNginx)('With nginx before the upstream', () => {
 
 describe.skipIf(!hasNginx)('With a cache of nginx before the gateway', () => {
   test('that is told to keep what may not be kept, no answer crosses keys', async () => {
-    await using upstream = await startUpstream(({ headers }) => project(1, { name: `of ${headers['authorization']}` }));
-    await using gateway = await startGateway(upstream, { corsOrigins: ['https://app.example'] });
+    const { gateway } = await startBoth(({ headers }) => project(1, { name: `of ${headers['authorization']}` }), {
+      corsOrigins: ['https://app.example'],
+    });
     await using nginx = await startNginx({
       http: 'proxy_cache_path cache keys_zone=answers:1m;',
       server: `location / {

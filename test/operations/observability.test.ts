@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { startGateway } from '../support/gateway.ts';
 import { runMain } from '../support/process.ts';
 import * as rows from '../support/rows.ts';
@@ -51,8 +52,7 @@ test('an operation whose client leaves is counted as that, and not as a failure 
 });
 
 test('readiness shows the state of the breaker and does not depend on it', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   const { status, text } = await read(new URL('/readyz', gateway.url).href);
   expect([status, JSON.parse(text)]).toEqual([
     200,
@@ -62,8 +62,7 @@ test('readiness shows the state of the breaker and does not depend on it', async
 });
 
 test('an answer carries the request id that came with the request, and a new one if none came', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   const given = await gateway.ask(byName, { headers: { 'x-request-id': 'req-7' } });
   expect(given.headers.get('x-request-id')).toBe('req-7');
   const made = await gateway.ask(byName);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { accepts, askForParts, type Part } from '../support/parts.ts';
@@ -25,8 +26,7 @@ test.each([
     'incrementalSpec=v0.2',
   ],
 ])('a client that accepts %s is answered in parts', async (accept, parameter) => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(routes);
   const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
   const { headers, parts } = await askForParts(gateway.url, query, accept);
   expect(headers.get('content-type')).toBe(`multipart/mixed; boundary="-"; ${parameter}`);
@@ -48,8 +48,7 @@ describe('an answer is one document', () => {
       'application/graphql-response+json',
     ],
   ])('for a client that accepts %s', async (accept, type) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const { headers, parts } = await askForParts(gateway.url, query, accept);
     expect(headers.get('content-type')).toBe(`${type}; charset=utf-8`);
     expect(await Array.fromAsync(parts)).toEqual([
@@ -82,14 +81,13 @@ describe('an answer is one document', () => {
     ],
     ['that is refused', '{ project(id: "1") { unknown ... @defer { name } } }'],
   ])('to an operation %s', async (_name, asked) => {
-    await using upstream = await startUpstream({
+    const { gateway } = await startBoth({
       ...routes,
       'GET /api/projects/': projects,
       'GET /api/projects/1/events/values/': [{ name: 'One' }],
       'GET /api/projects/1/events/': { next: null, results: [event(1)] },
       'DELETE /api/projects/1/': {},
     });
-    await using gateway = await startGateway(upstream);
     const { headers } = await askForParts(gateway.url, asked, accepts['v0.2']);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
@@ -97,8 +95,7 @@ describe('an answer is one document', () => {
   test.each(Object.values(accepts))(
     'whose variable is null, as it is for clients that take no parts: %s',
     async (accept) => {
-      await using upstream = await startUpstream(routes);
-      await using gateway = await startGateway(upstream);
+      const { gateway } = await startBoth(routes);
       const asked = 'query ($when: Boolean = true) { project(id: "1") { name ... @defer(if: $when) { timezone } } }';
       const variables = { when: null };
       const { parts } = await askForParts(gateway.url, asked, accept, { variables });
@@ -113,8 +110,7 @@ describe('an answer is one document', () => {
     'query ($no: Boolean = false) { project(id: "1") { name ... @defer(if: $no) { timezone } } }';
 
   test('that tells what is left of the budget of its key, too, if nothing is deferred after all', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '2/60' }) });
+    const { gateway } = await startBoth(routes, { budget: budgetOf({ rest: '2/60' }) });
     const { parts } = await askForParts(gateway.url, deferringNothing, accepts['v0.2'], { extensions: { cost: true } });
     expect(await Array.fromAsync(parts)).toMatchObject([
       { extensions: { cost: { actual: 1, budget: [{ surface: 'rest', limit: 2, remaining: 1 }] } } },

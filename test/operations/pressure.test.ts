@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { startCaching } from '../support/cache.ts';
 import { at, rowsOf } from '../support/connections.ts';
 import { expectWithin, measured } from '../support/form.ts';
@@ -138,9 +139,11 @@ test('a call that is shed during execution is an error of its field, siblings ke
 
 test('what cannot start before its deadline is shed then, without a call', async () => {
   let answering = false;
-  await using upstream = await startUpstream(() => (answering ? project(1) : hang));
+  const { upstream, gateway } = await startBoth(() => (answering ? project(1) : hang), {
+    maxUpstreamInFlight: 1,
+    operationDeadlineMs: 700,
+  });
   upstream.release();
-  await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 1, operationDeadlineMs: 700 });
   const first = gateway.ask(read(1));
   await until(() => upstream.requests.length === 1);
   await pause(100);
@@ -173,9 +176,8 @@ test("one key's flood leaves room for another's few", async () => {
 
 test('clients that leave cancel their calls, in flight or waiting', async () => {
   let answering = true;
-  await using upstream = await startUpstream(() => (answering ? project(1) : hang));
+  const { upstream, gateway } = await startBoth(() => (answering ? project(1) : hang), { maxUpstreamInFlight: 60 });
   upstream.release();
-  await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 60 });
   // Calls with a key that is not known yet go on after their clients have left.
   await together(10, 10, (index) => gateway.ask(read(0), as(`phx_${index}`)));
   answering = false;

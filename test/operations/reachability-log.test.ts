@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import type { Log } from '../../src/log.ts';
+import { startBoth } from '../support/both.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
 import { apiError, reply } from '../support/replies.ts';
@@ -52,8 +53,7 @@ test('an upstream that refuses what is asked answers', async () => {
     status: 403,
     body: { type: 'authentication_error', code: 'permission_denied', detail: 'No.' },
   });
-  await using upstream = await startUpstream(() => refusal);
-  await using gateway = await startGateway(upstream, { log });
+  const { gateway } = await startBoth(() => refusal, { log });
   await gateway.ask('{ project(id: 1) { name } }');
   expect(lines).toEqual([]);
   expect(gateway.gateway.upstreamHealth().reachability.kind).toBe('answering');

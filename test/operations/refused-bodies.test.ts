@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { startBoth } from '../support/both.ts';
 
 const chunk = Buffer.alloc(65_536, 'a');
 const length = 64 * chunk.length;
@@ -35,8 +34,7 @@ test.each([
   ['sent with another method', 405, 'PUT /graphql HTTP/1.1\r\ncontent-type: application/json\r\n'],
   ['sent elsewhere', 404, 'POST /nowhere HTTP/1.1\r\n'],
 ])('who sends a body that is %s gets the answer, although the connection closes', async (_what, status, start) => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth({});
   const { answer, error } = await sendAll(gateway.url, start);
   expect(answer.startsWith(`HTTP/1.1 ${status} `)).toBe(true);
   expect(error).toBeUndefined();
@@ -44,8 +42,7 @@ test.each([
 });
 
 test('a client that never ends its body is closed all the same', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth({});
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);

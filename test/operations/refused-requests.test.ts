@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startBoth } from '../support/both.ts';
+import { type TestGateway } from '../support/gateway.ts';
 import { hang } from '../support/replies.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 /** Refused requests by reason, those that there were. */
 async function refusedBy({ gateway }: TestGateway): Promise<Readonly<Record<string, number>>> {
@@ -47,8 +47,7 @@ test.each([
   ['bad_parameter', post('[]', stream)],
   ['bad_parameter', head('GET /graphql?query={__typename}&variables=%7B')],
 ])('a request that is refused as %s is counted, and is no operation', async (reason, text) => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth({});
   const socket = send(gateway.url, text);
   await expect.poll(() => refusedBy(gateway)).toEqual({ [reason]: 1 });
   const operations = (await gateway.gateway.metrics.render()).match(/^gateway_operations_total\{.*\} [1-9]/gm);
@@ -58,24 +57,21 @@ test.each([
 });
 
 test('an operation that is refused is counted as one, and not twice', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth({});
   await gateway.ask('{ nothing }');
   await gateway.ask('{');
   expect(await refusedBy(gateway)).toEqual({});
 });
 
 test('a client that sends too many requests ahead is counted', async () => {
-  await using upstream = await startUpstream(() => hang);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(() => hang);
   const socket = send(gateway.url, head('GET /graphql?query={project(id:1){name}}').repeat(100));
   await once(socket, 'close');
   await expect.poll(() => refusedBy(gateway)).toEqual({ pipelined: 1 });
 });
 
 test('bodies for which there is no room are counted', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth({});
   const most = 2 ** 20;
   const sockets = Array.from({ length: 60 }, () =>
     send(
@@ -90,8 +86,7 @@ test('bodies for which there is no room are counted', async () => {
 });
 
 test('connections beyond the limit are counted', async () => {
-  await using upstream = await startUpstream({});
-  await using gateway = await startGateway(upstream, {}, { maxConnections: 2 });
+  const { gateway } = await startBoth({}, {}, { maxConnections: 2 });
   const sockets = Array.from({ length: 6 }, () => send(gateway.url, 'GET /graphql HTTP/1.1\r\n'));
   // One that has not sent a byte yet makes room for the next.
   await expect.poll(async () => Object.keys(await refusedBy(gateway))).toEqual(['connections']);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { type Arguments, askPage, at, idsOf, type Place, pageField, rowsOf, toPage } from '../support/connections.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { type IndexedArguments, relayPage } from '../support/relay.ts';
 import { event, listedDashboard, listedProject } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const dashboards: Place = { field: 'dashboards', under: 'project(id: 1)' };
 const path = 'GET /api/projects/1/dashboards/';
@@ -48,9 +48,8 @@ async function startList(gateway: TestGateway, rows: object[], length: number): 
 describe('first, last, after and before', () => {
   test.each([0, 1, 2, 5])('agree with the Relay algorithm on a list of %i rows', async (length) => {
     const rows = rowsOf(length + 1, listedDashboard);
-    await using upstream = await startUpstream({ [path]: listOf(rows) });
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const cursors = await startList(gateway, rows, length);
     const combinations = everyCombination(length).filter((args) => isDefined(args, length));
     for (const args of combinations) {
@@ -66,9 +65,8 @@ describe('first, last, after and before', () => {
   test('agree with it even if many of them are asked at once and share pages', async () => {
     const length = 9;
     const rows = rowsOf(length + 1, listedDashboard);
-    await using upstream = await startUpstream({ [path]: listOf(rows) });
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const cursors = await startList(gateway, rows, length);
     // The last rows behind a cursor are looked for in a page of their own.
     const sharing = ({ last, after, before }: IndexedArguments): boolean =>
@@ -90,9 +88,8 @@ describe('first, last, after and before', () => {
 
   test('find the true tail of a list that is longer than one page', async () => {
     const rows = rowsOf(23, listedDashboard);
-    await using upstream = await startUpstream({ [path]: listOf(rows) });
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) }, { maxPageSize: 5 });
     upstream.release();
-    await using gateway = await startGateway(upstream, { maxPageSize: 5 });
     const first = await askPage(gateway, dashboards, { first: 5 });
     upstream.reset();
     const tail = await askPage(gateway, dashboards, { last: 3 });
@@ -104,9 +101,8 @@ describe('first, last, after and before', () => {
 
   test('given as null are as if left out', async () => {
     const rows = rowsOf(60, listedDashboard);
-    await using upstream = await startUpstream({ [path]: listOf(rows) });
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const nothing = { first: null, last: null, after: null, before: null };
     expect((await askPage(gateway, dashboards, nothing)).rows).toEqual(idsOf(rows.slice(0, 50)));
     expect((await askPage(gateway, dashboards, { ...nothing, first: 2 })).rows).toEqual(['1', '2']);
@@ -115,8 +111,10 @@ describe('first, last, after and before', () => {
   });
 
   test('default to 50, or to the page maximum if that is less', async () => {
-    await using upstream = await startUpstream({ 'GET /api/projects/': listOf(rowsOf(60, listedProject)) });
-    await using gateway = await startGateway(upstream, { maxPageSize: 20 });
+    const { upstream, gateway } = await startBoth(
+      { 'GET /api/projects/': listOf(rowsOf(60, listedProject)) },
+      { maxPageSize: 20 },
+    );
     expect((await askPage(gateway, { field: 'projects' })).rows).toHaveLength(20);
     expect(upstream.requests).toEqual(['GET /api/projects/?limit=20']);
   });
@@ -143,8 +141,7 @@ describe('arguments that no page can have', () => {
   ];
 
   test.each(connections)('are refused by %s before any call', async (field, under) => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({});
     const possible = refused.filter(([args]) => field !== 'events' || !('last' in args || 'before' in args));
     for (const [args, message] of possible) {
       const text = pageField({ field }, args);
@@ -157,8 +154,7 @@ describe('arguments that no page can have', () => {
   });
 
   test('are refused even if only the count is asked for', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({});
     for (const [args] of refused) {
       const list = pageField({ field: 'projects' }, args).replace(/\{.*/s, '{ totalCount }');
       expect((await gateway.ask(`{ ${list} }`)).errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
@@ -167,8 +163,10 @@ describe('arguments that no page can have', () => {
   });
 
   test('include a `first` beyond the maximum of rows and CSV of events', async () => {
-    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': { next: null, results: [event(1)] } });
-    await using gateway = await startGateway(upstream, { maxPageSize: 10 });
+    const { upstream, gateway } = await startBoth(
+      { 'GET /api/projects/1/events/': { next: null, results: [event(1)] } },
+      { maxPageSize: 10 },
+    );
     for (const field of ['eventsCsv(first: 11) { csv }', 'eventRows(select: ["event"], first: -1) { rows }']) {
       const { errors } = await gateway.ask(`{ project(id: 1) { ${field} } }`);
       expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
@@ -177,8 +175,7 @@ describe('arguments that no page can have', () => {
   });
 
   test('include numbers that are no GraphQL Int', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({});
     for (const first of ['2147483648', '1.5', '"1"', 'true', '[1, 2]']) {
       const { errors } = await gateway.ask(`{ projects(first: ${first}) { nodes { id } } }`);
       expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(['GRAPHQL_VALIDATION_FAILED']);

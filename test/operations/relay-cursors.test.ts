@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { askPage, type Place, pageField, rowsOf } from '../support/connections.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventsOf, listOf } from '../support/lists.ts';
@@ -74,8 +75,7 @@ describe('a tampered cursor', () => {
 
 describe('a foreign cursor', () => {
   test('is refused without a call: of another list, another project, another organization, another filter', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const filter = { event: '$pageview' };
     const lists: readonly (readonly [Place, object])[] = [
       [projects, {}],
@@ -117,8 +117,7 @@ describe('a foreign cursor', () => {
   });
 
   test('of a list below @current is good for that list by its id, and the other way round, without a further call', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const organization = 'organization(id: "018f1c4e-0000-7000-8000-00000000000a")';
     const pairs: readonly (readonly [Place, Place])[] = [
       [dashboards, { ...dashboards, under: 'project(id: "@current")' }],
@@ -156,8 +155,7 @@ describe('a foreign cursor', () => {
 
 describe('a cursor', () => {
   test('is bound to the list and not to the caller', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const { endCursor } = await askPage(gateway, projects, { first: 2 });
     const answer = await gateway.ask(`{ ${pageField(projects, { first: 1, after: endCursor })} }`, {
       headers: { authorization: 'Bearer phx_somebody_else' },
@@ -166,8 +164,7 @@ describe('a cursor', () => {
   });
 
   test('is bound to the same list, whichever form the owner was named in', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const { endCursor } = await askPage(gateway, dashboards, { first: 2 });
     const globalId = Buffer.from('Project:1').toString('base64url');
     const byNode: Place = { ...dashboards, under: `node(id: "${globalId}") { ... on Project` };
@@ -177,8 +174,7 @@ describe('a cursor', () => {
 
   test('that the list has shrunk behind gives an empty page, at the cost of one call', async () => {
     const rows = rowsOf(9, listedDashboard);
-    await using upstream = await startUpstream({ 'GET /api/projects/1/dashboards/': listOf(rows) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/dashboards/': listOf(rows) });
     const { cursors } = await askPage(gateway, dashboards, { first: 9 });
     rows.length = 4;
     upstream.reset();
@@ -194,8 +190,7 @@ describe('a cursor', () => {
 
   test('of events that the list has shrunk behind gives an empty page', async () => {
     const rows = rowsOf(9, event);
-    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': eventsOf(rows) });
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth({ 'GET /api/projects/1/events/': eventsOf(rows) });
     const { endCursor, cursors } = await askPage(gateway, events, { first: 5 });
     rows.length = 2;
     const beyond = { rows: [], hasNextPage: false, hasPreviousPage: true, endCursor: null };
@@ -230,8 +225,7 @@ describe('A cursor that is forged with a secret that was guessed', () => {
     ['ids that are no list', '[1,null,null,null,"id"]'],
     ['ids that are no texts', '[1,null,null,null,[{}]]'],
   ])('and holds %s is refused as no cursor', async (_name, payload) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, { cursorSecret: secret });
+    const { upstream, gateway } = await startBoth(routes, { cursorSecret: secret });
     const [onProjects, onEvents] = ['/api/projects/', '/api/projects/1/events/'].map((list) => forged(list, payload));
     for (const argument of ['after', 'before']) {
       const codes = await refusalsOf(gateway, projects, argument, [onProjects ?? '']);
@@ -243,8 +237,7 @@ describe('A cursor that is forged with a secret that was guessed', () => {
   });
 
   test('works if it is one that the gateway could have made', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, { cursorSecret: secret });
+    const { upstream, gateway } = await startBoth(routes, { cursorSecret: secret });
     const { errors } = await gateway.ask(
       `{ projects(first: 2, after: "${forged('/api/projects/', '3')}") { nodes { id } } }`,
     );

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import {
   askPage,
   at,
@@ -83,9 +84,8 @@ describe('events at the same instant', () => {
 
   test('cost further calls only if boundary rows come again', async () => {
     const rows = eventsInGroups(6, 1);
-    await using upstream = await startUpstream({ [path]: inclusiveEvents(rows) });
+    const { upstream, gateway } = await startBoth({ [path]: inclusiveEvents(rows) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const { endCursor } = await askPage(gateway, events, { first: 3 });
     const { rows: following } = await askPage(gateway, events, { first: 2, after: endCursor });
     expect(following).toEqual(idsOf(rows.slice(3, 5)));
@@ -101,9 +101,8 @@ describe('events at the same instant', () => {
 
   test('are not skipped if windows behind several of them are asked at once', async () => {
     const rows = eventsInGroups(12, 3);
-    await using upstream = await startUpstream({ [path]: inclusiveEvents(rows) });
+    const { upstream, gateway } = await startBoth({ [path]: inclusiveEvents(rows) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const { endCursor } = await askPage(gateway, events, { first: 2 });
     const { cursors } = await askPage(gateway, events, { first: 4, after: endCursor });
     const fields = [endCursor, ...cursors].map((after, index) => pageField(events, { first: 2, after }, `p${index}`));
@@ -139,9 +138,8 @@ describe('the `next` of an event list', () => {
 
   test('that repeats, with the same rows, is an error and no silent end', async () => {
     const next = `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(secondOf(2))}`;
-    await using upstream = await startUpstream({ [path]: page(next, 1, 2) });
+    const { upstream, gateway } = await startBoth({ [path]: page(next, 1, 2) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     await expect(askPage(gateway, events, { first: 10 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     expect(upstream.requests).toHaveLength(3);
   });
@@ -151,11 +149,10 @@ describe('the `next` of an event list', () => {
     async (back) => {
       const next = (time: string): string =>
         `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(time)}`;
-      await using upstream = await startUpstream({
+      const { upstream, gateway } = await startBoth({
         [path]: inTurn(page(next(secondOf(2)), 1, 2), page(next(back), 3, 4)),
       });
       upstream.release();
-      await using gateway = await startGateway(upstream);
       await expect(askPage(gateway, events, { first: 10 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
       expect(positionsIn(upstream)).toEqual(['limit 10', `limit 9 before ${secondOf(1)}`]);
     },
@@ -164,9 +161,8 @@ describe('the `next` of an event list', () => {
   test('that repeats over rows of one instant, whatever is asked, is an error as well', async () => {
     const rows = [1, 2].map((id) => event(id, { timestamp: secondOf(1) }));
     const next = `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(secondOf(1))}`;
-    await using upstream = await startUpstream({ [path]: { next, results: rows } });
+    const { upstream, gateway } = await startBoth({ [path]: { next, results: rows } });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     await expect(askPage(gateway, events, { first: 10 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     expect(upstream.requests).toHaveLength(3);
   });
@@ -189,9 +185,8 @@ describe('the `next` of an event list', () => {
 
   test('counts by offset as well, and an upstream that caps its pages is asked on until the page is full', async () => {
     const rows = rowsOf(10, event);
-    await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 3, omitCount: true }) });
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows, { cap: 3, omitCount: true }) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const { rows: found, hasNextPage } = await askPage(gateway, events, { first: 7 });
     expect(found).toEqual(idsOf(rows.slice(0, 7)));
     expect(hasNextPage).toBe(true);
@@ -201,8 +196,7 @@ describe('the `next` of an event list', () => {
 
 describe('event connections', () => {
   test('without `first` ask for 50, and `first: 0` reads one row to know whether there are any', async () => {
-    await using upstream = await startUpstream({ [path]: listOf([event(1)], { omitCount: true }) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [path]: listOf([event(1)], { omitCount: true }) });
     expect(await askPage(gateway, events)).toMatchObject({ rows: [event(1)['id']], hasNextPage: false });
     expect(await askPage(gateway, events, { first: 0 })).toEqual({
       rows: [],
@@ -216,8 +210,7 @@ describe('event connections', () => {
   });
 
   test('go forward only', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({});
     const { errors } = await gateway.ask('{ project(id: 1) { events(last: 1) { nodes { id } } } }');
     expect(errors?.map(({ message }) => message)).toEqual(['Unknown argument "last" on field "Project.events".']);
     expect(upstream.requests).toEqual([]);

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { askPage, at, idsOf, type Place, pageField, rowsOf, toPage, walkForward } from '../support/connections.ts';
-import { startGateway } from '../support/gateway.ts';
 import { inTurn, listOf } from '../support/lists.ts';
 import { type Json, type JsonObject, refusal } from '../support/replies.ts';
 import { listedDashboard } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const dashboards: Place = { field: 'dashboards', under: 'project(id: 1)' };
 const path = 'GET /api/projects/1/dashboards/';
@@ -20,8 +19,7 @@ const nextAt = (offset: number): string =>
 describe('an upstream that caps its pages', () => {
   test('is asked on until the page is full, each time for what is missing', async () => {
     const rows = rowsOf(20, listedDashboard);
-    await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 3 }) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows, { cap: 3 }) });
     const first = await askPage(gateway, dashboards, { first: 7 });
     expect(first).toMatchObject({ rows: idsOf(rows.slice(0, 7)), hasNextPage: true, totalCount: 20 });
     expect(upstream.requests).toEqual([`${path}?limit=7`, `${path}?limit=4&offset=3`, `${path}?limit=1&offset=6`]);
@@ -31,9 +29,8 @@ describe('an upstream that caps its pages', () => {
 
   test('is asked at most ten more times for a page, which then is short and goes on', async () => {
     const rows = rowsOf(30, listedDashboard);
-    await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 1 }) });
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows, { cap: 1 }) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const first = await askPage(gateway, dashboards, { first: 20 });
     expect(first).toMatchObject({ rows: idsOf(rows.slice(0, 11)), hasNextPage: true });
     expect(upstream.requests).toHaveLength(11);
@@ -44,9 +41,8 @@ describe('an upstream that caps its pages', () => {
 
   test('gives windows that share a page the rows that each would get alone', async () => {
     const rows = rowsOf(40, listedDashboard);
-    await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 1 }) });
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows, { cap: 1 }) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     let after: string | null = null;
     for (let count = 0; count < 4; count += 1) {
       const found: { readonly endCursor: string | null } = await askPage(gateway, dashboards, { first: 5, after });
@@ -61,8 +57,7 @@ describe('an upstream that caps its pages', () => {
   test('is asked for one page only if a page serves rows by key; those beyond it are read by id', async () => {
     const rows = rowsOf(30, listedDashboard);
     const byId = 'GET /api/projects/1/dashboards/30/';
-    await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 5 }), [byId]: listedDashboard(30) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows, { cap: 5 }), [byId]: listedDashboard(30) });
     const byKey = [2, 4, 30].map((id) => `d${id}: dashboard(id: ${id}) { upstreamId }`).join('\n');
     const answer = await gateway.ask(`{ project(id: 1) { ${byKey} dashboards(first: 7) { nodes { upstreamId } } } }`);
     expect(answer.errors).toBeUndefined();
@@ -73,8 +68,7 @@ describe('an upstream that caps its pages', () => {
 
   test('and counts its rows says with its first page where the tail begins', async () => {
     const rows = rowsOf(30, listedDashboard);
-    await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 5 }) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows, { cap: 5 }) });
     const tail = await askPage(gateway, dashboards, { last: 3 });
     expect(tail).toMatchObject({ rows: ['28', '29', '30'], hasNextPage: false, hasPreviousPage: true });
     expect(upstream.requests).toEqual([`${path}?limit=100`, `${path}?limit=3&offset=27`]);
@@ -82,8 +76,7 @@ describe('an upstream that caps its pages', () => {
 
   test('is asked once for tails that lie within each other', async () => {
     const rows = rowsOf(30, listedDashboard);
-    await using upstream = await startUpstream({ [path]: listOf(rows, { cap: 5 }) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows, { cap: 5 }) });
     const fields = [pageField(dashboards, { last: 2 }, 'two'), pageField(dashboards, { last: 4 }, 'four')];
     const answer = await gateway.ask(`{ project(id: 1) { ${fields.join('\n')} } }`);
     expect(toPage(at(answer.data, 'project', 'two')).rows).toEqual(['29', '30']);
@@ -94,8 +87,7 @@ describe('an upstream that caps its pages', () => {
   test('and fails on the way leaves the page at what has come; it goes on from there', async () => {
     const failure = refusal(500, 'error', 'A server error occurred.');
     const answers = [page([1, 2, 3], nextAt(3)), failure, page([4, 5, 6], nextAt(6))];
-    await using upstream = await startUpstream({ [path]: inTurn(...answers) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [path]: inTurn(...answers) });
     const first = await askPage(gateway, dashboards, { first: 5 });
     expect(first).toMatchObject({ rows: ['1', '2', '3'], hasNextPage: true });
     const second = await askPage(gateway, dashboards, { first: 3, after: first.endCursor });
@@ -105,8 +97,7 @@ describe('an upstream that caps its pages', () => {
 
   test('answers empty pages with a `next`: the page is filled from behind them', async () => {
     const answers = [page([], nextAt(4)), page([], nextAt(8)), page([9, 10], null)];
-    await using upstream = await startUpstream({ [path]: inTurn(...answers) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [path]: inTurn(...answers) });
     expect(await askPage(gateway, dashboards, { first: 4 })).toMatchObject({ rows: ['9', '10'], hasNextPage: false });
     expect(upstream.requests).toEqual([`${path}?limit=4`, `${path}?limit=4&offset=4`, `${path}?limit=4&offset=8`]);
   });
@@ -115,14 +106,13 @@ describe('an upstream that caps its pages', () => {
 describe('an upstream that answers more rows than it was asked for', () => {
   test('gives no more than that, and the rest on the next page', async () => {
     const rows = rowsOf(20, listedDashboard);
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       [path]: ({ query }) =>
         page(
           rows.slice(Number(query.get('offset') ?? 0)).map((_, index) => index + 1 + Number(query.get('offset') ?? 0)),
           null,
         ),
     });
-    await using gateway = await startGateway(upstream);
     const first = await askPage(gateway, dashboards, { first: 5 });
     expect(first).toMatchObject({ rows: idsOf(rows.slice(0, 5)), hasNextPage: true });
     const second = await askPage(gateway, dashboards, { first: 15, after: first.endCursor });
@@ -134,8 +124,7 @@ describe('an upstream that answers more rows than it was asked for', () => {
 describe('rows that come twice', () => {
   test('are dropped when a page is filled', async () => {
     const answers = [page([1, 2, 3], nextAt(3)), page([3, 4], nextAt(5)), page([1, 5, 6], nextAt(8))];
-    await using upstream = await startUpstream({ [path]: inTurn(...answers) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [path]: inTurn(...answers) });
     const { rows, cursors } = await askPage(gateway, dashboards, { first: 5 });
     expect(rows).toEqual(['1', '2', '3', '4', '5']);
     expect(new Set(cursors).size).toBe(5);
@@ -146,7 +135,7 @@ describe('rows that come twice', () => {
     const rows = rowsOf(12, listedDashboard);
     const list = listOf(rows, { cap: 3 });
     let added = 100;
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       [path]: (request) => {
         const answer = list(request);
         added += 1;
@@ -155,7 +144,6 @@ describe('rows that come twice', () => {
       },
     });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const { rows: found } = await askPage(gateway, dashboards, { first: 10 });
     expect(found).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
   });
@@ -165,9 +153,8 @@ describe('rows inserted between pages', () => {
   test('may make others come again, and none is lost', async () => {
     const rows = rowsOf(20, listedDashboard);
     const walked: string[] = [];
-    await using upstream = await startUpstream({ [path]: listOf(rows) });
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     let after: string | null = null;
     for (let pages = 0; pages < 20; pages += 1) {
       const found: Awaited<ReturnType<typeof askPage>> = await askPage(gateway, dashboards, { first: 4, after });
@@ -183,8 +170,7 @@ describe('rows inserted between pages', () => {
 
   test('behind the last page are found by going on from its end', async () => {
     const rows = rowsOf(3, listedDashboard);
-    await using upstream = await startUpstream({ [path]: listOf(rows) });
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth({ [path]: listOf(rows) });
     const last = await askPage(gateway, dashboards, { first: 5 });
     expect(last.hasNextPage).toBe(false);
     rows.push(listedDashboard(4));

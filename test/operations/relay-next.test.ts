@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { askPage, idsOf, type Place, rowsOf, walkForward } from '../support/connections.ts';
-import { startGateway } from '../support/gateway.ts';
 import { inTurn } from '../support/lists.ts';
 import type { Json, JsonObject } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { listedDashboard } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const dashboards: Place = { field: 'dashboards', under: 'project(id: 1)' };
 const path = 'GET /api/projects/1/dashboards/';
@@ -46,9 +45,8 @@ describe('the `next` of a list', () => {
     'that %s is not followed: rows are counted on as long as `count` says that there are more',
     async (_fault, next) => {
       const rows = rowsOf(12, listedDashboard);
-      await using upstream = await startUpstream({ [path]: stuckList(rows, next, 5) });
+      const { upstream, gateway } = await startBoth({ [path]: stuckList(rows, next, 5) });
       upstream.release();
-      await using gateway = await startGateway(upstream);
       const first = await askPage(gateway, dashboards, { first: 7 });
       expect(first).toMatchObject({ rows: idsOf(rows.slice(0, 7)), hasNextPage: true });
       expect(upstream.requests).toEqual([`${path}?limit=7`, `${path}?limit=2&offset=5`]);
@@ -60,9 +58,8 @@ describe('the `next` of a list', () => {
 
   test('that names the same offset again and again loses no row', async () => {
     const rows = rowsOf(25, listedDashboard);
-    await using upstream = await startUpstream({ [path]: stuckList(rows, '?limit=10&offset=2', 10) });
+    const { upstream, gateway } = await startBoth({ [path]: stuckList(rows, '?limit=10&offset=2', 10) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     for (const size of [5, 10, 25, 100]) {
       const pages = await walkForward(gateway, dashboards, size);
       expect(pages.flatMap((each) => each.rows)).toEqual(idsOf(rows));
@@ -71,8 +68,7 @@ describe('the `next` of a list', () => {
 
   test('that does not lead on, without a count to go on by, is an error', async () => {
     const { count: _count, ...uncounted } = page([1, 2], '?offset=0');
-    await using upstream = await startUpstream({ [path]: uncounted });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [path]: uncounted });
     await expect(askPage(gateway, dashboards, { first: 5 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     // A full page is answered; the error is where it would go on.
     const full = await askPage(gateway, dashboards, { first: 2 });
@@ -84,21 +80,19 @@ describe('the `next` of a list', () => {
   });
 
   test('that is there for ever, over rows that come again and again, is an error', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       [path]: inTurn(page([1, 2], '?offset=2'), page([3, 4], '?offset=2')),
     });
-    await using gateway = await startGateway(upstream);
     await expect(askPage(gateway, dashboards, { first: 9 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     expect(upstream.requests).toEqual([`${path}?limit=9`, `${path}?limit=7&offset=2`, `${path}?limit=5&offset=4`]);
   });
 
   test('that leads through empty pages only is an error after ten of them', async () => {
     let offset = 0;
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       [path]: () => ({ ...page([], `?offset=${(offset += 10)}`), count: 200 }),
     });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     await expect(askPage(gateway, dashboards, { first: 2 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     expect(upstream.requests).toHaveLength(11);
   });
@@ -110,7 +104,7 @@ describe('the `next` of a list', () => {
     'that is there for ever, through %s behind all rows that are counted, is the end',
     async (_way, behind) => {
       const rows = rowsOf(10, listedDashboard);
-      await using upstream = await startUpstream({
+      const { upstream, gateway } = await startBoth({
         [path]: ({ query }) => {
           const from = Number(query.get('offset') ?? 0);
           const some = rows.slice(from, from + Math.min(Number(query.get('limit')), 5));
@@ -119,7 +113,6 @@ describe('the `next` of a list', () => {
         },
       });
       upstream.release();
-      await using gateway = await startGateway(upstream);
       expect(await askPage(gateway, dashboards, { first: 50 })).toMatchObject({
         rows: idsOf(rows),
         hasNextPage: false,
@@ -134,7 +127,7 @@ describe('the `next` of a list', () => {
 
   test('that is there for ever on the empty page behind a full one is the end', async () => {
     const rows = rowsOf(10, listedDashboard);
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       [path]: ({ query }) => {
         const from = Number(query.get('offset') ?? 0);
         const end = from + Number(query.get('limit'));
@@ -142,7 +135,6 @@ describe('the `next` of a list', () => {
       },
     });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const pages = await walkForward(gateway, dashboards, 5);
     expect(pages.flatMap((each) => each.rows)).toEqual(idsOf(rows));
     expect(pages.at(-1)).toMatchObject({ rows: [], hasNextPage: false });
@@ -151,7 +143,7 @@ describe('the `next` of a list', () => {
 
   test('that leaps over rows loses none of them', async () => {
     const rows = rowsOf(20, listedDashboard);
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       [path]: ({ query }) => {
         const [from, limit] = [Number(query.get('offset') ?? 0), Number(query.get('limit'))];
         const end = from + Math.min(limit, 4);
@@ -161,7 +153,6 @@ describe('the `next` of a list', () => {
       },
     });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const pages = await walkForward(gateway, dashboards, 9);
     expect(pages.flatMap((each) => each.rows)).toEqual(idsOf(rows));
   });
@@ -191,9 +182,8 @@ describe('the count of a list', () => {
     ['too low', 7, 7],
     ['zero', 0, 0],
   ])('does not keep `last` from the true tail if it is %s', async (_fault, count, totalCount) => {
-    await using upstream = await startUpstream({ [path]: answering(count) });
+    const { upstream, gateway } = await startBoth({ [path]: answering(count) }, { maxPageSize: 5 });
     upstream.release();
-    await using gateway = await startGateway(upstream, { maxPageSize: 5 });
     const tail = await askPage(gateway, dashboards, { last: 3 });
     expect(tail).toMatchObject({ rows: ['10', '11', '12'], hasNextPage: false, hasPreviousPage: true });
     expect(upstream.requests.length).toBeLessThanOrEqual(4);
@@ -207,17 +197,15 @@ describe('the count of a list', () => {
   });
 
   test('beyond what GraphQL can say as an Int is an error of that field only', async () => {
-    await using upstream = await startUpstream({ [path]: answering(3_000_000_000) });
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth({ [path]: answering(3_000_000_000) });
     const answer = await gateway.ask('{ project(id: 1) { dashboards(first: 1) { totalCount nodes { upstreamId } } } }');
     expect(answer.data).toEqual({ project: { dashboards: { totalCount: null, nodes: [{ upstreamId: '1' }] } } });
     expect(answer.errors).toMatchObject([{ extensions: { code: 'UPSTREAM_INVALID_RESPONSE' } }]);
   });
 
   test('if more rows follow than it says, `last` is asked behind a cursor for the rows behind it only', async () => {
-    await using upstream = await startUpstream({ [path]: answering(12) });
+    const { upstream, gateway } = await startBoth({ [path]: answering(12) }, { maxPageSize: 5 });
     upstream.release();
-    await using gateway = await startGateway(upstream, { maxPageSize: 5 });
     const { cursors } = await askPage(gateway, dashboards, { first: 5 });
     const { endCursor } = await askPage(gateway, dashboards, { first: 5, after: cursors[4] });
     const tail = await askPage(gateway, dashboards, { last: 5, after: endCursor });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { at, textAt } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
@@ -68,8 +69,7 @@ describe('node', () => {
   ];
 
   test.each(ids)('finds a %s again by the id that %s answered', async (type, query, path, calls) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     const id = textAt((await gateway.ask(query)).data, ...path);
     expect(id).toMatch(/^[\w-]+$/);
     upstream.reset();
@@ -118,8 +118,7 @@ describe('node', () => {
   });
 
   test('is null without an error for what does not exist, at the cost of one call', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({});
     for (const text of ['Project:9', 'Dashboard:1:9', 'Event:1:gone', `Plugin:${organizationId}:9`]) {
       upstream.reset();
       const answer = await gateway.ask(`{ node(id: "${globalId(text)}") { id } }`);
@@ -130,8 +129,7 @@ describe('node', () => {
   });
 
   test('is an error if the object cannot be read for another reason', async () => {
-    await using upstream = await startUpstream(() => refusal(403, 'permission_denied', 'No access.'));
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(() => refusal(403, 'permission_denied', 'No access.'));
     const answer = await gateway.ask(`{ node(id: "${globalId('Dashboard:1:3')}") { id } }`);
     expect(answer.data).toEqual({ node: null });
     expect(answer.errors).toMatchObject([{ path: ['node'], extensions: { code: 'FORBIDDEN' } }]);
@@ -166,11 +164,10 @@ describe('nodes', () => {
   });
 
   test('answers the others if one of them fails', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       'GET /api/projects/1/': project(1),
       'GET /api/projects/2/': refusal(500, 'error', 'A server error occurred.'),
     });
-    await using gateway = await startGateway(upstream);
     const ids = ['Project:1', 'Project:2'].map(globalId);
     const answer = await askThrice(gateway, upstream, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
       variables: { ids },
@@ -180,8 +177,7 @@ describe('nodes', () => {
   });
 
   test('of none costs nothing, and of more than the page maximum is refused without a call', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream, { maxPageSize: 10 });
+    const { upstream, gateway } = await startBoth({}, { maxPageSize: 10 });
     expect((await askThrice(gateway, upstream, '{ nodes(ids: []) { id } }')).data).toEqual({ nodes: [] });
     const ids = Array.from({ length: 11 }, (_, index) => globalId(`Project:${index}`));
     const answer = await askThrice(gateway, upstream, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
@@ -194,8 +190,7 @@ describe('nodes', () => {
   });
 
   test('answers the others if one of the ids is malformed, which the message quotes', async () => {
-    await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/': project(1) });
     const ids = [globalId('Project:1'), '1/../2'];
     const answer = await askThrice(gateway, upstream, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
       variables: { ids },

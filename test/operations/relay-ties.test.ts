@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Position } from '../../src/rest/positions.ts';
+import { startBoth } from '../support/both.ts';
 import { askPage, idsOf, type Page, type Place, walkForward } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
@@ -157,9 +158,8 @@ describe('events of a list that goes on by time', () => {
 
   test('have cursors of a bounded size, however many share a moment and however long their ids are', async () => {
     const rows = tiedEvents(1, 90, 2).map((row, index) => ({ ...row, id: `${index}-${'x'.repeat(60)}` }));
-    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': keyset(rows) });
+    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/events/': keyset(rows) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const found: string[] = [];
     let after: string | null = null;
     do {
@@ -180,9 +180,8 @@ describe('events of a list that goes on by time', () => {
     ],
   ])('stay behind cursors that count %s', async (_name, position) => {
     const rows = tiedEvents(0, 70, 3);
-    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': keyset(rows) });
+    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/events/': keyset(rows) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const after = cursors.encode({ noun: 'Event', scope: '1', filter: {} }, position(idsOf(rows)));
     const page = await askPage(gateway, place(1), { first: 5, after });
     expect(page.rows).toEqual(idsOf(rows.slice(60, 65)));
@@ -192,9 +191,8 @@ describe('events of a list that goes on by time', () => {
 
   test('are asked for in pages of the maximum at most: what is known of their moment is skipped then', async () => {
     const rows = tiedEvents(3, 4, 8);
-    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': keyset(rows) });
+    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/events/': keyset(rows) }, { maxPageSize: 5 });
     upstream.release();
-    await using gateway = await startGateway(upstream, { maxPageSize: 5 });
     const pages = await walkForward(gateway, place(1), 5);
     expect(pages.flatMap((page) => page.rows)).toEqual(idsOf(rows));
     expect(upstream.requests).toHaveLength(3);
@@ -203,8 +201,7 @@ describe('events of a list that goes on by time', () => {
 
   test('are planned with the rows that come again', async () => {
     const rows = tiedEvents(2, 4, 8);
-    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': keyset(rows) });
-    await using gateway = await startGateway(upstream, { explain: true });
+    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/events/': keyset(rows) }, { explain: true });
     const { endCursor } = await askPage(gateway, place(1), { first: 4 });
     const query = `{ project(id: 1) { events(first: 4, after: "${endCursor}") { nodes { id } } } }`;
     const answer = await gateway.ask(query, { extensions: { explain: 'plan' } });

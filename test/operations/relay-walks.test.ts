@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { askPage, idsOf, type Page, type Place, rowsOf, walkBackward, walkForward } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventsOf, listOf } from '../support/lists.ts';
@@ -32,11 +33,10 @@ function rowsIn(pages: readonly Page[]): string[] {
 
 describe('walking forward', () => {
   test('visits each dashboard once and in order, one call a page, for every page size and length', async () => {
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       'GET /api/projects/:project/dashboards/': byProject((length) => listOf(rowsOf(length, listedDashboard))),
     });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const walks = cases.map(async ({ length, size, project }) => {
       const pages = await walkForward(gateway, dashboardsOf(project), size);
       expect(rowsIn(pages)).toEqual(idsOf(rowsOf(length, listedDashboard)));
@@ -55,12 +55,11 @@ describe('walking forward', () => {
   test('visits each project and each plugin once', async () => {
     const projects = rowsOf(11, listedProject);
     const plugins = rowsOf(9, plugin);
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       'GET /api/projects/': listOf(projects),
       'GET /api/organizations/@current/plugins/': listOf(plugins),
     });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     expect(rowsIn(await walkForward(gateway, { field: 'projects' }, 4))).toEqual(idsOf(projects));
     const place: Place = { field: 'plugins', under: 'organization(id: "@current")' };
     expect(rowsIn(await walkForward(gateway, place, 4))).toEqual(idsOf(plugins));
@@ -147,9 +146,8 @@ describe('walking events', () => {
 
   test('a cursor from the middle of a page goes on behind its own row', async () => {
     const rows = rowsOf(12, event);
-    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': eventsOf(rows) });
+    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/events/': eventsOf(rows) });
     upstream.release();
-    await using gateway = await startGateway(upstream);
     const first = await askPage(gateway, eventsPlace(1), { first: 5 });
     const second = await askPage(gateway, eventsPlace(1), { first: 5, after: first.endCursor });
     for (const [index, cursor] of [...first.cursors, ...second.cursors].entries()) {

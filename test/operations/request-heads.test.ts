@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startBoth } from '../support/both.ts';
 import { codesIn } from '../support/outcomes.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 import { sendBytes } from '../support/wire.ts';
 
 const routes = { 'GET /api/projects/1/': project(1) };
@@ -28,8 +27,7 @@ describe('a Host that is not one', () => {
   ] as const;
 
   test.each(kinds)('is refused with 400 in %s', async (_name, line, headers) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes);
     for (const host of hosts) {
       const answer = await sendBytes(gateway.url, request(line, `host: ${host}\r\n`, headers), 5000);
       expect([host, answer.slice(0, 12)]).toEqual([host, 'HTTP/1.1 400']);
@@ -41,8 +39,7 @@ describe('a Host that is not one', () => {
   });
 
   test('is every other form of one, and an empty one', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     for (const host of ['', 'a', 'a:1', '[::1]:80', '10.0.0.1', 'xn--bcher-kva.example', 'under_score.example:']) {
       for (const [, line, headers] of kinds) {
         const answer = await sendBytes(gateway.url, request(line, `host: ${host}\r\n`, headers), 5000);
@@ -60,8 +57,7 @@ test.each([
     `POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: gzip, chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
   ],
 ])('%s: 400, and the connection is closed', async (_name, bytes) => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes);
   const answer = await sendBytes(gateway.url, bytes);
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(answer).toMatch(/^connection: close\r$/im);
@@ -71,8 +67,7 @@ test.each([
 
 describe('requests that people make by hand', () => {
   test('/graphql/ is /graphql, with and without a query, on the fast path and in Yoga', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     for (const accept of ['application/json', 'text/event-stream']) {
       const headers = [...json, 'accept', accept];
       const posted = await sendRaw(gateway.url, { path: '/graphql/', headers, body });
@@ -86,8 +81,7 @@ describe('requests that people make by hand', () => {
   });
 
   test('HEAD answers what GET would, without a body', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     for (const [path, accept] of [
       [get, 'application/json'],
       [
@@ -108,8 +102,7 @@ describe('requests that people make by hand', () => {
   });
 
   test.each(['""', 'null'])('members that are %s count as left out', async (none) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth(routes);
     const text = `${body.slice(0, -1)},"variables":${none},"operationName":${none},"extensions":${none}}`;
     expect((await sendRaw(gateway.url, { headers: json, body: text })).body).toBe(whole);
   });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { as, together } from '../support/load.ts';
@@ -23,8 +24,7 @@ test.each([
   ['401', unknown],
   ['403 with `authentication_failed`', refusal(403, 'authentication_failed', 'No.')],
 ])('an invented key makes eight calls of one request, whose other calls fail with them (%s)', async (_name, answer) => {
-  await using upstream = await startUpstream(() => answer);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => answer);
   const { errors = [] } = await gateway.ask(twenty(), as('phx_invented'));
   expect(errors.map(({ extensions }) => extensions['code'])).toEqual(Array(20).fill('UNAUTHENTICATED'));
   expect(upstream.requests).toHaveLength(8);
@@ -65,11 +65,10 @@ test('a client that keeps leaving makes no more calls with an invented key than 
 
 test('a key is known by the answer to a call whose client has left', async () => {
   const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
-  await using upstream = await startUpstream(async () => {
+  const { upstream, gateway } = await startBoth(async () => {
     await mayAnswer;
     return { count: 0, next: null, results: [] };
   });
-  await using gateway = await startGateway(upstream);
   await askAndLeave(gateway, twenty());
   await until(() => upstream.requests.length === 8);
   answer();
@@ -81,8 +80,7 @@ test('a key is known by the answer to a call whose client has left', async () =>
 });
 
 test('the first answer to a new key lets the other calls go, and later requests wait for nothing', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/:id/dashboards/': listOf([]) });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ 'GET /api/projects/:id/dashboards/': listOf([]) });
   expect(codesOf(await gateway.ask(twenty()))).toEqual([]);
   expect([upstream.requests.length, upstream.waves()]).toEqual([20, 2]);
   upstream.reset();
@@ -94,16 +92,14 @@ test.each([429, 500, 503])(
   'answers of status %i say nothing of a key: no more than eight of its calls are in flight',
   async (status) => {
     const answer = reply({ status, body: { type: 'server_error', code: 'error', detail: 'no' } });
-    await using upstream = await startUpstream(() => answer);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(() => answer);
     await gateway.ask(twenty());
     expect(upstream.mostInFlight).toBeLessThanOrEqual(8);
   },
 );
 
 test('an object that does not exist shows that the key is known', async () => {
-  await using upstream = await startUpstream(() => notFound);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => notFound);
   expect(codesOf(await gateway.ask('{ project(id: 1) { name } }'))).toEqual([]);
   await gateway.ask(twenty());
   expect(upstream.mostInFlight).toBe(20);
@@ -111,8 +107,7 @@ test('an object that does not exist shows that the key is known', async () => {
 
 test('a key that was known and is not any more has to prove itself again', async () => {
   let isKnown = true;
-  await using upstream = await startUpstream(() => (isKnown ? project(1) : unknown));
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => (isKnown ? project(1) : unknown));
   expect(codesOf(await gateway.ask('{ project(id: 1) { name } }'))).toEqual([]);
   isKnown = false;
   await gateway.ask('{ project(id: 1) { name } }');

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
+import { startBoth } from '../support/both.ts';
 import { inForm } from '../support/form.ts';
-import { type Answer, startGateway } from '../support/gateway.ts';
+import { type Answer } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { as, together } from '../support/load.ts';
 import { codesOf } from '../support/outcomes.ts';
@@ -17,8 +18,7 @@ const projectId = (id: number): string => toGlobalId({ type: 'Project', scope: '
 
 describe('Without a usable key', () => {
   test('each root field that would call is one error, and the others answer', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({});
     const query = `{ __typename a: projects { nodes { name dashboards { totalCount } } } b: project(id: 1) { name }
       free: organization(id: "${organizationId}") { upstreamId } called: organization(id: "@current") { name }
       open: organization(id: "@current") { upstreamId }
@@ -47,8 +47,7 @@ describe('Without a usable key', () => {
   });
 
   test('each mutation is one error', async () => {
-    await using upstream = await startUpstream({});
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startBoth({});
     const rename = (alias: string): string =>
       `${alias}: updateProject(input: { id: 1, name: "x" }) { project { name organization { name } } }`;
     for (let times = 0; times < 3; times += 1) {
@@ -81,8 +80,7 @@ describe('Without a usable key', () => {
 
 test('an id that stands in a list many times is resolved once', async () => {
   const routes = { 'GET /api/projects/1/': project(1), 'GET /api/projects/1/dashboards/': listOf([]) };
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes);
   const ids = Array.from({ length: 100 }, () => projectId(1));
   const query = 'query Q($ids: [ID!]!) { nodes(ids: $ids) { id ... on Project { name dashboards { totalCount } } } }';
   const node = { id: projectId(1), name: 'Project 1', dashboards: { totalCount: 0 } };
@@ -103,11 +101,10 @@ describe('A key that the upstream does not know', () => {
 
   test('ends an operation at its first 401: what is in flight is given up, nothing more is sent', async () => {
     const held = Promise.withResolvers<ReturnType<typeof project>>();
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       'GET /api/projects/': () => unknown,
       'GET /api/projects/1/dashboards/': () => held.promise,
     });
-    await using gateway = await startGateway(upstream);
     const answer = await gateway.ask(chain);
     expect(codesOf(answer)).toEqual(['p.dashboards UNAUTHENTICATED', 'projects UNAUTHENTICATED']);
     expect(factsOf(answer)).toEqual([facts, facts]);
@@ -116,10 +113,9 @@ describe('A key that the upstream does not know', () => {
   });
 
   test('is refused for a while without asking again, reads and writes, and other keys are not', async () => {
-    await using upstream = await startUpstream(({ headers }) =>
+    const { upstream, gateway } = await startBoth(({ headers }) =>
       headers.authorization === 'Bearer phx_good' ? project(1) : unknown,
     );
-    await using gateway = await startGateway(upstream);
     expect(codesOf(await gateway.ask('{ project(id: 1) { name } }', as('phx_bad')))).toEqual([
       'project UNAUTHENTICATED',
     ]);
@@ -136,7 +132,7 @@ describe('A key that the upstream does not know', () => {
 
   test('is asked with again after a success in flight, and if the same operation had one', async () => {
     const first = Promise.withResolvers<void>();
-    await using upstream = await startUpstream({
+    const { upstream, gateway } = await startBoth({
       'GET /api/projects/1/': async () => {
         await first.promise;
         return project(1);
@@ -146,7 +142,6 @@ describe('A key that the upstream does not know', () => {
       'GET /api/projects/:id/dashboards/': unknown,
       'GET /api/projects/3/': unknown,
     });
-    await using gateway = await startGateway(upstream);
     const slow = gateway.ask('{ project(id: 1) { name } }');
     await expect.poll(() => upstream.requests.length).toBe(1);
     expect(codesOf(await gateway.ask('{ project(id: 3) { name } }'))).toEqual(['project UNAUTHENTICATED']);
@@ -158,11 +153,10 @@ describe('A key that the upstream does not know', () => {
   });
 
   test('that lacks a right on one part of the API goes on elsewhere: a 403 is about the right', async () => {
-    await using upstream = await startUpstream({
+    const { gateway } = await startBoth({
       'GET /api/projects/': refusal(403, 'permission_denied', 'No.'),
       'GET /api/projects/1/dashboards/': listOf([]),
     });
-    await using gateway = await startGateway(upstream);
     const answer = await gateway.ask(chain);
     expect(codesOf(answer)).toEqual(['projects FORBIDDEN']);
     expect(answer.data).toEqual({ projects: null, p: { dashboards: { totalCount: 0 } } });

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { at, textAt } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { as } from '../support/load.ts';
@@ -6,7 +7,6 @@ import { codesOf, expectNothingLeaks, factsOf } from '../support/outcomes.ts';
 import { type Reply, refusal, reply } from '../support/replies.ts';
 import type { Answer as UpstreamAnswer } from '../support/routes.ts';
 import { dashboard, listedDashboard, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const one = '{ project(id: 1) { name } }';
 const read = 'GET /api/projects/1/';
@@ -20,8 +20,7 @@ const writes = {
 test('sends exactly Authorization: Bearer <key>, and puts the key into no URL, body, log or error', async () => {
   const key = 'phx_S3cret.Key-17';
   let answer: UpstreamAnswer = project(1);
-  await using upstream = await startUpstream(() => answer);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => answer);
   const printed = [vi.spyOn(process.stdout, 'write'), vi.spyOn(process.stderr, 'write')];
   const headers = { authorization: `Bearer ${key}` };
   const operations = [
@@ -52,8 +51,7 @@ test('sends exactly Authorization: Bearer <key>, and puts the key into no URL, b
 
 test('not_authenticated and authentication_failed are UNAUTHENTICATED with 401 and with 403', async () => {
   let answer: UpstreamAnswer = {};
-  await using upstream = await startUpstream(() => answer);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(() => answer);
   for (const status of [401, 403]) {
     for (const code of ['not_authenticated', 'authentication_failed']) {
       answer = refusal(status, code, 'Invalid personal API key.');
@@ -73,8 +71,7 @@ test('not_authenticated and authentication_failed are UNAUTHENTICATED with 401 a
 
 test('permission_denied is FORBIDDEN and keeps the detail that says what is missing', async () => {
   let answer: UpstreamAnswer = {};
-  await using upstream = await startUpstream(() => answer);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(() => answer);
   const details = [
     "API key missing required scope 'dashboard:write'",
     'You do not have permission to perform this action.',
@@ -96,8 +93,7 @@ test('permission_denied is FORBIDDEN and keeps the detail that says what is miss
 
 test('402 and 409 are client errors although their type says server_error, and are not repeated', async () => {
   let answer: UpstreamAnswer = {};
-  await using upstream = await startUpstream(() => answer);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => answer);
   const cases = [
     { status: 402, code: 'payment_required', detail: 'Upgrade your plan.', expected: 'FORBIDDEN' },
     { status: 409, code: 'conflict', detail: 'Another user changed this.', expected: 'CONFLICT' },
@@ -117,8 +113,7 @@ test('402 and 409 are client errors although their type says server_error, and a
 
 test('an error body that is empty, HTML, truncated, partial or unknown still gives a typed error with its status', async () => {
   let answer: Reply = reply({});
-  await using upstream = await startUpstream(() => answer);
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth(() => answer);
   const bodies: [body: string | undefined, facts: { code?: string; detail?: string }][] = [
     [undefined, {}],
     ['', {}],
@@ -168,8 +163,7 @@ test("the upstream's HTML, its internal addresses and the key never reach a clie
   timeout: 60_000,
 }, async () => {
   let answer: UpstreamAnswer = {};
-  await using upstream = await startUpstream(() => answer);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => answer);
   const secret = 'posthog-web.internal';
   const texts = [
     `<html><h1>${secret}</h1></html>`,
@@ -204,12 +198,11 @@ test("the upstream's HTML, its internal addresses and the key never reach a clie
 });
 
 test('an empty 405 is METHOD_NOT_ALLOWED, and dashboards are deleted by PATCH {"deleted": true}', async () => {
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     'PATCH /api/projects/1/dashboards/5/': dashboard(5, { deleted: true }),
     'DELETE /api/projects/1/': reply({ status: 405 }),
     'GET /api/projects/1/': reply({ status: 405, headers: { 'content-type': 'text/html', allow: 'GET' }, body: '' }),
   });
-  await using gateway = await startGateway(upstream);
   const deleted = await gateway.ask(
     'mutation { deleteDashboard(input: { id: 5, projectId: 1 }) { deletedId dashboard { deleted name } } }',
   );
@@ -226,8 +219,7 @@ test('an empty 405 is METHOD_NOT_ALLOWED, and dashboards are deleted by PATCH {"
 });
 
 test('restoring a dashboard sends a body that holds only `deleted`', async () => {
-  await using upstream = await startUpstream({ 'PATCH /api/projects/1/dashboards/5/': dashboard(5) });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ 'PATCH /api/projects/1/dashboards/5/': dashboard(5) });
   const id = Buffer.from('Dashboard:1:5').toString('base64url');
   const inputs = ['id: 5, projectId: 1', 'id: "5", projectId: "1"', `id: "${id}"`, `id: "${id}", projectId: 1`];
   for (const input of inputs) {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { askPage, at, type Place, rowsOf, idsOf as textsOf, walkForward } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventsOf, inTurn, listOf } from '../support/lists.ts';
@@ -154,12 +155,11 @@ test('walking stops, with an error, when next repeats or does not advance over t
 
 test('offset is dropped when an events cursor is followed, and events offer no total', async () => {
   const rows = rowsOf(9, event);
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     // The deployment keeps the whole query in next, an offset too, and adds the time of the last row.
     [`GET ${eventsPath}`]: (request) =>
       eventsOf(rows, { cap: 2 })({ ...request, target: `${request.target}&offset=2` }),
   });
-  await using gateway = await startGateway(upstream);
   expect(idsOf(await walkForward(gateway, events, 4))).toEqual(textsOf(rows));
   const followed = upstream.requests.filter((line) => line.includes('before='));
   expect(followed.length).toBeGreaterThanOrEqual(4);
@@ -255,11 +255,10 @@ test('timestamps go out in UTC with Z, and come in in every form, unchanged but 
   };
   const incoming = [...Object.keys(outgoing), '2024-05-01T10:00:00.1', '2024-05-01T10:00:00.123456789Z', ''];
   const rows = incoming.map((timestamp, index) => event(index + 1, { timestamp }));
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     [`GET ${eventsPath}`]: { next: null, results: rows },
     'GET /api/projects/1/': { id: 1, created_at: '2024-05-01T10:00:00.1', updated_at: '2024-05-01 10:00:00+00:00' },
   });
-  await using gateway = await startGateway(upstream);
   for (const [given, sent] of Object.entries(outgoing)) {
     upstream.reset();
     const filter = { occurredAfter: given, occurredBefore: given };

@@ -1,5 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { at } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { codesOf } from '../support/outcomes.ts';
@@ -21,8 +22,7 @@ test('properties, select and where are each one singly encoded JSON parameter', 
   ];
   const select = ['event', 'properties.$browser', "concat('a', 'b & c')"];
   const where = ["event = '$pageview'", 'timestamp > now() - 1', 'a % 2 = 1'];
-  await using upstream = await startUpstream({ [`GET ${eventsPath}`]: { next: null, results: [] } });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ [`GET ${eventsPath}`]: { next: null, results: [] } });
   const asked = await gateway.ask(
     `query ($properties: [JSON!], $select: [String!]!, $where: [String!]) { project(id: 1) {
       events(filter: { properties: $properties, where: $where }) { nodes { id } }
@@ -127,14 +127,13 @@ test('unknown fields are ignored, in rows and around them', async () => {
     '"hasOwnProperty":null,"kind":"Dashboard","row":{},"new_feature":{"deep":[1]},"9":9,"":""';
   const extended = (row: object): Reply => reply({ body: `{${unknown},${JSON.stringify(row).slice(1)}` });
   const page = (row: object): string => `{${unknown},${JSON.stringify(row).slice(1)}`;
-  await using upstream = await startUpstream({
+  const { gateway } = await startBoth({
     'GET /api/projects/1/': extended(project(1)),
     'PATCH /api/projects/1/': extended(project(1)),
     [`GET ${eventsPath}`]: reply({ body: `{${unknown},"next":null,"results":[${page(event(1))}]}` }),
     [`GET ${pluginsPath}`]: reply({ body: `{"count":1,"next":null,"results":[${page(plugin(1))}],${unknown}}` }),
     'GET /api/projects/1/dashboards/5/': extended(dashboard(5, { created_by: { email: 'a@example.com', rôle: 1 } })),
   });
-  await using gateway = await startGateway(upstream);
   const asked = await gateway.ask(`{
     project(id: 1) { name timezone events { nodes { event } } dashboard(id: 5) { name createdBy { email } tiles } }
     organization(id: "${organizationId}") { plugins { totalCount nodes { name } } } }`);
@@ -154,12 +153,11 @@ test('unknown fields are ignored, in rows and around them', async () => {
 });
 
 test('cookies, Origin, Referer and undeclared query parameters are not forwarded, nor anything else but trace context', async () => {
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     'GET /api/projects/1/': project(1),
     'PATCH /api/projects/1/': project(1),
     [`GET ${eventsPath}`]: reply({ headers: { 'content-type': 'text/csv', 'set-cookie': 'a=b' }, body: 'id\n' }),
   });
-  await using gateway = await startGateway(upstream);
   const strays = ['cookie', 'origin', 'referer', 'x-forwarded-for', 'x-forwarded-host', 'x-csrftoken', 'user-agent'];
   strays.push(
     'accept-language',
@@ -298,8 +296,7 @@ test('only what the caller gave is sent: what is omitted is not null, and null i
     [`POST ${pluginsPath}`]: plugin(7),
     [`PATCH ${pluginsPath}7/`]: plugin(7),
   };
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes);
   const inputs: { mutation: string; type: string; address: object; given: object; sent: string }[] = [];
   const updateProject = { mutation: 'updateProject', type: 'UpdateProjectInput', address: { id: 1 } };
   const updateDashboard = {

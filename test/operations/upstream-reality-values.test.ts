@@ -2,6 +2,7 @@ import { type GraphQLObjectType, getNamedType, isLeafType, isObjectType } from '
 import { expect, test } from 'vitest';
 import { isObject } from '../../src/rest/values.ts';
 import { createSchema } from '../../src/schema.ts';
+import { startBoth } from '../support/both.ts';
 import { at, idsOf, textAt } from '../support/connections.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { codesOf } from '../support/outcomes.ts';
@@ -24,8 +25,7 @@ test('properties, person and elements may each be an object, an array, a string 
   const values: Json[] = [{ a: { b: [1] } }, {}, [1, 'a', null], [], '{"a": "still a string"}', 'string', '', null];
   const rows = values.map((value, index) => event(index + 1, { properties: value, person: value, elements: value }));
   const byId = Object.fromEntries(rows.map((row) => [`GET ${eventsPath}${textAt(row, 'id')}/`, row]));
-  await using upstream = await startUpstream({ [`GET ${eventsPath}`]: { next: null, results: rows }, ...byId });
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startBoth({ [`GET ${eventsPath}`]: { next: null, results: rows }, ...byId });
   const listed = await gateway.ask('{ project(id: 1) { events { nodes { properties person elements } } } }');
   const expected = values.map((value) => ({ properties: value, person: value, elements: value }));
   expect(listed.errors).toBeUndefined();
@@ -58,10 +58,9 @@ test('distinct_id stays a string in both directions, with leading zeros and beyo
   // Known deployments send strings; digits without quotes are text all the same.
   const numbers = '{"id":"e1","distinct_id":9007199254740993},{"id":"e2","distinct_id":12345678901234567890123}';
   const rows = distinctIds.map((distinct_id, index) => JSON.stringify(event(index + 1, { distinct_id })));
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     [`GET ${eventsPath}`]: reply({ body: `{"next":null,"results":[${[...rows, numbers].join()}]}` }),
   });
-  await using gateway = await startGateway(upstream);
   const listed = await gateway.ask('{ project(id: 1) { events { nodes { distinctId } } } }');
   expect(listed.errors).toBeUndefined();
   const ids = [...distinctIds, '9007199254740993', '12345678901234567890123'];
@@ -78,14 +77,13 @@ test('integers over 2^53 inside JSON values stay digit for digit, in both direct
   const json =
     '{"big":9007199254740993,"negative":-9007199254740993,"huge":123456789012345678901234567890,"safe":9007199254740991,' +
     '"text":"9007199254740993","deep":[[{"a":[9007199254740993,1]}]],"float":0.5,"zero":0}';
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBoth({
     [`GET ${eventsPath}`]: reply({
       body: `{"next":null,"results":[{"id":"e","properties":${json},"elements":[${json}]}]}`,
     }),
     [`GET ${eventsPath}values/`]: reply({ body: `[${json}]` }),
     'PATCH /api/projects/1/': ({ body }) => reply({ body: `{"id":1,"extra_settings":${body}}` }),
   });
-  await using gateway = await startGateway(upstream);
   const read = await gateway.ask(
     '{ project(id: 1) { events { nodes { properties elements } } eventRows(select: ["a"]) { rows } eventValues(key: "k") { body } } }',
   );

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startBoth } from '../support/both.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 import { sendBytes } from '../support/wire.ts';
 
 const routes = { 'GET /api/projects/1/': project(1) };
@@ -19,8 +18,7 @@ test.each([
   ['OPTIONS', 'origin: https://app.example\r\naccess-control-request-method: POST\r\n'],
   ['OPTIONS', 'origin: https://evil.example\r\naccess-control-request-method: POST\r\n'],
 ])('%s with %j: one Vary header names all that answers depend on', async (method, headers) => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { corsOrigins: ['https://app.example'] });
+  const { gateway } = await startBoth(routes, { corsOrigins: ['https://app.example'] });
   const body = '{"query":"{ __schema { types { name fields { name } } } }"}';
   const head = `host: a\r\nconnection: close\r\ncontent-type: application/json\r\n${headers}`;
   const bytes =
@@ -33,8 +31,7 @@ test.each([
 });
 
 test('without CORS and compression answers depend on neither', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { compression: false });
+  const { gateway } = await startBoth(routes, { compression: false });
   for (const accept of ['application/json', 'text/event-stream']) {
     const headers = ['content-type', 'application/json', 'accept', accept, 'origin', 'https://app.example'];
     const answer = await sendRaw(gateway.url, { headers, body: '{"query":"{ __typename }"}' });

@@ -1,12 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isLater } from '../../src/rest/instants.ts';
+import { startBoth } from '../support/both.ts';
 import { askPage, idsOf, type Page, type Place } from '../support/connections.ts';
-import { startGateway } from '../support/gateway.ts';
 import type { JsonObject } from '../support/replies.ts';
 import { event } from '../support/rows.ts';
 import { type EventsOptions, keyset } from '../support/ties.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const place: Place = { field: 'events', under: 'project(id: 1)' };
 
@@ -68,9 +67,11 @@ test.each<[string, EventsOptions & { readonly maximum: number }]>([
   async (_name, { maximum, ...options }) => {
     let rows: JsonObject[] = [];
     let list = keyset(rows);
-    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': (request) => list(request) });
+    const { upstream, gateway } = await startBoth(
+      { 'GET /api/projects/1/events/': (request) => list(request) },
+      { maxPageSize: maximum },
+    );
     upstream.release();
-    await using gateway = await startGateway(upstream, { maxPageSize: maximum });
     await fc.assert(
       fc.asyncProperty(ties(options.shuffled === true ? 25 : 130), steps, async (moments, walk) => {
         rows = eventsAt(moments);
