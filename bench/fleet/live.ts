@@ -1,0 +1,117 @@
+/** Lives what is asked of a fleet, and measures it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RedisServer, startRedis } from '../../test/support/redis.ts';
+import { Member } from './member.ts';
+import { type FleetCase, type FleetSize, planArrivals } from './plan.ts';
+import { startService } from './service.ts';
+
+/** What was measured of one case. */
+export interface FleetFigures extends FleetCase {
+  readonly operations: number;
+  /** Operations that the budget refused, of all and of those that began in the outage. */
+  readonly refused: number;
+  readonly operationsInOutage: number;
+  readonly refusedInOutage: number;
+  readonly calls: number;
+  /** The most calls in any span as long as the window of the limit. */
+  readonly mostCalls: number;
+  /** Answers that a gateway found in Redis, so another gateway had read them. */
+  readonly found: number;
+  readonly commands: number;
+  /** Processor time of Redis, in milliseconds. */
+  readonly redisMs: number;
+  /** What Redis held at the end beyond what it held before, in bytes. */
+  readonly redisBytes: number;
+}
+
+/** How long the service takes for an answer, in milliseconds. */
+const latencyMs = 100;
+
+/** Lives one case: some 80 seconds in the whole form. */
+export async function liveFleet(size: FleetSize, one: FleetCase): Promise<FleetFigures> {
+  await using redis = await startRedis();
+  await using service = await startService(latencyMs);
+  await using stack = new AsyncDisposableStack();
+  const members = Array.from({ length: one.gateways }, () => stack.use(new Member(service.url, redis.url, one, size)));
+  // They connect, and report to Redis.
+  await sleep(1500);
+  const usage = await startUsage(redis);
+  const counts = { operations: 0, refused: 0, operationsInOutage: 0, refusedInOutage: 0 };
+  const startedAt = performance.now();
+  const until = (at: number): Promise<void> => sleep(Math.max(0, startedAt + at - performance.now()));
+  const outage = one.hasOutage ? size.outage : { from: Number.POSITIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+  const ask = async (member: Member | undefined, project: number, isInOutage: boolean): Promise<void> => {
+    const isAnswered = await member?.read(project);
+    counts.operations += 1;
+    if (isInOutage) counts.operationsInOutage += 1;
+    if (isAnswered === true) return;
+    counts.refused += 1;
+    if (isInOutage) counts.refusedInOutage += 1;
+  };
+  const breaking = one.hasOutage ? breakRedis(redis, usage, outage, until) : undefined;
+  const asked: Promise<void>[] = [];
+  for (const { at, gateway, project } of planArrivals(size, one.gateways)) {
+    await until(at);
+    const isInOutage = at >= outage.from * 1000 && at < outage.to * 1000;
+    asked.push(ask(members[gateway], project, isInOutage));
+  }
+  await Promise.all([...asked, breaking]);
+  const { ms: redisMs, bytes: redisBytes } = await usage.now();
+  const commands = sum(members.map((member) => member.redis?.commands ?? 0));
+  const found = sum(members.map((member) => member.redis?.found ?? 0));
+  const { calls } = service;
+  const mostCalls = mostWithin(calls, size.limit.seconds * 1000);
+  return { ...one, ...counts, calls: calls.length, mostCalls, found, commands, redisMs, redisBytes };
+}
+
+/** Kills Redis, and starts it again empty. */
+async function breakRedis(
+  redis: RedisServer,
+  usage: Usage,
+  { from, to }: FleetSize['outage'],
+  until: (at: number) => Promise<void>,
+): Promise<void> {
+  await until(from * 1000);
+  await usage.beforeRestart();
+  await redis.kill();
+  await until(to * 1000);
+  await redis.restart();
+}
+
+/** What Redis has used since the start. */
+interface Usage {
+  readonly now: () => Promise<{ readonly ms: number; readonly bytes: number }>;
+  /** Keeps what it has used: it counts from zero after a restart. */
+  readonly beforeRestart: () => Promise<void>;
+}
+
+async function startUsage(redis: RedisServer): Promise<Usage> {
+  const read = async (): Promise<{ ms: number; bytes: number }> => {
+    const text = String(await redis.ask('INFO'));
+    const field = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(text)?.[1]);
+    return { ms: 1000 * (field('used_cpu_user') + field('used_cpu_sys')), bytes: field('used_memory') };
+  };
+  const { ms, bytes } = await read();
+  let earlierMs = -ms;
+  return {
+    now: async () => {
+      const used = await read();
+      return { ms: earlierMs + used.ms, bytes: used.bytes - bytes };
+    },
+    beforeRestart: async () => void (earlierMs += (await read()).ms),
+  };
+}
+
+function mostWithin(times: readonly number[], ms: number): number {
+  let from = 0;
+  let most = 0;
+  for (const [index, time] of times.entries()) {
+    while ((times[from] ?? time) <= time - ms) from += 1;
+    most = Math.max(most, index - from + 1);
+  }
+  return most;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
+}

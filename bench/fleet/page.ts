@@ -1,0 +1,117 @@
+/** The figures of docs/scaling.md, and bench/fleet.json, which holds them. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { figuresAt } from '../report/lookup.ts';
+import type { Machine } from '../report/machine.ts';
+import type { Results } from '../report/results.ts';
+import { number, table } from '../report/text.ts';
+import { scenarioTitles } from '../scenarios/names.ts';
+import type { FleetFigures } from './live.ts';
+import type { FleetSize, Sharing } from './plan.ts';
+
+/** What was measured. */
+export interface Fleet {
+  readonly machine: Machine;
+  readonly size: FleetSize;
+  readonly figures: readonly FleetFigures[];
+}
+
+const path = new URL('../fleet.json', import.meta.url);
+
+/** The last results; undefined if there are none. */
+export function readFleet(): Fleet | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `writeFleet`
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Fleet) : undefined;
+}
+
+/** Keeps results. */
+export function writeFleet(fleet: Fleet): void {
+  writeFileSync(path, `${JSON.stringify(fleet, null, 2)}\n`);
+}
+
+const titles: Readonly<Record<Sharing, string>> = {
+  both: 'budget and cache',
+  budget: 'the budget',
+  none: 'nothing',
+};
+
+/** The table of all cases. */
+export function fleetTable({ size, figures }: Fleet): string {
+  const head = [
+    'Gateways, and what they share in Redis',
+    'operations',
+    'refused',
+    `calls in the busiest minute (limit ${number(size.limit.calls)})`,
+    'calls saved by sharing',
+    'commands a second',
+    'core of Redis',
+    'memory',
+  ];
+  return table(
+    head,
+    figures.map((one) => rowOf(one, size)),
+  );
+}
+
+function rowOf(one: FleetFigures, { seconds, outage }: FleetSize): readonly string[] {
+  const away = one.hasOutage ? `, Redis is killed for ${outage.to - outage.from} s` : '';
+  const inRedis = (text: string): string => (one.sharing === 'none' ? '–' : text);
+  return [
+    `${one.gateways}: ${titles[one.sharing]}${away}`,
+    number(one.operations),
+    percent(one.refused / one.operations),
+    number(one.mostCalls),
+    inRedis(number(one.found)),
+    inRedis(number(one.commands / seconds)),
+    inRedis(percent(one.redisMs / 1000 / seconds)),
+    inRedis(`${number(one.redisBytes / 2 ** 20)} MiB`),
+  ];
+}
+
+/** The page with the figures of these results in place of those that it had. */
+export function withFigures(page: string, fleet: Fleet, results: Results): string {
+  const parts = { process: processTable(results), fleet: `${fleetTable(fleet)}\n\n${notesOf(fleet)}` };
+  return Object.entries(parts).reduce(
+    (text, [name, part]) =>
+      text.replace(
+        new RegExp(`(<!-- ${name}:[^>]*-->\n).*?(<!-- end -->)`, 's'),
+        (_, from: string, to: string) => `${from}${part}\n${to}`,
+      ),
+    page,
+  );
+}
+
+/** The operations a second that one process answers, each for other objects than before and all for the same. */
+function processTable(results: Results): string {
+  const rows = (['S1', 'S2', 'S3', 'S4', 'S5'] as const).map((scenario) => {
+    const pace = (series: 'distinct' | 'hot'): string =>
+      number(figuresAt(results, { gateway: 'ours', series, scenario })?.operationsPerSecond ?? Number.NaN);
+    const [, asked = ''] = /: (.*)$/.exec(scenarioTitles[scenario]) ?? [];
+    return [asked, pace('distinct'), pace('hot')];
+  });
+  return table(['Operation', 'a second, each for other objects', 'a second, all for the same'], rows);
+}
+
+/** The facts beside the table. */
+function notesOf(fleet: Fleet): string {
+  const { machine, figures, size } = fleet;
+  const largest = figures.findLast(({ sharing, hasOutage }) => sharing === 'both' && !hasOutage);
+  if (largest === undefined) throw new Error('expected a case with one Redis');
+  const commands = largest.commands / largest.operations;
+  const each = (1000 * largest.redisMs) / largest.operations;
+  return `- An operation is ${number(commands)} commands and ${number(each)} µs of Redis. So one core of Redis carries about ${number(1e6 / each)} operations a second.
+- ${outageOf(fleet)}
+- Measured on ${machine.date} at commit ${machine.commit}, Node ${machine.node}: ${machine.processor}, ${machine.cores} cores. ${number(size.seconds)} seconds each.`;
+}
+
+/** The facts of an outage. */
+function outageOf({ figures, size }: Fleet): string {
+  const one = figures.find(({ hasOutage }) => hasOutage);
+  if (one === undefined) throw new Error('expected a case with an outage');
+  const { operationsInOutage: asked, refusedInOutage: refused } = one;
+  const part = Math.max(1, Math.floor(size.limit.calls / one.gateways));
+  return `While Redis was away, ${number(refused)} of ${number(asked)} operations were refused (${percent(refused / asked)}): each of the ${one.gateways} gateways had ${part} of the ${size.limit.calls} calls a minute, and no cache.`;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+}
