@@ -15,7 +15,7 @@ export interface FleetFigures extends FleetCase {
   readonly calls: number;
   /** The most calls in any span as long as the window of the limit. */
   readonly mostCalls: number;
-  /** Answers that a gateway found in Redis, so another gateway had read them. */
+  /** Fresh answers that a gateway found in Redis: another gateway had read them. */
   readonly found: number;
   readonly commands: number;
   /** Processor time of Redis, in milliseconds. */
@@ -58,7 +58,7 @@ export async function liveFleet(size: FleetSize, one: FleetCase): Promise<FleetF
   await Promise.all([...asked, breaking]);
   const { ms: redisMs, bytes: redisBytes } = await usage.now();
   const commands = sum(members.map((member) => member.redis?.commands ?? 0));
-  const found = sum(members.map((member) => member.redis?.found ?? 0));
+  const found = sum(members.map((member) => member.answers?.found ?? 0));
   const { calls } = service;
   const mostCalls = mostWithin(calls, size.limit.seconds * 1000);
   return { ...one, ...counts, calls: calls.length, mostCalls, found, commands, redisMs, redisBytes };

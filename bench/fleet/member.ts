@@ -1,9 +1,10 @@
 /** One gateway of a fleet: the REST side as it is, with its budget, its cache and its connection to Redis. */
 import { hash } from 'node:crypto';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
-import { type Script, SharedRedis } from '../../src/redis.ts';
+import { SharedRedis } from '../../src/redis.ts';
 import { createCallBudget } from '../../src/rest/budget/create-budget.ts';
-import { sharedIn } from '../../src/rest/cache/answer-cache.ts';
+import { RedisAnswers } from '../../src/rest/cache/redis-answers.ts';
+import { RedisEpochs } from '../../src/rest/cache/redis-epochs.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { operations } from '../../src/rest/generated/views.ts';
@@ -23,25 +24,39 @@ const caller: Caller = { key, hash: keyHash, sharingKey: keyHash, queueKey: keyH
 /** A connection that counts what it sends. */
 class CountedRedis extends SharedRedis {
   commands = 0;
-  /** Answers that were found there, each of which saved a REST call. */
-  found = 0;
 
-  override async ask(...args: Parameters<SharedRedis['ask']>): Promise<unknown> {
+  override ask(...args: Parameters<SharedRedis['ask']>): Promise<unknown> {
     this.commands += 1;
-    const answer = await super.ask(...args);
-    if (args[0] === 'get' && Buffer.isBuffer(answer)) this.found += 1;
-    return answer;
+    return super.ask(...args);
   }
 
-  override run(script: Script, ...args: Parameters<SharedRedis['run']> extends [Script, ...infer Rest] ? Rest : never) {
+  override run(...args: Parameters<SharedRedis['run']>): Promise<unknown> {
     this.commands += 1;
-    return super.run(script, ...args);
+    return super.run(...args);
+  }
+}
+
+/** Shared answers that are counted when they save a call: when another gateway has read them, and they are still fresh. */
+class CountedAnswers extends RedisAnswers {
+  readonly #freshMs: number;
+  found = 0;
+
+  constructor(redis: SharedRedis, url: string, freshMs: number) {
+    super(redis, url);
+    this.#freshMs = freshMs;
+  }
+
+  override async find(...args: Parameters<RedisAnswers['find']>): ReturnType<RedisAnswers['find']> {
+    const answer = await super.find(...args);
+    if (answer !== undefined && answer.ageMs < this.#freshMs) this.found += 1;
+    return answer;
   }
 }
 
 /** A gateway of a fleet. */
 export class Member implements AsyncDisposable {
   readonly redis: CountedRedis | undefined;
+  readonly answers: CountedAnswers | undefined;
   readonly #upstream: Upstream;
 
   constructor(url: string, redisUrl: string, { sharing, gateways }: MemberOptions, size: FleetSize) {
@@ -51,6 +66,10 @@ export class Member implements AsyncDisposable {
     const settings = { windows, scope: 'key', share: 100, replicas: gateways } as const;
     const bounds = { operationDeadlineMs, maxInFlight: 64, upstreamUrl: url };
     this.redis = redis;
+    this.answers =
+      sharing === 'both' && redis !== undefined ? new CountedAnswers(redis, url, size.fresh * 1000) : undefined;
+    const shared = redis !== undefined &&
+      this.answers !== undefined && { epochs: new RedisEpochs(redis, url), remote: this.answers };
     this.#upstream = createUpstream(
       {
         ...{ url, connections: 64, maxInFlight: 64, log, eventLoop: new EventLoopYield() },
@@ -60,7 +79,7 @@ export class Member implements AsyncDisposable {
       {
         ttls: { projects: size.fresh, dashboards: size.fresh },
         ...{ staleSeconds: size.stale, maxBytes: 2 ** 24, refreshMs: operationDeadlineMs },
-        ...(redis !== undefined && sharing === 'both' && sharedIn(redis, url)),
+        ...shared,
       },
     );
   }
