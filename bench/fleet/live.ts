@@ -18,6 +18,8 @@ export interface FleetFigures extends FleetCase {
   /** Fresh answers that a gateway found in Redis: another gateway had read them. */
   readonly found: number;
   readonly commands: number;
+  /** How often a gateway lost Redis, or waited for it in vain. */
+  readonly losses: number;
   /** Processor time of Redis, in milliseconds. */
   readonly redisMs: number;
   /** What Redis held at the end beyond what it held before, in bytes. */
@@ -59,9 +61,10 @@ export async function liveFleet(size: FleetSize, one: FleetCase): Promise<FleetF
   const { ms: redisMs, bytes: redisBytes } = await usage.now();
   const commands = sum(members.map((member) => member.redis?.commands ?? 0));
   const found = sum(members.map((member) => member.answers?.found ?? 0));
+  const losses = sum(members.map((member) => member.redis?.losses ?? 0));
   const { calls } = service;
   const mostCalls = mostWithin(calls, size.limit.seconds * 1000);
-  return { ...one, ...counts, calls: calls.length, mostCalls, found, commands, redisMs, redisBytes };
+  return { ...one, ...counts, calls: calls.length, mostCalls, found, commands, losses, redisMs, redisBytes };
 }
 
 /** Kills Redis, and starts it again empty. */

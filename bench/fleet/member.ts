@@ -24,6 +24,12 @@ const caller: Caller = { key, hash: keyHash, sharingKey: keyHash, queueKey: keyH
 /** A connection that counts what it sends. */
 class CountedRedis extends SharedRedis {
   commands = 0;
+  /** How often it was lost, or did not answer in time. */
+  losses = 0;
+
+  constructor(url: string) {
+    super({ url, log: (level) => void (this.losses += level === 'warn' ? 1 : 0) });
+  }
 
   override ask(...args: Parameters<SharedRedis['ask']>): Promise<unknown> {
     this.commands += 1;
@@ -61,7 +67,7 @@ export class Member implements AsyncDisposable {
 
   constructor(url: string, redisUrl: string, { sharing, gateways }: MemberOptions, size: FleetSize) {
     const log = (): void => undefined;
-    const redis = sharing === 'none' ? undefined : new CountedRedis({ url: redisUrl, log });
+    const redis = sharing === 'none' ? undefined : new CountedRedis(redisUrl);
     const windows = { rest: [{ limit: size.limit.calls, ms: size.limit.seconds * 1000 }] };
     const settings = { windows, scope: 'key', share: 100, replicas: gateways } as const;
     const bounds = { operationDeadlineMs, maxInFlight: 64, upstreamUrl: url };
@@ -84,7 +90,7 @@ export class Member implements AsyncDisposable {
     );
   }
 
-  /** Reads a project and its dashboards, as one operation; false if the budget did not let it. */
+  /** Reads a project and its dashboards, as one operation; false if the budget did not let it, or not in time. */
   async read(project: number): Promise<boolean> {
     const epoch = await this.#upstream.epochOf?.(caller, 'normal');
     const deadline = new OperationDeadline(operationDeadlineMs);
@@ -97,7 +103,7 @@ export class Member implements AsyncDisposable {
       ]);
       return true;
     } catch (error) {
-      if (error instanceof UpstreamError && error.code === 'RATE_LIMITED') return false;
+      if (error instanceof UpstreamError) return false;
       throw error;
     } finally {
       deadline.finish();
