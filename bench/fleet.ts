@@ -6,10 +6,9 @@
  *   npm run bench:fleet -- --quick    some seconds; printed only
  *   npm run bench:fleet -- --report   the tables once more from fleet.json
  */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type FleetFigures, liveFleet } from './fleet/live.ts';
-import { type Fleet, fleetTable, readFleet, withFigures, writeFleet } from './fleet/page.ts';
+import { type Fleet, fleetTable, readFleet, writeFleet, writeScaling } from './fleet/page.ts';
 import { smallFleet, wholeCases, wholeFleet } from './fleet/plan.ts';
 import { machineHere } from './report/machine.ts';
 import { readResults } from './report/results.ts';
@@ -31,9 +30,7 @@ if (!values.report) {
   if (!values.quick) writeFleet(fleet);
 }
 if (!values.quick) {
-  const page = new URL('../docs/scaling.md', import.meta.url);
-  const results = readResults();
-  const fleet = readFleet();
-  if (results === undefined || fleet === undefined) throw new Error('expected bench/results.json and bench/fleet.json');
-  writeFileSync(page, withFigures(readFileSync(page, 'utf8'), fleet, results));
+  const [fleet, results] = [readFleet(), readResults()];
+  if (fleet === undefined || results === undefined) throw new Error('expected bench/fleet.json and bench/results.json');
+  writeScaling(fleet, results);
 }

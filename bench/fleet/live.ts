@@ -22,7 +22,7 @@ export interface FleetFigures extends FleetCase {
   readonly losses: number;
   /** Processor time of Redis, in milliseconds. */
   readonly redisMs: number;
-  /** What Redis held at the end beyond what it held before, in bytes. */
+  /** What the names and values in Redis took at the end, in bytes. */
   readonly redisBytes: number;
 }
 
@@ -58,7 +58,8 @@ export async function liveFleet(size: FleetSize, one: FleetCase): Promise<FleetF
     asked.push(ask(members[gateway], project, isInOutage));
   }
   await Promise.all([...asked, breaking]);
-  const { ms: redisMs, bytes: redisBytes } = await usage.now();
+  const redisMs = await usage.now();
+  const redisBytes = Number(await redis.ask('EVAL', memoryOfAll, '0'));
   const commands = sum(members.map((member) => member.redis?.commands ?? 0));
   const found = sum(members.map((member) => member.answers?.found ?? 0));
   const losses = sum(members.map((member) => member.redis?.losses ?? 0));
@@ -81,27 +82,28 @@ async function breakRedis(
   await redis.restart();
 }
 
-/** What Redis has used since the start. */
+/** Adds up what each name takes with its value. */
+const memoryOfAll = `local sum = 0
+for _, name in ipairs(redis.call('KEYS', '*')) do sum = sum + redis.call('MEMORY', 'USAGE', name) end
+return sum`;
+
+/** The processor time that Redis has used since the start, in milliseconds. */
 interface Usage {
-  readonly now: () => Promise<{ readonly ms: number; readonly bytes: number }>;
+  readonly now: () => Promise<number>;
   /** Keeps what it has used: it counts from zero after a restart. */
   readonly beforeRestart: () => Promise<void>;
 }
 
 async function startUsage(redis: RedisServer): Promise<Usage> {
-  const read = async (): Promise<{ ms: number; bytes: number }> => {
-    const text = String(await redis.ask('INFO'));
+  const read = async (): Promise<number> => {
+    const text = String(await redis.ask('INFO', 'cpu'));
     const field = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(text)?.[1]);
-    return { ms: 1000 * (field('used_cpu_user') + field('used_cpu_sys')), bytes: field('used_memory') };
+    return 1000 * (field('used_cpu_user') + field('used_cpu_sys'));
   };
-  const { ms, bytes } = await read();
-  let earlierMs = -ms;
+  let earlier = -(await read());
   return {
-    now: async () => {
-      const used = await read();
-      return { ms: earlierMs + used.ms, bytes: used.bytes - bytes };
-    },
-    beforeRestart: async () => void (earlierMs += (await read()).ms),
+    now: async () => earlier + (await read()),
+    beforeRestart: async () => void (earlier += await read()),
   };
 }
 

@@ -28,6 +28,13 @@ export function writeFleet(fleet: Fleet): void {
   writeFileSync(path, `${JSON.stringify(fleet, null, 2)}\n`);
 }
 
+const page = new URL('../../docs/scaling.md', import.meta.url);
+
+/** Writes the figures of docs/scaling.md. */
+export function writeScaling(fleet: Fleet, results: Results): void {
+  writeFileSync(page, withFigures(readFileSync(page, 'utf8'), fleet, results));
+}
+
 const titles: Readonly<Record<Sharing, string>> = {
   both: 'budget and cache',
   budget: 'the budget',
@@ -65,32 +72,38 @@ function rowOf(one: FleetFigures, { seconds, outage }: FleetSize): readonly stri
     inRedis(number(one.found)),
     inRedis(number(one.commands / seconds)),
     inRedis(percent(one.redisMs / 1000 / seconds)),
-    inRedis(`${number(one.redisBytes / 2 ** 20)} MiB`),
+    inRedis(`${number(one.redisBytes / 1024)} KiB`),
   ];
 }
 
 /** The page with the figures of these results in place of those that it had. */
-export function withFigures(page: string, fleet: Fleet, results: Results): string {
-  const parts = { process: processTable(results), fleet: `${fleetTable(fleet)}\n\n${notesOf(fleet)}` };
+export function withFigures(before: string, fleet: Fleet, results: Results): string {
+  const parts = { process: processOf(results), fleet: `${fleetTable(fleet)}\n\n${notesOf(fleet)}` };
   return Object.entries(parts).reduce(
     (text, [name, part]) =>
       text.replace(
         new RegExp(`(<!-- ${name}:[^>]*-->\n).*?(<!-- end -->)`, 's'),
         (_, from: string, to: string) => `${from}${part}\n${to}`,
       ),
-    page,
+    before,
   );
 }
 
 /** The operations a second that one process answers, each for other objects than before and all for the same. */
-function processTable(results: Results): string {
-  const rows = (['S1', 'S2', 'S3', 'S4', 'S5'] as const).map((scenario) => {
+function processOf(results: Results): string {
+  const rows = (['S1', 'S2', 'S3', 'S5'] as const).map((scenario) => {
     const pace = (series: 'distinct' | 'hot'): string =>
       number(figuresAt(results, { gateway: 'ours', series, scenario })?.operationsPerSecond ?? Number.NaN);
     const [, asked = ''] = /: (.*)$/.exec(scenarioTitles[scenario]) ?? [];
     return [asked, pace('distinct'), pace('hot')];
   });
-  return table(['Operation', 'a second, each for other objects', 'a second, all for the same'], rows);
+  const { machine, samples } = results;
+  const own = samples.filter(({ gateway, size }) => gateway === 'ours' && size === 0);
+  const memory = Math.max(...own.map((sample) => sample.memory));
+  return `${table(['Operation', 'a second, each for other objects', 'a second, all for the same'], rows)}
+
+One core of ${machine.processor} at commit ${machine.commit}, over loopback, and an upstream that answers at once. The process held at most
+${number(memory)} MiB. [RESULTS.md](../bench/RESULTS.md) has the spread.`;
 }
 
 /** The facts beside the table. */
@@ -100,9 +113,10 @@ function notesOf(fleet: Fleet): string {
   if (largest === undefined) throw new Error('expected a case with one Redis');
   const commands = largest.commands / largest.operations;
   const each = (1000 * largest.redisMs) / largest.operations;
-  return `- An operation is ${number(commands)} commands and ${number(each)} µs of Redis. So one core of Redis carries about ${number(1e6 / each)} operations a second.
+  return `- An operation is ${number(commands)} commands to Redis and ${number(each)} µs of its core. So one Redis carries about
+  ${number(1e6 / each)} operations a second.
 - ${outageOf(fleet)}
-- Measured on ${machine.date} at commit ${machine.commit}, Node ${machine.node}: ${machine.processor}, ${machine.cores} cores. ${number(size.seconds)} seconds each.`;
+- Measured on ${machine.date} at commit ${machine.commit}, Node ${machine.node}: ${machine.processor}, ${machine.cores} cores, ${number(size.seconds)} seconds each.`;
 }
 
 /** The facts of an outage. */
@@ -111,7 +125,8 @@ function outageOf({ figures, size }: Fleet): string {
   if (one === undefined) throw new Error('expected a case with an outage');
   const { operationsInOutage: asked, refusedInOutage: refused } = one;
   const part = Math.max(1, Math.floor(size.limit.calls / one.gateways));
-  return `While Redis was away, ${number(refused)} of ${number(asked)} operations were refused (${percent(refused / asked)}): each of the ${one.gateways} gateways had ${part} of the ${size.limit.calls} calls a minute, and no cache.`;
+  return `While Redis was away, ${number(refused)} of ${number(asked)} operations were refused (${percent(refused / asked)}). Each gateway had
+  ${part} of the ${size.limit.calls} calls a minute.`;
 }
 
 function percent(share: number): string {

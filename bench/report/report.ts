@@ -1,5 +1,6 @@
 /** Results as files: RESULTS.md and chart.svg; or as a table on the terminal. */
 import { writeFileSync } from 'node:fs';
+import { readFleet, writeScaling } from '../fleet/page.ts';
 import { readCallCounts } from './call-counts.ts';
 import { chartOf } from './chart.ts';
 import { cpuRatio } from './lookup.ts';
@@ -7,8 +8,10 @@ import { pageOf } from './page.ts';
 import { figuresOf, type Results } from './results.ts';
 import { ratio } from './text.ts';
 
-/** Writes bench/RESULTS.md and bench/chart.svg. */
+/** Writes bench/RESULTS.md, bench/chart.svg, and what docs/scaling.md shows of them. */
 export function writeReport(results: Results): void {
+  const fleet = readFleet();
+  if (fleet !== undefined) writeScaling(fleet, results);
   writeFileSync(new URL('../RESULTS.md', import.meta.url), pageOf(results, readCallCounts()));
   writeFileSync(new URL('../chart.svg', import.meta.url), chartOf(results));
 }
