@@ -25,7 +25,7 @@ export const budgetSettings = {
   replicas: optional(
     'UPSTREAM_BUDGET_REPLICAS',
     whole(
-      'Least number of gateways that divide the budget while Redis cannot be asked. Required with UPSTREAM_BUDGET and REDIS_URL',
+      'Number of gateways that divide the budget while Redis cannot be asked. Required with UPSTREAM_BUDGET and REDIS_URL',
       undefined,
       1,
       1000,

@@ -48,12 +48,13 @@ async function startMember(
   return { ...gateway, logged, reasons };
 }
 
-/** Waits until Redis has heard of so many gateways. */
-async function joined(redis: RedisServer, count: number): Promise<void> {
-  await until(async () => {
-    const name = await nameIn(redis, ':gateways');
-    return name !== undefined && (await redis.ask('ZCARD', name)) === count;
-  });
+/** Waits until these gateways count in Redis, as their metrics say. */
+async function countedTogether(urls: readonly string[]): Promise<void> {
+  for (const url of urls)
+    await until(async () => {
+      const metrics = await (await fetch(new URL('/metrics', url))).text();
+      return metrics.includes('gateway_budget_mode{mode="redis"} 1');
+    });
 }
 
 async function namesIn(redis: RedisServer): Promise<readonly string[]> {
@@ -124,11 +125,11 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     await using redis = await startRedis();
     await using upstream = await startProjects();
     await using gateway = await startMember(upstream, redis.url, '6/600', 1);
-    await joined(redis, 1);
+    await until(() => gateway.logged.includes(counting));
     await gateway.ask(one(1), as('phx_secret'));
-    await until(async () => (await namesIn(redis)).length === 3);
+    await until(async () => (await namesIn(redis)).length === 2);
     const names = await namesIn(redis);
-    expect(names.filter((name) => !/^budget:\{[\w-]{43}\}:(?:gateways|logs|[\w-]{43}:rest)$/.test(name))).toEqual([]);
+    expect(names.filter((name) => !/^budget:\{[\w-]{43}\}:(?:logs|[\w-]{43}:rest)$/.test(name))).toEqual([]);
     const set = (await nameIn(redis, ':rest')) ?? '';
     const members = await redis.ask('ZRANGE', set, '0', '-1');
     expect(members).toEqual([expect.stringMatching(/^[\w-]{12}1$/)]);
@@ -152,24 +153,6 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     // What it has called alone is told.
     const set = await nameIn(redis, ':rest');
     expect(await redis.ask('ZCOUNT', set ?? '', '0', '+inf')).toBe(3);
-  });
-
-  test('divide the limits by no fewer gateways than Redis has heard of', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startProjects();
-    await using first = await startMember(upstream, redis.url, '6/600', 1);
-    await using second = await startMember(upstream, redis.url, '6/600', 1);
-    await using third = await startMember(upstream, redis.url, '6/600', 1);
-    const all = [first, second, third];
-    for (const { logged } of all) await until(() => logged.includes(counting));
-    // It hears of the others when it calls.
-    await joined(redis, 3);
-    await proven(third);
-    await read(third, 2);
-    await redis.kill();
-    await until(() => third.logged.includes(warning));
-    expect((await third.ask(one(3))).status).toBe(429);
-    expect(upstream.requests).toHaveLength(2);
   });
 
   test('go on after Redis was started again without its data, though fewer run than there may be', async () => {
@@ -267,7 +250,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     if (connection === undefined) throw new Error('expected a connection');
     onTestFinished(() => connection.close());
     const counts = new RedisCounts({
-      ...{ redis: connection, upstreamUrl: 'http://api.test', gateway: 'one', replicas: 1, hasShare: () => false },
+      ...{ redis: connection, upstreamUrl: 'http://api.test', replicas: 1, hasShare: () => false },
       ...{ longestCallMs: 1000, longestWindowMs: 600_000, now: () => performance.now() },
       calls: () => [],
       log: () => undefined,
@@ -374,7 +357,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
       });
       const [, url = ''] = await third.printed(/^Gateway +(\S+)/m);
       const urls = [first.url, second.url, url];
-      await joined(redis, 3);
+      await countedTogether(urls);
       for (const each of urls) await askOne(each, 1);
       const loading = overload(urls);
       await delay(inForm(1500, 200_000));
@@ -385,7 +368,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
       expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([]);
       expect(throttled.answered(429)).toBeLessThanOrEqual(most);
       expect(throttled.upstream.requests.length).toBeGreaterThan(inForm(20, 60));
-      await joined(redis, 3);
+      await countedTogether(urls);
       for (const each of urls) expectLeft(await askUntilAnswered(each), throttled, answers);
     },
   );

@@ -42,12 +42,11 @@ const queueFactor = 4;
 export function createCallBudget(options: BudgetOptions): CallBudget {
   const { settings, operationDeadlineMs, maxInFlight, redis } = options;
   const now = (): number => performance.now();
-  const gateway = randomBytes(9).toString('base64url');
   const longestCallMs = operationDeadlineMs + joinedMs + toleranceMs;
-  const local = { ...settings, longestCallMs, now, nextId: createIds(gateway) };
+  const local = { ...settings, longestCallMs, now, nextId: createIds(randomBytes(9).toString('base64url')) };
   const common = { ...settings, now, mostWaiting: maxInFlight * queueFactor };
   if (redis === undefined) return new BudgetScheduler({ ...common, ledger: new LocalLedger(local) });
-  const { ledger, counts } = shareLedger(local, gateway, { ...options, redis });
+  const { ledger, counts } = shareLedger(local, { ...options, redis });
   const shared = new BudgetScheduler({
     ...common,
     ledger,
@@ -60,21 +59,18 @@ export function createCallBudget(options: BudgetOptions): CallBudget {
 
 function shareLedger(
   options: LocalLedgerOptions,
-  gateway: string,
   { settings, redis, upstreamUrl, log = () => undefined }: BudgetOptions & { readonly redis: SharedRedis },
 ): { readonly ledger: Ledger; readonly counts: RedisCounts } {
   const { now, longestCallMs } = options;
   const { windows, replicas } = settings;
   const counts = new RedisCounts({
-    ...{ redis, upstreamUrl, gateway, longestCallMs, replicas, now, log },
+    ...{ redis, upstreamUrl, longestCallMs, replicas, now, log },
     longestWindowMs: Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms))),
     hasShare: (subject) => percentOf(settings, subject) < 100,
     calls: () => local.calls(),
   });
   const limitsOf: LocalLedgerOptions['limitsOf'] = (surface) =>
-    (windows[surface] ?? []).map(({ limit }) =>
-      counts.isUp ? unlimited : Math.max(1, Math.floor(limit / counts.gateways)),
-    );
+    (windows[surface] ?? []).map(({ limit }) => (counts.isUp ? unlimited : Math.max(1, Math.floor(limit / replicas))));
   const local = new LocalLedger({ ...options, limitsOf });
   return { ledger: new SharedLedger({ ...settings, local, redis: counts }), counts };
 }

@@ -16,14 +16,12 @@ import {
 export interface RedisCountsOptions {
   readonly redis: SharedRedis;
   readonly upstreamUrl: string;
-  /** The unique name of this gateway. */
-  readonly gateway: string;
   readonly longestCallMs: number;
   /** The longest window, in milliseconds. */
   readonly longestWindowMs: number;
   /** True if the calls of a subject are also counted in a log of their own. */
   readonly hasShare: (subject: string) => boolean;
-  /** The least number of gateways that is assumed. */
+  /** The number of gateways that share the limits while Redis does not decide. */
   readonly replicas: number;
   /** All calls that count in this process, of proven keys. */
   readonly calls: () => readonly AccountCall[];
@@ -39,11 +37,8 @@ export interface CountingState {
   readonly lostCalls: number;
 }
 
-/** The interval at which a gateway reports to Redis, and tries it again while it does not decide, in milliseconds. */
+/** The interval at which a gateway asks Redis at least, and tries it again while it does not decide, in milliseconds. */
 const beatMs = 1000;
-
-/** The time for which a greater number of gateways is remembered, in milliseconds. */
-const countedMs = 60_000;
 
 /** The most calls that one step sends. More of them take several steps. */
 const callsAStep = 500;
@@ -80,8 +75,6 @@ export class RedisCounts {
   #isBeating = false;
   #isClosed = false;
   #isTelling = false;
-  #gateways = 1;
-  #gatewaysAt = Number.NEGATIVE_INFINITY;
   #lostCalls = 0;
   #timer: NodeJS.Timeout | undefined;
   /** Called when the decision passes from Redis to this gateway, or back. */
@@ -101,14 +94,6 @@ export class RedisCounts {
 
   get state(): CountingState {
     return { mode: this.#isUp ? 'redis' : 'local', lostCalls: this.#lostCalls };
-  }
-
-  /**
-   * The number of gateways that share the limits: at least `replicas`, or as many as reported to Redis in the last minute
-   * before it was lost.
-   */
-  get gateways(): number {
-    return Math.max(this.#gateways, this.#options.replicas);
   }
 
   /** Notes calls that have begun or ended, or that Redis is to learn of. */
@@ -131,7 +116,7 @@ export class RedisCounts {
     }
   }
 
-  /** Reports this gateway to Redis. From then on Redis decides, once it has all calls of this gateway. */
+  /** Tells Redis what it lacks. From then on Redis decides. */
   async beat(): Promise<void> {
     if (this.#isBeating || this.#isClosed) return;
     this.#isBeating = true;
@@ -162,15 +147,12 @@ export class RedisCounts {
     const wasUp = this.#isUp;
     this.#isUp = false;
     if (this.#isClosed) return;
-    const { redis, log } = this.#options;
+    const { redis, replicas: gateways, log } = this.#options;
     const { reason } = redis;
     // The connection itself logs why it was lost.
     const isNews = wasUp || (redis.isUp && this.#throttle.takes(reason));
     if (isNews)
-      log('warn', 'calls cannot be counted in Redis: this gateway has its part of the budget', {
-        reason,
-        gateways: this.gateways,
-      });
+      log('warn', 'calls cannot be counted in Redis: this gateway has its part of the budget', { reason, gateways });
     if (!wasUp) return;
     this.#throttle.takes(reason);
     this.onSwitch();
@@ -195,7 +177,7 @@ export class RedisCounts {
     const changes = this.#changes;
     this.#changes = [];
     const reply = await this.#try(changes, ask);
-    if (reply !== undefined) return this.#heard(reply);
+    if (reply !== undefined) return reply;
     // Redis may have received them; sending them twice changes nothing.
     this.#changes = [...changes, ...this.#changes];
     this.#down();
@@ -247,17 +229,8 @@ export class RedisCounts {
       });
   }
 
-  #heard(reply: ScriptReply): ScriptReply {
-    const now = this.#options.now();
-    if (reply.gateways >= this.#gateways || now - this.#gatewaysAt > countedMs) {
-      this.#gateways = reply.gateways;
-      this.#gatewaysAt = now;
-    }
-    return reply;
-  }
-
   async #send(era: string, changes: readonly Change[], ask?: Ask): Promise<ReturnType<typeof toReply> | undefined> {
-    const { redis, gateway, longestCallMs, longestWindowMs, hasShare, now } = this.#options;
+    const { redis, longestCallMs, longestWindowMs, hasShare, now } = this.#options;
     const names = new WaveNames(this.#upstream);
     const at = now();
     const calls: ScriptWave['calls'][number][] = [];
@@ -272,7 +245,7 @@ export class RedisCounts {
       }
     }
     const wave: ScriptWave = {
-      ...{ gateway, era, newEra: randomUUID(), longestCallMs, keptMs: longestWindowMs + longestCallMs },
+      ...{ era, newEra: randomUUID(), longestCallMs, keptMs: longestWindowMs + longestCallMs },
       ...{ calls, drops, ...(ask?.(names) ?? { accounts: [], wants: [] }) },
     };
     const answer = await redis.run(script, names.names, [JSON.stringify(wave)]);

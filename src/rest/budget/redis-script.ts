@@ -5,15 +5,12 @@ import type { Account } from './ledger.ts';
 /** An upper bound of the `OPERATION_DEADLINE_MS` that any gateway can have, in milliseconds. */
 const longestOfAllMs = 660_000;
 
-/** The time after its last report until a gateway is no longer counted, in milliseconds. */
-const gatewayMs = 60_000;
-
 /**
  * Decides on a wave of calls as one atomic step. All times are of Redis's clock.
  *
- * `KEYS[1]` holds the time of each gateway's last report. `KEYS[2]` holds the time of each log's last use, and the name of
- * the era. Each further name is a log: a sorted set of the calls of an account, or of one of its users, by the time of their
- * end. A call in flight has its latest possible end, so that one without an answer leaves by itself.
+ * `KEYS[1]` holds the time of each log's last use, and the name of the era. Each further name is a log: a sorted set of the
+ * calls of an account, or of one of its users, by the time of their end. A call in flight has its latest possible end, so
+ * that one without an answer leaves by itself.
  *
  * An era ends when Redis has lost calls. That is so if a log that should exist was evicted, if everything was flushed, if
  * the server was started with an older file, or if it has become the primary; the last two give it another replication id. A
@@ -26,25 +23,21 @@ local now = time[1] * 1000 + time[2] / 1000
 local wave = cjson.decode(ARGV[1])
 local function at(milliseconds) return string.format('%.3f', now + milliseconds) end
 
-local era = redis.call('ZRANGEBYSCORE', KEYS[2], -1, -1)[1]
-for key = 3, #KEYS do
-  local used = tonumber(redis.call('ZSCORE', KEYS[2], KEYS[key]) or 0)
+local era = redis.call('ZRANGEBYSCORE', KEYS[1], -1, -1)[1]
+for key = 2, #KEYS do
+  local used = tonumber(redis.call('ZSCORE', KEYS[1], KEYS[key]) or 0)
   if used > now - wave.keptMs and redis.call('EXISTS', KEYS[key]) == 0 then era = nil end
 end
 if not era then
   era = wave.newEra
-  redis.call('DEL', KEYS[2])
-  redis.call('ZADD', KEYS[2], -1, era)
-  redis.call('PEXPIRE', KEYS[2], wave.keptMs)
+  redis.call('DEL', KEYS[1])
+  redis.call('ZADD', KEYS[1], -1, era)
+  redis.call('PEXPIRE', KEYS[1], wave.keptMs)
 end
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
 if server .. era ~= wave.era then return { server .. era } end
 
-redis.call('ZADD', KEYS[1], at(0), wave.gateway)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', at(-${gatewayMs}))
-redis.call('ZREMRANGEBYSCORE', KEYS[1], at(${gatewayMs}), '+inf')
-redis.call('PEXPIRE', KEYS[1], ${gatewayMs})
-redis.call('ZREMRANGEBYSCORE', KEYS[2], 0, at(-wave.keptMs))
+redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, at(-wave.keptMs))
 
 local added = 0
 local function put(key, id, endsIn) added = added + redis.call('ZADD', KEYS[key], at(endsIn), id) end
@@ -123,16 +116,16 @@ for index, account in ipairs(wave.accounts) do
   end
 end
 
-redis.call('PEXPIRE', KEYS[2], wave.keptMs)
-for key = 3, #KEYS do
+redis.call('PEXPIRE', KEYS[1], wave.keptMs)
+for key = 2, #KEYS do
   if redis.call('PEXPIRE', KEYS[key], wave.keptMs) == 1 then
-    redis.call('ZADD', KEYS[2], at(0), KEYS[key])
+    redis.call('ZADD', KEYS[1], at(0), KEYS[key])
   else
     -- Redis drops a log without calls by itself: that is no loss.
-    redis.call('ZREM', KEYS[2], KEYS[key])
+    redis.call('ZREM', KEYS[1], KEYS[key])
   end
 end
-return { wave.era, redis.call('ZCARD', KEYS[1]), resent, verdicts, states }
+return { wave.era, resent, verdicts, states }
 `);
 
 /** An account whose calls are asked for, as the script reads it. Names are numbered from 1. */
@@ -163,7 +156,6 @@ export interface ScriptQuestion {
 
 /** The argument of the script, as JSON. */
 export interface ScriptWave extends ScriptQuestion {
-  readonly gateway: string;
   /** The era in which Redis has all calls of this gateway. */
   readonly era: string;
   /** The name of the next era. */
@@ -184,8 +176,6 @@ export type LogStates = readonly (readonly (readonly number[])[])[];
 
 /** The answer of the script to a wave of its era. */
 export interface ScriptReply {
-  /** The gateways that reported to Redis within the last minute. */
-  readonly gateways: number;
   /** The number of the wave's calls that Redis did not have. */
   readonly added: number;
   /** For each want, true if its calls may begin. */
@@ -196,10 +186,9 @@ export interface ScriptReply {
 
 /** Reads the answer of the script. If the wave had another era than Redis, it holds only the era of Redis. */
 export function toReply(answer: unknown): { readonly era: string; readonly reply: ScriptReply | undefined } {
-  const [era, gateways, added, verdicts, states] = list(answer);
-  if (gateways === undefined) return { era: String(era), reply: undefined };
+  const [era, added, verdicts, states] = list(answer);
+  if (added === undefined) return { era: String(era), reply: undefined };
   const reply = {
-    gateways: Number(gateways),
     added: Number(added),
     verdicts: list(verdicts).map((allowed) => allowed === 1),
     states: list(states).map((logs) =>
@@ -223,7 +212,7 @@ export class WaveNames {
   /** `upstream` is part of every name, because several upstreams may share one Redis. */
   constructor(upstream: string) {
     this.#prefix = `budget:{${upstream}}:`;
-    this.names = [`${this.#prefix}gateways`, `${this.#prefix}logs`];
+    this.names = [`${this.#prefix}logs`];
   }
 
   /** The number, from 1, of the log of an account, or of one user there. */
