@@ -1,14 +1,14 @@
 import type { GraphQLSchema } from 'graphql';
-import { AnswerRoom } from './answer/answer-room.ts';
 import { createTokenAuth, type TokenAuth, type TokenAuthOptions } from './auth/token-auth.ts';
 import type { CursorCodec } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
-import { BodyBudget } from './http/body-budget.ts';
+import { createRequestRoom } from './http/body.ts';
 import { createHandle, type Handle } from './http/handle.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
 import type { Agents, McpConfig } from './mcp/mcp.ts';
+import { answerRoomBytes, MemoryRoom, processBytes } from './memory.ts';
 import { createRefuseArguments } from './operation/argument-sizes.ts';
 import { createContexts } from './operation/contexts.ts';
 import { createCosts, type ToolOf } from './operation/cost.ts';
@@ -88,7 +88,7 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly cache?: Omit<CacheOptions, 'refreshMs' | 'epochs' | 'remote'> | undefined;
   /** The epochs of keys that other processes renew, too; by default this process is the only one. */
   readonly epochs?: Epochs | undefined;
-  /** Memory for answers that are being made or not yet taken, in bytes; by default that of `AnswerRoom`. */
+  /** Memory for answers that are being made or not yet taken, in bytes; by default a share of the heap. */
   readonly answerRoomBytes?: number | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
@@ -151,7 +151,8 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   const redis = connectRedis(options.persisted, options.log);
   const callBudget = callBudgetOf(options, redis);
   const caching = cacheOptionsOf(options, redis);
-  const upstream = createUpstream({ ...upstreamOptionsOf(options), eventLoop, callBudget }, caching);
+  const memory = createMemory(() => metrics.refused('slowReader'), options);
+  const upstream = createUpstream({ ...upstreamOptionsOf(options), memory, eventLoop, callBudget }, caching);
   const cursors = createCursorCodec(options.cursorSecret);
   const schemas = createSchemas(schema, options.incremental);
   let tenants: Tenants = options.auth?.tenants ?? new Map();
@@ -184,16 +185,15 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   metrics.measureReloads('keys', auth?.reloads);
   const watch = watchWith(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
-  const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf };
+  const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory };
   const { run, live } = createOperations(options, parts);
   if (live !== undefined) metrics.measureStreams(live);
-  const bodyBudget = new BodyBudget(options.bodyLimits.bytes);
   const edge = {
     ...options,
     schema,
     run,
     cursors,
-    bodyBudget,
+    bodyRoom: createRequestRoom(options.bodyLimits.bytes, memory),
     authenticator: auth?.authenticator,
     report: watch.report,
     refused: metrics.refused,
@@ -242,6 +242,7 @@ function closeAll(followed: readonly ({ close: () => void } | undefined)[], upst
 interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'> {
   readonly schema: GraphQLSchema;
   readonly upstream: Upstream;
+  readonly memory: MemoryRoom;
   readonly cursors: CursorCodec;
   readonly persisted: Persisted;
   readonly toolOf: ToolOf | undefined;
@@ -255,8 +256,9 @@ function createOperations(
   options: Options,
   parts: OperationParts,
 ): { readonly run: RunOperation; readonly live: Live | undefined } {
-  const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf } = parts;
-  const room = new AnswerRoom(options.answerRoomBytes);
+  const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory } = parts;
+  const answerBytes = options.answerRoomBytes ?? answerRoomBytes(options.maxAnswerBytes);
+  const room = new MemoryRoom(answerBytes, { within: memory });
   const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
   const results = new Results({ schema, room, ...options, ...watch });
   const { cache, epochOf } = upstream;
@@ -265,7 +267,7 @@ function createOperations(
     createLive(options.live, {
       ...options,
       ...watch,
-      ...{ schema, createContext, results, eventLoop, callBudget: upstream.budget },
+      ...{ schema, createContext, results, eventLoop, memory, callBudget: upstream.budget },
       epochOf: epochOf && ((caller) => epochOf(caller, 'uncounted')),
     });
   const run = createRunOperation({
@@ -289,6 +291,13 @@ function createOperations(
     ...watch,
   });
   return { run: options.tracing === undefined ? run : traceOperations(run, options.tracing), live };
+}
+
+/** The memory of the process, of which the cache has its part from the start. */
+function createMemory(onCut: () => void, { cache }: Options): MemoryRoom {
+  const memory = new MemoryRoom(processBytes(), { onCut });
+  memory.claim().insist(cache?.maxBytes ?? 0);
+  return memory;
 }
 
 function callBudgetOf(options: Options, redis: SharedRedis | undefined): CallBudget | undefined {

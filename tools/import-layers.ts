@@ -37,6 +37,7 @@ const layers = [
     'log.ts',
     'maybe-promise.ts',
     'memoize.ts',
+    'memory.ts',
     'read-text.ts',
     'recent-map.ts',
     'tally.ts',

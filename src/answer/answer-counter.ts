@@ -1,4 +1,4 @@
-import type { AnswerRoom } from './answer-room.ts';
+import type { Claim, MemoryRoom } from '../memory.ts';
 
 /** The most that the data of an answer may have. */
 export interface AnswerLimits {
@@ -58,10 +58,9 @@ const smallAnswer = 2 ** 20;
  */
 export class AnswerCounter {
   readonly #limits: AnswerLimits;
-  readonly #room: AnswerRoom;
+  readonly #room: MemoryRoom;
   readonly #onExcess: () => void;
-  /** Bytes that were taken of the room. */
-  #taken = 0;
+  #claim: Claim | undefined;
   #state: 'open' | 'exceeded' | 'shed' | 'done' = 'open';
   #excess: AnswerExcess | undefined;
   #objects = 0;
@@ -77,7 +76,7 @@ export class AnswerCounter {
    * `onExcess` ends the calls that are under way for the answer. Call `finish` when the answer is made, or its room
    * stays taken.
    */
-  constructor(limits: AnswerLimits, room: AnswerRoom, onExcess: () => void) {
+  constructor(limits: AnswerLimits, room: MemoryRoom, onExcess: () => void) {
     this.#limits = limits;
     this.#room = room;
     this.#onExcess = onExcess;
@@ -96,8 +95,7 @@ export class AnswerCounter {
   /** Nothing more is answered: tasks that still run have been given up. */
   finish(): void {
     if (this.#state === 'open') this.#state = 'done';
-    this.#room.release(this.#taken);
-    this.#taken = 0;
+    this.#claim?.release();
   }
 
   /**
@@ -115,7 +113,7 @@ export class AnswerCounter {
     if (this.#objects > maxAnswerObjects) this.#end('objects', this.#objects, maxAnswerObjects, at);
     if (this.#bytes > maxAnswerBytes) this.#end('bytes', this.#bytes, maxAnswerBytes, at);
     const weight = this.#bytes + this.#objects * objectBytes;
-    if (weight > smallAnswer) this.#claimRoom(weight - this.#taken);
+    if (weight > smallAnswer) this.#claimRoom(weight);
   }
 
   /** Counts a text that is answered beside the columns of rows. */
@@ -150,10 +148,8 @@ export class AnswerCounter {
   }
 
   #claimRoom(bytes: number): void {
-    if (this.#room.take(bytes)) {
-      this.#taken += bytes;
-      return;
-    }
+    this.#claim ??= this.#room.claim();
+    if (this.#claim.resize(bytes)) return;
     this.#state = 'shed';
     this.#onExcess();
     throw new AnswerLimitError();

@@ -1,9 +1,23 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { type Claim, MemoryRoom } from '../memory.ts';
 import { requestError } from '../operation/request-error.ts';
 import { Chunks } from '../rest/transport/chunks.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
-import type { BodyClaim } from './body-budget.ts';
+
+/** The least memory for the bodies of all requests, in bytes; it is larger if a single body may be very large. */
+const leastBytes = 64 * 2 ** 20;
+
+/** The least number of the largest bodies, of ordinary JSON, that fit into their room. */
+const largestBodies = 8;
+
+/** The size above which the body of a request is large, in bytes. */
+export const largeBody = 16_384;
+
+/** The memory for the bodies of requests, from their first byte to their answer, none of which has more than `largest` bytes. */
+export function createRequestRoom(largest: number, within?: MemoryRoom): MemoryRoom {
+  return new MemoryRoom(Math.max(leastBytes, largestBodies * largest), { within, largeBytes: largeBody });
+}
 
 /**
  * Reads the body of a request and returns the value that `read` makes from its JSON text; undefined if the client left
@@ -13,7 +27,7 @@ import type { BodyClaim } from './body-budget.ts';
 export function readBody<T>(
   request: IncomingMessage,
   maxBytes: number,
-  claim: BodyClaim,
+  claim: Claim,
   read: (text: string) => T,
 ): Promise<T | undefined> {
   const declared = Number(request.headers['content-length'] ?? 0);
@@ -27,7 +41,7 @@ export function readBody<T>(
       chunks.add(chunk);
       try {
         if (chunks.bytes > maxBytes) throw tooLarge(maxBytes, 'has more');
-        claim.resize(chunks.bytes);
+        if (!claim.resize(chunks.bytes)) throw noRoom();
       } catch (error) {
         chunks.clear();
         request.removeAllListeners('data');
@@ -39,7 +53,7 @@ export function readBody<T>(
       try {
         const text = textOf(chunks.join());
         chunks.clear();
-        claim.resize(bytesOnceParsed(text));
+        if (!claim.resize(bytesOnceParsed(text))) throw noRoom();
         resolve(read(text));
       } catch (error) {
         reject(error);
@@ -47,6 +61,10 @@ export function readBody<T>(
     });
     request.on('close', () => resolve(undefined));
   });
+}
+
+function noRoom(): Error {
+  return requestError('noRoomForBody', 'There is no room for the bodies of more requests now.');
 }
 
 function textOf(body: Buffer): string {

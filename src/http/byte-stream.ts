@@ -1,3 +1,34 @@
+/** The most bytes or characters that are handed to a connection at once: it has the rest when the client takes it. */
+const sliceLength = 65_536;
+
+/** The bytes of a text or a buffer, in slices that are made one by one. */
+export function* slicesOf(body: string | Buffer, encoding: 'utf8' | 'latin1' = 'utf8'): Generator<Buffer> {
+  let end = 0;
+  for (let start = 0; start < body.length; start = end) {
+    end = Math.min(start + sliceLength, body.length);
+    if (typeof body !== 'string') yield body.subarray(start, end);
+    else {
+      if (isLead(body.charCodeAt(end - 1)) && end < body.length) end -= 1;
+      yield Buffer.from(body.slice(start, end), encoding);
+    }
+  }
+}
+
+/** True for the first unit of a character that has two. */
+function isLead(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+/** The slices of a text between two others. If it is small, there is one slice, which a client can read at once. */
+export function* framed(before: string, text: string, after: string): Generator<Buffer> {
+  if (text.length <= sliceLength) yield Buffer.from(before + text + after);
+  else {
+    yield Buffer.from(before);
+    yield* slicesOf(text);
+    yield Buffer.from(after);
+  }
+}
+
 /** The body of a response, made piece by piece. Each piece is made when its reader asks for it. */
 export function toByteStream(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {

@@ -32,9 +32,9 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   mediaType: MediaType,
-  { run, bodyLimits, bodyBudget, send, stream, loadStreams, identify, report, refused }: FastPathOptions,
+  { run, bodyLimits, bodyRoom, send, stream, loadStreams, identify, report, refused }: FastPathOptions,
 ): Promise<void> {
-  const claim = bodyBudget.claim();
+  const claim = bodyRoom.claim();
   const context = new HttpRequestContext(request, response, claim, identify, negotiateParts(request.headers.accept));
   let complete: HttpAnswer;
   let params: GraphQLParams | undefined;

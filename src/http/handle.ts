@@ -20,7 +20,7 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
 /** Collaborators and settings of the edge. */
 export interface HandleOptions
   extends PageOptions,
-    Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'bodyBudget' | 'report' | 'refused'> {
+    Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'bodyRoom' | 'report' | 'refused'> {
   /** Authenticates callers by their tokens; undefined: callers send keys. */
   readonly authenticator: Authenticator | undefined;
   /** True if browsers get GraphiQL. */
@@ -52,7 +52,7 @@ export function createHandle(options: HandleOptions): Handle {
     schema,
     run,
     bodyLimits,
-    bodyBudget,
+    bodyRoom,
     compression = false,
     corsOrigins: origins,
     corsHeaders: headers = [],
@@ -65,11 +65,11 @@ export function createHandle(options: HandleOptions): Handle {
   const graphiql = options.graphiql
     ? createGraphiql({ ...options, takesTokens: identify !== undefined, compression, vary })
     : undefined;
-  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyBudget, identify, compression, vary, report, refused });
+  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyRoom, identify, compression, vary, report, refused });
   const fastPath = createFastPath({
     run,
     bodyLimits,
-    bodyBudget,
+    bodyRoom,
     send,
     stream: yoga.stream,
     loadStreams: yoga.load,

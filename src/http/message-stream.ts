@@ -1,6 +1,6 @@
-import type { OperationResult, StreamMessage } from '../operation/result.ts';
+import type { StreamMessage } from '../operation/result.ts';
 import { stringifyResult } from '../operation/serialize.ts';
-import { toByteStream } from './byte-stream.ts';
+import { framed, toByteStream } from './byte-stream.ts';
 import type { StreamType } from './negotiation.ts';
 import { streamHeaders } from './response.ts';
 
@@ -10,18 +10,21 @@ interface MessageForm {
   readonly contentTypeFor: (accept: string) => string;
   /** The first bytes, sent with the headers: some clients and proxies do not pass on headers alone. */
   readonly start: string;
-  readonly write: (text: string, message: StreamMessage) => string;
+  readonly write: (text: string, isLast: boolean) => Iterable<Uint8Array>;
   /** The heartbeat, which shows that the connection is alive. */
   readonly beat: string;
   readonly end: string;
 }
+
+const partStart = '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n';
+const partEnd = '\r\n---';
 
 const forms: Readonly<Record<StreamType, MessageForm>> = {
   // The distinct connections mode of https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md
   'text/event-stream': {
     contentTypeFor: () => 'text/event-stream',
     start: ':\n\n',
-    write: (text) => `event: next\ndata: ${text}\n\n`,
+    write: (text) => framed('event: next\ndata: ', text, '\n\n'),
     beat: ':\n\n',
     end: 'event: complete\ndata:\n\n',
   },
@@ -34,15 +37,14 @@ const forms: Readonly<Record<StreamType, MessageForm>> = {
       return `multipart/mixed; boundary="-"; subscriptionSpec=${version}`;
     },
     start: '\r\n---',
-    write: (text, { isLast }) => partOf(isLast ? `{"payload":null,${text.slice(1)}` : `{"payload":${text}}`),
-    beat: partOf('{}'),
+    write: (text, isLast) =>
+      isLast
+        ? framed(`${partStart}{"payload":null,`, text.slice(1), partEnd)
+        : framed(`${partStart}{"payload":`, text, `}${partEnd}`),
+    beat: `${partStart}{}${partEnd}`,
     end: '--\r\n',
   },
 };
-
-function partOf(text: string): string {
-  return `\r\nContent-Type: application/json; charset=utf-8\r\n\r\n${text}\r\n---`;
-}
 
 /** An HTTP response whose body is streamed. */
 export interface StreamedAnswer {
@@ -73,18 +75,25 @@ async function* written(messages: AsyncIterable<StreamMessage>, form: MessageFor
   yield Buffer.from(form.start);
   const iterator = messages[Symbol.asyncIterator]();
   for (;;) {
-    const next = iterator.next();
+    // Of a message only its bytes are kept, for as long as its client takes to read them.
+    const next = iterator.next().then((message) => bytesOf(message, form));
     for (let isHere = await settlesSoon(next); !isHere; isHere = await settlesSoon(next)) yield Buffer.from(form.beat);
-    const message = await next;
-    if (message.done === true) break;
-    yield Buffer.from(form.write(textOf(message.value.result), message.value));
+    const slices = await next;
+    if (slices === undefined) break;
+    yield* slices;
   }
   yield Buffer.from(form.end);
 }
 
-function textOf(result: OperationResult): string {
+/** The bytes of the next message; undefined if there is none. */
+function bytesOf(
+  { done, value }: IteratorResult<StreamMessage, void>,
+  form: MessageForm,
+): Iterable<Uint8Array> | undefined {
+  if (done === true) return undefined;
+  const { result, isLast } = value;
   result.text ??= stringifyResult(result);
-  return result.text;
+  return form.write(result.text, isLast);
 }
 
 /** True if a promise settles before the next beat is due. */

@@ -4,7 +4,7 @@ import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { RequestContext } from '../operation/operation-run.ts';
 import type { AnswerParts } from '../operation/result.ts';
 import { toError } from '../rest/errors.ts';
-import { toByteStream } from './byte-stream.ts';
+import { framed, toByteStream } from './byte-stream.ts';
 import { brotliParams, effort } from './compression.ts';
 import type { Coding } from './negotiation.ts';
 import { answerHeaders } from './response.ts';
@@ -38,7 +38,7 @@ export function partsStream(
   };
   if (coding !== undefined) headers['content-encoding'] = coding;
   const framed = inFrames(texts);
-  const bytes = coding === undefined ? encoded(framed) : compressed(framed, coding, request);
+  const bytes = coding === undefined ? framed : compressed(framed, coding, request);
   return { status: 200, headers, body: toByteStream(bytes) };
 }
 
@@ -46,22 +46,18 @@ export function partsStream(
  * The body of a multipart message, in pieces that a client can read at once. Each part is sent with the delimiter behind
  * it, because only that tells a client that the part is complete (RFC 2046 §5.1.1).
  */
-async function* inFrames(texts: AsyncIterable<string>): AsyncGenerator<string> {
+async function* inFrames(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   let before = `\r\n--${boundary}`;
   for await (const text of texts) {
-    yield `${before}\r\n${partHeaders(text)}\r\n\r\n${text}\r\n--${boundary}`;
+    yield* framed(`${before}\r\n${partHeaders(text)}\r\n\r\n`, text, `\r\n--${boundary}`);
     before = '';
   }
-  yield '--\r\n';
-}
-
-async function* encoded(frames: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  for await (const frame of frames) yield Buffer.from(frame);
+  yield Buffer.from('--\r\n');
 }
 
 /** Compresses all pieces as one stream. Each piece is flushed, so that it can be read before the next one is ready. */
 async function* compressed(
-  frames: AsyncIterable<string>,
+  frames: AsyncIterable<Uint8Array>,
   coding: Coding,
   request: Pick<RequestContext, 'onClose'>,
 ): AsyncGenerator<Uint8Array> {

@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { PartsFormat } from '../context.ts';
+import type { Claim } from '../memory.ts';
 import type { ClientName, Identity, RequestContext } from '../operation/operation-run.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { JsonObject } from '../rest/values.ts';
-import type { BodyClaim } from './body-budget.ts';
+import { largeBody } from './body.ts';
 import { callerOf, clientNameOf, identifyingHeaders, requestIdFrom, traceContextOf } from './caller.ts';
 import type { Identify } from './identify.ts';
 import { negotiateMessages } from './negotiation.ts';
 import { methodOf } from './request.ts';
+import { stuckSince } from './unread.ts';
 
 /** The context of an operation that came in a request of node's HTTP server. */
 export class HttpRequestContext implements RequestContext {
@@ -26,7 +28,7 @@ export class HttpRequestContext implements RequestContext {
   tool: string | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #claim: BodyClaim;
+  readonly #claim: Claim;
 
   /**
    * `claim` is the memory that the body of the request takes. `identify` identifies the caller if a key does not. `parts`
@@ -35,7 +37,7 @@ export class HttpRequestContext implements RequestContext {
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    claim: BodyClaim,
+    claim: Claim,
     identify: Identify | undefined,
     parts: PartsFormat | undefined,
   ) {
@@ -61,6 +63,10 @@ export class HttpRequestContext implements RequestContext {
 
   get client(): ClientName {
     return clientNameOf(this.#request.headers);
+  }
+
+  get stuckSince(): number | undefined {
+    return stuckSince(this.#response);
   }
 
   hasLeft(): boolean {
@@ -91,6 +97,7 @@ export class HttpRequestContext implements RequestContext {
   }
 
   onKept(query: string, variablesText: string): void {
-    this.#claim.shrink(() => query.length + bytesOnceParsed(variablesText));
+    const { bytes } = this.#claim;
+    if (bytes > largeBody) this.#claim.resize(Math.min(bytes, query.length + bytesOnceParsed(variablesText)));
   }
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
+import type { Claim } from '../memory.ts';
 import type { GraphQLParams } from '../operation/params.ts';
 import { httpExtensionOf, requestError } from '../operation/request-error.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
 import { readBody } from './body.ts';
-import type { BodyClaim } from './body-budget.ts';
 import { paramsOfBody, paramsOfUrl } from './params.ts';
 
 /** The limits of a request body. */
@@ -52,7 +52,7 @@ export function countRefused(error: unknown, refused: CountRefused): void {
 export function readParams(
   request: IncomingMessage,
   { bytes, jsonDepth }: BodyLimits,
-  claim: BodyClaim,
+  claim: Claim,
 ): Promise<GraphQLParams | undefined> {
   if (methodOf(request) === 'GET') return Promise.try(paramsOfUrl, request.url ?? '', jsonDepth);
   return readBody(request, bytes, claim, (text) => paramsOfBody(text, jsonDepth));

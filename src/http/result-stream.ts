@@ -1,5 +1,6 @@
 import type { PartsFormat } from '../context.ts';
 import type { OperationResult } from '../operation/result.ts';
+import { framed } from './byte-stream.ts';
 import type { MediaType, StreamType } from './negotiation.ts';
 import { type HttpAnswer, toAnswer } from './response.ts';
 
@@ -8,7 +9,7 @@ interface StreamForm {
   /** The media type of single documents whose rules for the status apply. */
   readonly like: MediaType;
   /** Writes the stream of one result from its JSON text. */
-  readonly write: (text: string) => string;
+  readonly write: (text: string) => Iterable<Uint8Array>;
 }
 
 /** The boundary of a multipart answer. */
@@ -19,12 +20,12 @@ const forms: Readonly<Record<StreamType, StreamForm>> = {
   // first bytes are a comment, because some browsers do not process the headers before the first bytes.
   'text/event-stream': {
     like: 'application/json',
-    write: (text) => `:\n\nevent: next\ndata: ${text}\n\nevent: complete\ndata:\n\n`,
+    write: (text) => framed(':\n\nevent: next\ndata: ', text, '\n\nevent: complete\ndata:\n\n'),
   },
   // https://github.com/graphql/graphql-over-http/blob/main/rfcs/IncrementalDelivery.md
   'multipart/mixed': {
     like: 'application/graphql-response+json',
-    write: (text) => `\r\n--${boundary}\r\n${partHeaders(text)}\r\n\r\n${text}\r\n--${boundary}--\r\n`,
+    write: (text) => framed(`\r\n--${boundary}\r\n${partHeaders(text)}\r\n\r\n`, text, `\r\n--${boundary}--\r\n`),
   },
 };
 
@@ -49,9 +50,9 @@ export function toStream(
   { maxAge: _maxAge, ...result }: OperationResult,
   type: StreamType,
   format?: PartsFormat,
-): HttpAnswer {
+): Omit<HttpAnswer, 'body'> & { readonly slices: Iterable<Uint8Array> } {
   const { like, write } = forms[type];
   const contentType = type === 'multipart/mixed' ? multipartType(format) : type;
   const { status, headers, body } = toAnswer(result, like);
-  return { status, headers: { ...headers, 'content-type': contentType }, body: write(body) };
+  return { status, headers: { ...headers, 'content-type': contentType }, slices: write(body) };
 }

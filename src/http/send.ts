@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { slicesOf } from './byte-stream.ts';
 import { type Complete, compressed } from './compression.ts';
 import { closeIfUnread } from './unread.ts';
 
@@ -49,8 +51,13 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   const length = Buffer.byteLength(body);
   headers['content-length'] = String(length);
   headers['vary'] = vary;
-  if (length > soonSent) closeIfUnread(response);
   response.writeHead(status, headers);
   // An equal number of bytes and characters means ASCII, which is copied instead of encoded.
-  response.end(body, length === body.length ? 'latin1' : 'utf8');
+  const encoding = length === body.length ? 'latin1' : 'utf8';
+  if (length <= soonSent) {
+    response.end(body, encoding);
+    return;
+  }
+  closeIfUnread(response);
+  Readable.from(slicesOf(body, encoding)).pipe(response);
 }

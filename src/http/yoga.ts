@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLSchema } from 'graphql';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
+import type { Claim, MemoryRoom } from '../memory.ts';
 import { toPublicError } from '../operation/errors.ts';
 import type { RequestContext } from '../operation/operation-run.ts';
 import type { GraphQLParams } from '../operation/params.ts';
@@ -8,7 +9,7 @@ import type { RunOperation } from '../operation/pipeline.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { isObject } from '../rest/values.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
-import type { BodyBudget, BodyClaim } from './body-budget.ts';
+import { toByteStream } from './byte-stream.ts';
 import type { Identify } from './identify.ts';
 import { toMessageStream } from './message-stream.ts';
 import { negotiateCoding, negotiateMessages, negotiateParts, negotiateStream } from './negotiation.ts';
@@ -17,14 +18,14 @@ import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { type BodyLimits, countRefused, methodOf, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { toStream } from './result-stream.ts';
-import { closeIfUnread } from './unread.ts';
+import { closeIfUnread, noteTaken } from './unread.ts';
 
 /** Collaborators and settings of Yoga. */
 export interface YogaOptions {
   readonly schema: GraphQLSchema;
   readonly run: RunOperation;
   readonly bodyLimits: BodyLimits;
-  readonly bodyBudget: BodyBudget;
+  readonly bodyRoom: MemoryRoom;
   /** Identifies the caller of a request; undefined: the key does. */
   readonly identify: Identify | undefined;
   /** True if parts are compressed for clients that ask for it. */
@@ -43,7 +44,7 @@ interface StreamedRequest {
   readonly res: ServerResponse;
   readonly context: RequestContext;
   /** The memory that its body takes. */
-  readonly claim: BodyClaim;
+  readonly claim: Claim;
   /** True if the client sent HEAD: a stream then ends with its headers. */
   readonly isHead: boolean;
   /** The parameters of the client; Yoga's own parameters hold less. */
@@ -72,7 +73,7 @@ export interface YogaHandler {
  * parameters, runs the operation and writes the result.
  */
 export function createYogaHandler(options: YogaOptions): YogaHandler {
-  const { schema, bodyBudget, identify, vary, report } = options;
+  const { schema, bodyRoom, identify, vary, report } = options;
   const create = async (): Promise<YogaServerInstance<StreamedRequest, object>> => {
     const { createYoga } = await import('graphql-yoga');
     return createYoga<StreamedRequest>({
@@ -111,7 +112,7 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
   };
   return {
     handle: (request, response) => {
-      const claim = bodyBudget.claim();
+      const claim = bodyRoom.claim();
       response.once('close', () => claim.release());
       const parts = negotiateParts(request.headers.accept);
       serve(request, response, { claim, context: new HttpRequestContext(request, response, claim, identify, parts) });
@@ -176,8 +177,8 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
           });
         }
         const errors = errorsOf(result).map((error) => toPublicError(error, report));
-        const { body, ...head } = toStream(serverContext.result ?? { errors }, type, context.parts);
-        return new fetchAPI.Response(body, head);
+        const { slices, ...head } = toStream(serverContext.result ?? { errors }, type, context.parts);
+        return new fetchAPI.Response(toByteStream(watched(slices, res)), head);
       }, type);
     },
   };
@@ -187,9 +188,15 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
  * Passes the pieces of an answer on, and closes its connection if the client reads nothing. That starts with the first
  * piece, because Yoga removes all timeouts from the connection before it asks for one.
  */
-async function* watched<Piece>(pieces: AsyncIterable<Piece>, response: ServerResponse): AsyncGenerator<Piece> {
+async function* watched<Piece>(
+  pieces: AsyncIterable<Piece> | Iterable<Piece>,
+  response: ServerResponse,
+): AsyncGenerator<Piece> {
   closeIfUnread(response);
-  yield* pieces;
+  for await (const piece of pieces) {
+    noteTaken(response);
+    yield piece;
+  }
 }
 
 /** The errors of a request that was refused before it became an operation. */

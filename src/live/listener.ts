@@ -40,7 +40,7 @@ export class Listener implements AsyncIterable<Added> {
   end(error?: unknown): void {
     if (this.#state !== 'open') return;
     this.#state = error === undefined ? 'done' : toError(error);
-    for (const added of this.#waiting.splice(0)) this.#options.room.letGo(added);
+    for (const added of this.#waiting.splice(0)) this.#options.room.release(added);
     this.#options.onEnd();
     this.#wake?.();
   }
@@ -50,7 +50,7 @@ export class Listener implements AsyncIterable<Added> {
       for (;;) {
         const added = this.#waiting.shift();
         if (added !== undefined) {
-          this.#options.room.letGo(added);
+          this.#options.room.release(added);
           yield added;
         } else if (this.#state === 'open') await this.#more();
         else if (this.#state === 'done') return;

@@ -1,3 +1,4 @@
+import type { MemoryRoom } from '../memory.ts';
 import type { RestApi } from '../rest/api.ts';
 import type { Caller } from '../rest/caller.ts';
 import { sortableMoment } from '../rest/instants.ts';
@@ -19,8 +20,8 @@ export interface TailsOptions extends Omit<PaceOptions, 'now'> {
   readonly maxPageSize: number;
   /** The longest time of one poll. */
   readonly deadlineMs: number;
-  /** Memory for messages that wait for listeners, in bytes; by default that of `WaitingRoom`. */
-  readonly waitingBytes?: number | undefined;
+  /** The memory for messages that wait for listeners. */
+  readonly room: MemoryRoom;
 }
 
 /** A list that is polled with one upstream key, and its listeners. */
@@ -51,7 +52,7 @@ export class Tails {
 
   constructor(options: TailsOptions) {
     this.#options = options;
-    this.#room = new WaitingRoom(options.waitingBytes);
+    this.#room = new WaitingRoom(options.room);
     this.#pace = new Pace({ ...options, now: () => performance.now() });
   }
 

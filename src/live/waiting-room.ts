@@ -1,3 +1,4 @@
+import type { Claim, MemoryRoom } from '../memory.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
 import type { Row } from '../rest/values.ts';
@@ -18,42 +19,31 @@ export interface Added {
 /** Memory that messages take while they wait for listeners, for each character that was read for them, in bytes. */
 const bytesPerCharacter = 3;
 
-/**
- * The memory of one process for messages that wait for listeners. A message that waits for several listeners counts once.
- */
+/** The messages of one process that wait for listeners. A message that waits for several listeners takes room once. */
 export class WaitingRoom {
-  readonly #limit: number;
-  readonly #waiting = new Map<Added, number>();
-  #taken = 0;
+  readonly #room: MemoryRoom;
+  readonly #claims = new Map<Added, Claim>();
 
-  /** `limit` is in bytes. */
-  constructor(limit: number = 96 * 2 ** 20) {
-    this.#limit = limit;
-  }
-
-  /** The bytes that are taken. */
-  get taken(): number {
-    return this.#taken;
+  constructor(room: MemoryRoom) {
+    this.#room = room;
   }
 
   /** Keeps a message for one more listener; false if there is no room for it. */
   keep(added: Added): boolean {
-    const listeners = this.#waiting.get(added) ?? 0;
-    const bytes = sizeOf(added);
-    if (listeners === 0 && this.#taken + bytes > this.#limit) return false;
-    if (listeners === 0) this.#taken += bytes;
-    this.#waiting.set(added, listeners + 1);
+    const known = this.#claims.get(added);
+    known?.hold();
+    if (known !== undefined) return true;
+    const claim = this.#room.claim();
+    if (!claim.resize(sizeOf(added))) return false;
+    this.#claims.set(added, claim);
     return true;
   }
 
   /** Notes that a message waits for one listener less. */
-  letGo(added: Added): void {
-    const listeners = this.#waiting.get(added) ?? 0;
-    if (listeners > 1) {
-      this.#waiting.set(added, listeners - 1);
-      return;
-    }
-    if (this.#waiting.delete(added)) this.#taken -= sizeOf(added);
+  release(added: Added): void {
+    const claim = this.#claims.get(added);
+    claim?.release();
+    if (claim?.bytes === 0) this.#claims.delete(added);
   }
 }
 

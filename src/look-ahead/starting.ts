@@ -7,11 +7,11 @@ import {
   isObjectType,
 } from 'graphql';
 import { AnswerCounter } from '../answer/answer-counter.ts';
-import { AnswerRoom } from '../answer/answer-room.ts';
 import type { GatewayContext } from '../context.ts';
 import { mappingOf } from '../graphql/field-mapping.ts';
 import type { RowRecord, Started } from '../graphql/records.ts';
 import { memoize } from '../memoize.ts';
+import { MemoryRoom } from '../memory.ts';
 import { variablesOf } from './operation-trees.ts';
 import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 
@@ -120,7 +120,7 @@ function costsBelow({ inside }: SelectedField): boolean {
 const costsInside: (selection: ObjectSelection) => boolean = memoize(({ fields }) => fields.some(costs));
 
 const unlimited = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
-const endless = new AnswerRoom(Infinity);
+const endless = new MemoryRoom(Infinity);
 
 function ignore(): void {
   // The executor asks for the same, and meets the failure again.

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { readBody } from '../http/body.ts';
-import type { BodyBudget, BodyClaim } from '../http/body-budget.ts';
 import { requestIdOf } from '../http/caller.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Identify } from '../http/identify.ts';
@@ -11,6 +10,7 @@ import { type BodyLimits, countRefused, refusalOf } from '../http/request.ts';
 import { HttpRequestContext } from '../http/request-context.ts';
 import { answerHeaders } from '../http/response.ts';
 import type { Send } from '../http/send.ts';
+import type { Claim, MemoryRoom } from '../memory.ts';
 import { toPublicError } from '../operation/errors.ts';
 import { agents } from '../rest/budget/settings.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
@@ -37,7 +37,7 @@ export interface McpHandlerOptions extends OriginOptions {
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
   readonly bodyLimits: BodyLimits;
-  readonly bodyBudget: BodyBudget;
+  readonly bodyRoom: MemoryRoom;
   /** Counts requests that are refused before there is an operation. */
   readonly refused: CountRefused;
   /** Called with each fault of the gateway itself. */
@@ -81,13 +81,13 @@ async function answerOf(
   isAllowed: (origin: string) => boolean,
   options: McpHandlerOptions,
 ): Promise<Answer | undefined> {
-  const { identify, bodyLimits, bodyBudget, report, refused } = options;
+  const { identify, bodyLimits, bodyRoom, report, refused } = options;
   let id: Message['id'];
-  let claim: BodyClaim | undefined;
+  let claim: Claim | undefined;
   let requestId: string | undefined;
   try {
     refuse(request, isAllowed);
-    claim = bodyBudget.claim();
+    claim = bodyRoom.claim();
     const context = new HttpRequestContext(request, response, claim, identify, undefined);
     requestId = context.requestId;
     if (context.identifying !== undefined)

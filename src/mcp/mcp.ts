@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '../auth/authenticator.ts';
-import type { BodyBudget } from '../http/body-budget.ts';
 import { createCors } from '../http/cors.ts';
 import { createIdentify } from '../http/identify.ts';
 import type { BodyLimits } from '../http/request.ts';
@@ -8,6 +7,7 @@ import { answerHeaders } from '../http/response.ts';
 import { createSend } from '../http/send.ts';
 import type { Log } from '../log.ts';
 import { memoize } from '../memoize.ts';
+import type { MemoryRoom } from '../memory.ts';
 import type { ToolOf } from '../operation/cost.ts';
 import type { DocumentSet } from '../operation/persisted/document-set.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
@@ -45,7 +45,7 @@ export interface McpOptions extends CallOptions, Pick<OriginOptions, 'corsOrigin
   readonly corsHeaders?: readonly string[];
   readonly compression?: boolean;
   readonly bodyLimits: BodyLimits;
-  readonly bodyBudget: BodyBudget;
+  readonly bodyRoom: MemoryRoom;
   readonly onCall: (tool: string, result: CallResult) => void;
   readonly refused: CountRefused;
   readonly report: (error: unknown) => void;

@@ -1,8 +1,8 @@
 import { AnswerCounter, type AnswerLimits } from '../answer/answer-counter.ts';
-import type { AnswerRoom } from '../answer/answer-room.ts';
 import type { CursorCodec, GatewayContext } from '../context.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
+import type { MemoryRoom } from '../memory.ts';
 import { ClientApi } from '../rest/api.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
@@ -24,7 +24,7 @@ export interface ContextOptions extends AnswerLimits {
   readonly maxPageSize: number;
   readonly cursors: CursorCodec;
   readonly upstream: Pick<Upstream, 'clientFor' | 'refusalOf'>;
-  readonly room: AnswerRoom;
+  readonly room: MemoryRoom;
   readonly saved: SavedCalls;
   readonly drift: Pick<DriftWatch, 'watch'>;
 }

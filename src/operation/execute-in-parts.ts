@@ -86,8 +86,8 @@ async function answerOf(
   await takeTurn();
   const { data, errors } = 'initialResult' in executed ? executed.initialResult : executed;
   const execution = { data, errors, prepared, cost, answer, deadline };
-  const isWithin = results.weigh(execution).why === undefined;
-  if (!('initialResult' in executed) || !isWithin) {
+  const { why, mostBytes } = results.weigh(execution);
+  if (!('initialResult' in executed) || why !== undefined) {
     finish();
     const result = results.of({ ...execution, freshUntil: cost.calls.freshUntil });
     return budget === undefined ? result : withBudget(run, result, budget);
@@ -96,7 +96,7 @@ async function answerOf(
     ...{ format, prepared, request, cost, answer, deadline, results, maxErrors, report },
     beforeLast,
   });
-  const first = writer.first(executed.initialResult);
+  const first = writer.first(executed.initialResult, mostBytes);
   cost.calls.answer();
   const parts = writeParts(writer, first, executed.subsequentResults, { takeTurn, finish, report });
   const { rateLimits } = budget === undefined ? {} : await withBudget(run, {}, budget);

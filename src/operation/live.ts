@@ -2,6 +2,7 @@ import { type BackoffOf, backoffBy } from '../live/pace.ts';
 import { type StreamLimits, Streams } from '../live/streams.ts';
 import { Tails } from '../live/tails.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
+import { MemoryRoom } from '../memory.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
@@ -13,7 +14,7 @@ import { createSubscribe, type Subscribe, type SubscriptionsOptions } from './su
 export interface LiveSettings extends StreamLimits {
   /** Time between two polls, in milliseconds. */
   readonly pollMs: number;
-  /** Memory for messages that wait for slow clients, in bytes; by default that of `WaitingRoom`. */
+  /** Memory for messages that wait for slow clients, in bytes; by default 96 MiB. */
   readonly waitingBytes?: number;
   /** The polling backoff of each key; by default that of the budget of REST calls. */
   readonly backoffOf?: BackoffOf | undefined;
@@ -35,9 +36,14 @@ interface LiveParts extends Omit<SubscriptionsOptions, 'streams' | 'tails' | 'cr
   readonly epochOf: ((caller: Caller) => MaybePromise<OperationEpoch>) | undefined;
   /** The most rows that one REST call asks for. */
   readonly maxPageSize: number;
+  /** The memory of the process. */
+  readonly memory: MemoryRoom;
   /** The budget of REST calls, if there is one. */
   readonly callBudget: CallBudget | undefined;
 }
+
+/** Most memory of messages that wait for slow clients, in bytes. */
+const waitingBytes = 96 * 2 ** 20;
 
 /** Makes the subscriptions of one process. */
 export function createLive(settings: LiveSettings, parts: LiveParts): Live {
@@ -46,7 +52,7 @@ export function createLive(settings: LiveSettings, parts: LiveParts): Live {
   const streams = new Streams(settings);
   const tails = new Tails({
     pollMs: settings.pollMs,
-    waitingBytes: settings.waitingBytes,
+    room: new MemoryRoom(settings.waitingBytes ?? waitingBytes, { within: parts.memory }),
     backoffOf: settings.backoffOf ?? (callBudget && backoffBy(callBudget)),
     maxPageSize,
     deadlineMs,

@@ -46,6 +46,8 @@ export interface RequestContext extends Identity {
   spans: CallSpans | undefined;
   /** The tool that an agent uses; undefined if the request does not come from an agent. */
   readonly tool?: string | undefined;
+  /** The time since when the client has taken nothing of what waits for it; undefined if nothing waits. */
+  readonly stuckSince: number | undefined;
   /** True if the client has left before it was answered. */
   hasLeft(): boolean;
   /** Calls back when the client leaves before it is answered. */

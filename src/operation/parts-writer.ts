@@ -1,13 +1,13 @@
 import type { GraphQLError } from 'graphql';
 import type { AnswerCounter } from '../answer/answer-counter.ts';
 import type { PartsFormat } from '../context.ts';
+import type { Claim, Reader } from '../memory.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Cost } from './cost.ts';
 import type { ExecutedEntry, ExecutedPart } from './defer.ts';
 import type { PreparedOperation } from './document.ts';
 import { charactersOf, type ErrorReporting, maximumPaths, type PublicError, toPublicErrors } from './errors.ts';
-import type { RequestContext } from './operation-run.ts';
 import { overload } from './request-error.ts';
 import type { Results } from './results.ts';
 import { formatted, stringifyResult } from './serialize.ts';
@@ -16,7 +16,7 @@ import { formatted, stringifyResult } from './serialize.ts';
 export interface PartsOptions extends ErrorReporting {
   readonly format: PartsFormat;
   readonly prepared: PreparedOperation;
-  readonly request: Pick<RequestContext, 'onClose'>;
+  readonly request: Reader;
   readonly cost: Cost;
   readonly answer: AnswerCounter;
   readonly deadline: OperationDeadline;
@@ -31,7 +31,8 @@ export interface PartsOptions extends ErrorReporting {
  */
 export class PartsWriter {
   readonly #options: PartsOptions;
-  readonly #claimRoom: (bytes: number) => boolean;
+  /** The room of all parts so far. */
+  readonly #claim: Claim;
   /** The ids of the fragments that were announced to the client and have not come yet. */
   readonly #pending = new Set<unknown>();
   readonly #reported: PublicError[] = [];
@@ -42,7 +43,7 @@ export class PartsWriter {
 
   constructor(options: PartsOptions) {
     this.#options = options;
-    this.#claimRoom = options.results.claim(options.request);
+    this.#claim = options.results.claimFor(options.request);
   }
 
   /** True if the last part has been written. */
@@ -55,8 +56,12 @@ export class PartsWriter {
     return this.#reported.length === 0 ? undefined : this.#reported;
   }
 
-  /** The JSON text of the first part, which must be within the limits. Throws if there is no room for it. */
-  first({ data, errors = [], pending = [] }: ExecutedPart): string {
+  /**
+   * The JSON text of the first part, which must be within the limits and has at most so many bytes. Throws if there is no room
+   * for it.
+   */
+  first({ data, errors = [], pending = [] }: ExecutedPart, mostBytes: number): string {
+    if (!this.#options.results.hasRoomFor(data, mostBytes)) throw overload();
     for (const entry of pending) this.#pending.add(idOf(entry));
     const { format, prepared } = this.#options;
     const reported = errors.length === 0 ? undefined : toPublicErrors(errors, this.#options);
@@ -65,7 +70,7 @@ export class PartsWriter {
     const rest = JSON.stringify({ pending: format === 'v0.2' ? pending : undefined, hasNext: true });
     const text = `${result.slice(0, -1)},${rest.slice(1)}`;
     this.#written = Buffer.byteLength(text);
-    if (!this.#claimRoom(this.#written)) throw overload();
+    if (!this.#claim.resize(this.#written)) throw overload();
     return text;
   }
 
@@ -76,9 +81,9 @@ export class PartsWriter {
     if (!part.hasNext) await this.#options.beforeLast();
     const text = this.#textOf(part);
     if (text === undefined) return this.fail(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
-    const bytes = Buffer.byteLength(text);
-    if (!this.#claimRoom(bytes)) return this.fail(new UpstreamError('OVERLOADED'));
-    this.#written += bytes;
+    const written = this.#written + Buffer.byteLength(text);
+    if (!this.#claim.resize(written)) return this.fail(new UpstreamError('OVERLOADED'));
+    this.#written = written;
     for (const entry of part.pending ?? []) this.#pending.add(idOf(entry));
     for (const entry of part.completed ?? []) this.#pending.delete(idOf(entry));
     this.#isOver = !part.hasNext;
@@ -101,10 +106,12 @@ export class PartsWriter {
     return JSON.stringify({ ...given, hasNext: false, extensions: cost.extensions() });
   }
 
-  #whyNot({ incremental = [] }: ExecutedPart): GraphQLError | undefined {
+  #whyNot({ incremental = [] }: ExecutedPart): Error | undefined {
     const { results, prepared, answer, deadline } = this.#options;
     const data = incremental.map((entry) => entry.data);
-    return results.weigh({ data, prepared, answer, deadline, written: this.#written }).why;
+    const { why, mostBytes } = results.weigh({ data, prepared, answer, deadline, written: this.#written });
+    if (why === undefined && !results.hasRoomFor(data, mostBytes)) return new UpstreamError('OVERLOADED');
+    return why;
   }
 
   /** The JSON text of a part; undefined if values from the upstream nest too deeply to be written. */

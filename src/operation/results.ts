@@ -1,7 +1,7 @@
 import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
 import { type AnswerCounter, AnswerLimitError } from '../answer/answer-counter.ts';
-import type { AnswerRoom } from '../answer/answer-room.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
+import type { Claim, MemoryRoom, Reader } from '../memory.ts';
 import { noRoomForBodies, Refusal } from '../rest/errors.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { measureJson } from './answer-bytes.ts';
@@ -9,7 +9,6 @@ import { bodyExcessError, effectOf, excessError, weigh } from './answer-limits.t
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
-import type { RequestContext } from './operation-run.ts';
 import { overload } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import { stringifyResult } from './serialize.ts';
@@ -19,7 +18,7 @@ import { refusedOperation } from './spent-budget.ts';
 export interface ResultsOptions extends ErrorReporting {
   readonly schema: GraphQLSchema;
   /** The memory for answers that are being made or that clients have not read yet. */
-  readonly room: AnswerRoom;
+  readonly room: MemoryRoom;
   /** Most bytes of the data of an answer. */
   readonly maxAnswerBytes: number;
 }
@@ -43,9 +42,6 @@ export interface Execution extends ExecutedData {
   readonly freshUntil?: number | undefined;
 }
 
-/** A request that waits for its answer. */
-type Asking = Pick<RequestContext, 'onClose'>;
-
 /** Makes the results of operations and applies the limits of answers. */
 export class Results {
   readonly #options: ResultsOptions;
@@ -56,7 +52,7 @@ export class Results {
 
   /** True if the process has no room for a further answer. */
   get isFull(): boolean {
-    return this.#options.room.isFull;
+    return !this.#options.room.fits(1);
   }
 
   /** The result of an execution. If it exceeds a limit, an error with the reason replaces its data. */
@@ -103,39 +99,27 @@ export class Results {
    * The result for which room has been taken, with its text if it is large enough to be counted. If there is no room: a
    * result with the reason.
    */
-  withRoom(result: OperationResult, prepared: PreparedOperation, request: Asking): OperationResult {
+  withRoom(result: OperationResult, prepared: PreparedOperation, reader: Reader): OperationResult {
     const { mostBytes = 0 } = result;
     if (mostBytes <= uncounted) return result;
-    const { room, maxAnswerBytes } = this.#options;
     if (result.text === undefined) {
-      const fits = room.fits(mostBytes) || room.fits(measureJson(result.data, maxAnswerBytes).bytes);
-      if (!fits) return this.#dropped(result, prepared, overload());
+      if (!this.hasRoomFor(result.data, mostBytes)) return this.#dropped(result, prepared, overload());
       result.text = stringifyResult(result);
     }
     if (result.text.length <= uncounted) return result;
-    const bytes = Buffer.byteLength(result.text);
-    if (!room.take(bytes)) return this.#dropped(result, prepared, overload());
-    request.onClose(() => room.release(bytes));
-    return result;
+    const fits = this.claimFor(reader).resize(Buffer.byteLength(result.text));
+    return fits ? result : this.#dropped(result, prepared, overload());
   }
 
-  /**
-   * Takes room for the texts of an answer, one after the other, until the client has read all of them or has left. The
-   * function that it returns answers false if there is no room.
-   */
-  claim(request: Asking): (bytes: number) => boolean {
-    const { room } = this.#options;
-    let taken: number | undefined = 0;
-    request.onClose(() => {
-      room.release(taken ?? 0);
-      taken = undefined;
-    });
-    return (bytes) => {
-      if (taken === undefined) return true;
-      if (!room.take(bytes)) return false;
-      taken += bytes;
-      return true;
-    };
+  /** True if there is room for the text of data, which is measured only if it may need more than there is. */
+  hasRoomFor(data: unknown, mostBytes: number): boolean {
+    const { room, maxAnswerBytes } = this.#options;
+    return room.isFree(mostBytes) || room.fits(measureJson(data, maxAnswerBytes).bytes);
+  }
+
+  /** Makes an empty claim for the texts of an answer, which ends when the client has read all of them or has left. */
+  claimFor(reader: Reader): Claim {
+    return this.#options.room.claimFor(reader);
   }
 
   /** A result without its data. For a mutation, the effect stays. */

@@ -187,6 +187,10 @@ class Subscription implements OpenStream {
   #withRoom(result: OperationResult): OperationResult {
     const { request, document } = this.#run;
     return this.#options.results.withRoom(result, document.prepared, {
+      get stuckSince() {
+        return request.stuckSince;
+      },
+      cut: this.cut,
       onClose: (release) => {
         this.#release = () => {
           this.#release = undefined;

@@ -1,5 +1,5 @@
+import type { Claim } from '../memory.ts';
 import { UpstreamError } from './errors.ts';
-import type { KeptBody } from './transport/body-room.ts';
 
 /** The reason for which an operation ended before its calls. */
 export type EndReason =
@@ -43,7 +43,7 @@ export class OperationDeadline {
   received = 0;
   /** The excess that ended the operation, if it would have kept too much of the upstream's answers. */
   bodyExcess: BodyExcess | undefined;
-  readonly #bodies: KeptBody[] = [];
+  readonly #bodies: Claim[] = [];
   #keptBytes = 0;
   readonly #milliseconds: number;
   /** Runs from the first listener on. Without one there is nothing to end. */
@@ -87,7 +87,7 @@ export class OperationDeadline {
    * Keeps the value of a body until the operation is finished. Returns false, and ends the operation, if it exceeds the
    * limit.
    */
-  keep(body: KeptBody, limit: number): boolean {
+  keep(body: Claim, limit: number): boolean {
     if (this.count(body.bytes, limit) !== undefined) return false;
     body.hold();
     this.#bodies.push(body);

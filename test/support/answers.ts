@@ -1,8 +1,8 @@
 import { AnswerCounter } from '../../src/answer/answer-counter.ts';
-import { AnswerRoom } from '../../src/answer/answer-room.ts';
+import { MemoryRoom } from '../../src/memory.ts';
 
 /** A budget without limits. */
 export function unlimitedAnswer(): AnswerCounter {
   const limits = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
-  return new AnswerCounter(limits, new AnswerRoom(Infinity), () => undefined);
+  return new AnswerCounter(limits, new MemoryRoom(Infinity), () => undefined);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AnswerCounter } from '../../src/answer/answer-counter.ts';
-import { AnswerRoom } from '../../src/answer/answer-room.ts';
+import { MemoryRoom } from '../../src/memory.ts';
 
 const at = { prev: { prev: undefined, key: 'projects' }, key: 'nodes' };
 const weight = { objects: 1, bytes: 10, leaves: 1, ids: 0, copies: 1 };
@@ -8,7 +8,7 @@ const weight = { objects: 1, bytes: 10, leaves: 1, ids: 0, copies: 1 };
 test('the first object beyond the limit ends an answer, and nothing is counted after it', () => {
   let ends = 0;
   const limits = { maxAnswerObjects: 5, maxAnswerBytes: 1000 };
-  const answer = new AnswerCounter(limits, new AnswerRoom(), () => {
+  const answer = new AnswerCounter(limits, new MemoryRoom(2 ** 20), () => {
     ends += 1;
   });
   answer.add(5, weight, at);
@@ -19,7 +19,7 @@ test('the first object beyond the limit ends an answer, and nothing is counted a
 });
 
 test('answers that are made at the same time share the room of the process, and give it back', () => {
-  const room = new AnswerRoom(2 ** 21);
+  const room = new MemoryRoom(2 ** 21);
   const create = (): AnswerCounter =>
     new AnswerCounter({ maxAnswerObjects: 10_000, maxAnswerBytes: 2 ** 24 }, room, () => undefined);
   const [first, second] = [create(), create()];

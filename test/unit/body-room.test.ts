@@ -38,10 +38,11 @@ test('large bodies leave a quarter of the room to small ones, and what a write a
   const room = new BodyRoom(limits);
   for (const expected of [true, true, false]) expect(room.keep(text) !== undefined).toBe(expected);
   expect(room.keep('[1,2,3]')).toBeDefined();
-  expect(room.reserve(1000, 100_000)).toBe(true);
-  expect(room.reserve(400_000, 100_000)).toBe(false);
-  room.reserveWritten(400_000);
-  room.release(400_000);
+  const arriving = room.claim();
+  expect(arriving.resize(100_000)).toBe(true);
+  expect(arriving.resize(500_000)).toBe(false);
+  arriving.insist(500_000);
+  arriving.release();
   expect(room.keepWritten(text).bytes).toBe(600_002);
   expect(room.taken).toBeGreaterThan(3 * 600_000);
 });

@@ -2,20 +2,23 @@ import { expect, test } from 'vitest';
 import { Listener } from '../../src/live/listener.ts';
 import type { Added } from '../../src/live/waiting-room.ts';
 import { WaitingRoom } from '../../src/live/waiting-room.ts';
+import { MemoryRoom } from '../../src/memory.ts';
+
+const endless = Number.POSITIVE_INFINITY;
 
 /** A message for which so many characters were read. */
 function message(received = 0): Added {
   return { list: { noun: 'Event', scope: '1' }, rows: [], place: { offset: 0 }, gap: false, received };
 }
 
-function listenIn(room: WaitingRoom) {
+function listenIn(waiting: WaitingRoom) {
   let ends = 0;
-  const listener = new Listener({ room, onEnd: () => void (ends += 1) });
+  const listener = new Listener({ room: waiting, onEnd: () => void (ends += 1) });
   return { listener, ends: () => ends };
 }
 
 test('a listener gets what was passed to it before it asked, and what comes while it waits', async () => {
-  const { listener } = listenIn(new WaitingRoom());
+  const { listener } = listenIn(new WaitingRoom(new MemoryRoom(endless)));
   const [first, second] = [message(), message()];
   listener.add([first]);
   const iterator = listener[Symbol.asyncIterator]();
@@ -26,8 +29,9 @@ test('a listener gets what was passed to it before it asked, and what comes whil
 });
 
 test('a listener for which too many messages wait is ended as slow', () => {
-  const room = new WaitingRoom();
-  const { listener, ends } = listenIn(room);
+  const room = new MemoryRoom(endless);
+  const waiting = new WaitingRoom(room);
+  const { listener, ends } = listenIn(waiting);
   for (let added = 0; added < 64; added += 1) listener.add([message(1)]);
   expect([listener.isSlow, room.taken]).toEqual([false, 64 * 3]);
   listener.add([message(1)]);
@@ -36,8 +40,9 @@ test('a listener for which too many messages wait is ended as slow', () => {
 });
 
 test('a listener for which more than 16 MiB wait when more comes is ended as slow, though one poll may bring more', async () => {
-  const room = new WaitingRoom();
-  const [reading, stuck] = [listenIn(room).listener, listenIn(room).listener];
+  const room = new MemoryRoom(endless);
+  const waiting = new WaitingRoom(room);
+  const [reading, stuck] = [listenIn(waiting).listener, listenIn(waiting).listener];
   const large = Array.from({ length: 3 }, () => message(2 * 2 ** 20));
   for (const one of [reading, stuck]) one.add(large);
   expect([reading.isSlow, stuck.isSlow, room.taken]).toEqual([false, false, 18 * 2 ** 20]);
@@ -50,8 +55,9 @@ test('a listener for which more than 16 MiB wait when more comes is ended as slo
 });
 
 test('a message takes room once, however many it waits for, until the last of them has taken it', async () => {
-  const room = new WaitingRoom(30);
-  const [one, other] = [listenIn(room).listener, listenIn(room).listener];
+  const room = new MemoryRoom(30);
+  const waiting = new WaitingRoom(room);
+  const [one, other] = [listenIn(waiting).listener, listenIn(waiting).listener];
   const added = message(10);
   one.add([added]);
   other.add([added]);
@@ -63,15 +69,16 @@ test('a message takes room once, however many it waits for, until the last of th
 });
 
 test('a listener for whose message there is no room is ended as slow, and others keep theirs', () => {
-  const room = new WaitingRoom(30);
-  const [one, other] = [listenIn(room).listener, listenIn(room).listener];
+  const room = new MemoryRoom(30);
+  const waiting = new WaitingRoom(room);
+  const [one, other] = [listenIn(waiting).listener, listenIn(waiting).listener];
   one.add([message(10)]);
   other.add([message(1)]);
   expect([one.isSlow, other.isSlow, room.taken]).toEqual([false, true, 30]);
 });
 
 test('an error ends the iteration at once: what waits is not passed on any more', async () => {
-  const { listener, ends } = listenIn(new WaitingRoom());
+  const { listener, ends } = listenIn(new WaitingRoom(new MemoryRoom(endless)));
   listener.add([message()]);
   listener.end(new Error('over'));
   await expect(listener[Symbol.asyncIterator]().next()).rejects.toThrow('over');

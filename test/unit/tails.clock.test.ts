@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Tails } from '../../src/live/tails.ts';
+import { MemoryRoom } from '../../src/memory.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
@@ -38,6 +39,7 @@ function startTails() {
     pollMs: 10,
     maxPageSize: 1,
     deadlineMs: 1000,
+    room: new MemoryRoom(2 ** 20),
   });
   return { tails, calls };
 }

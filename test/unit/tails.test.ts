@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Listener } from '../../src/live/listener.ts';
 import { Tails } from '../../src/live/tails.ts';
+import { MemoryRoom } from '../../src/memory.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import type { Position } from '../../src/rest/positions.ts';
@@ -29,6 +30,7 @@ function startTails(results: readonly object[] = []) {
     backoffOf: () => 1,
     maxPageSize: 100,
     deadlineMs: 1000,
+    room: new MemoryRoom(2 ** 20),
   });
   const follow = (subject: string, after?: Position): Listener =>
     tails.follow(user(subject), list, after, () => undefined);

@@ -1,9 +1,9 @@
 import type { EventLoopYield } from '../../event-loop-yield.ts';
+import type { Claim } from '../../memory.ts';
 import { isUnauthenticated, noRoomForBodies, Refusal, UpstreamError } from '../errors.ts';
 import type { OperationCalls } from '../operation-calls.ts';
 import { type EndListener, isOverdue, type OperationDeadline } from '../operation-deadline.ts';
 import { SharedWork } from '../single-flight.ts';
-import type { KeptBody } from '../transport/body-room.ts';
 
 /** An operation that waits for a call. */
 export interface AwaitingOperation {
@@ -49,7 +49,7 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
   abstract get hasArrived(): boolean;
 
   /** Keeps a body for the waiters. Those that have no room for it leave. Returns true if any waiter is left. */
-  protected keep(body: KeptBody, limit: number): boolean {
+  protected keep(body: Claim, limit: number): boolean {
     for (const { deadline } of [...this.waiters]) deadline.keep(body, limit);
     return this.waiters.length > 0;
   }

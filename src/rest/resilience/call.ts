@@ -1,8 +1,8 @@
+import type { Claim } from '../../memory.ts';
 import type { CallSpan, TraceContext } from '../call-spans.ts';
 import { isRateLimited, isUnauthenticated, noRoomForBodies, Refusal, UpstreamError } from '../errors.ts';
 import { reasonOf } from '../failure-reasons.ts';
 import { type OnEnd, statusOf } from '../operation-calls.ts';
-import type { KeptBody } from '../transport/body-room.ts';
 import {
   type DecodedListener,
   type DecodedResponse,
@@ -300,7 +300,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     else this.#resolveWith(response, body);
   }
 
-  #resolveWith(response: DecodedResponse, body: KeptBody): void {
+  #resolveWith(response: DecodedResponse, body: Claim): void {
     const { bodies, eventLoop } = this.#upstream;
     const { isWrite, decode } = this.request;
     try {

@@ -1,5 +1,6 @@
 import type { EventLoopYield } from '../../event-loop-yield.ts';
 import type { Log } from '../../log.ts';
+import type { MemoryRoom } from '../../memory.ts';
 import type { Distribution } from '../../tally.ts';
 import { BudgetCounts } from '../budget/budget-counts.ts';
 import type { CallBudget } from '../budget/call-budget.ts';
@@ -54,6 +55,8 @@ export interface UpstreamOptions {
   /** Largest response, decoded, in bytes; by default 8 MiB. */
   readonly maxBodyBytes?: number | undefined;
   readonly bodyRoomLimits: BodyRoomLimits;
+  /** The memory of the process; undefined: there is as much as needed. */
+  readonly memory?: MemoryRoom | undefined;
   readonly eventLoop: EventLoopYield;
   /** The budget of calls; undefined if calls are not limited. */
   readonly callBudget?: CallBudget | undefined;
@@ -101,7 +104,7 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
   const most = Math.min(maxInFlight, connections);
   const limiter = new ConcurrencyLimiter({ most, now });
   const keys = new KeyTrials(now);
-  const bodies = new BodyRoom(options.bodyRoomLimits);
+  const bodies = new BodyRoom(options.bodyRoomLimits, options.memory);
   const reachability = new Reachability({ host, proxyHost: route?.proxy && new URL(route.proxy).host, log, now });
   const breakerLog = logBreaker(reachability, host, log);
   const breakers = new BreakerRegistry({

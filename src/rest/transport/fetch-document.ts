@@ -1,5 +1,5 @@
+import { MemoryRoom } from '../../memory.ts';
 import { explained, placeOf, reasonOf } from '../failure-reasons.ts';
-import { BodyRoom } from './body-room.ts';
 import { decodeBody, textOf } from './content-coding.ts';
 import type { Route } from './pools.ts';
 import { createTransport, type RawResponse, type TransportError } from './transport.ts';
@@ -43,9 +43,10 @@ class FetchError extends Error {
 export async function fetchDocument(url: string, options: FetchOptions): Promise<Fetched | undefined> {
   const { origin, pathname, search } = new URL(url);
   const { route, maxBytes } = options;
-  // Twice the size, because a large body may take only three quarters of a room.
-  const room = new BodyRoom({ operation: maxBytes, process: 2 * maxBytes });
-  const transport = createTransport({ origin, route, connections: 1, maxBodyBytes: maxBytes, room });
+  const transport = createTransport({
+    ...{ origin, route, connections: 1, maxBodyBytes: maxBytes },
+    room: new MemoryRoom(maxBytes),
+  });
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   const headers = {
     'accept-encoding': 'identity',

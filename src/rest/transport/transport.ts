@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import errors from 'undici/lib/core/errors.js';
-import type { BodyRoom } from './body-room.ts';
+import type { Claim, MemoryRoom } from '../../memory.ts';
 import { Chunks } from './chunks.ts';
 import { type Call, Pools, type Route } from './pools.ts';
 
@@ -65,7 +65,7 @@ export interface TransportOptions {
   readonly route?: Route | undefined;
   readonly connections: number;
   readonly maxBodyBytes: number;
-  readonly room: BodyRoom;
+  readonly room: MemoryRoom;
 }
 
 /** An upstream behind undici's pools of HTTP/1.1 keep-alive connections. */
@@ -100,6 +100,7 @@ class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResp
   /** True if the response is read even without room for it: it shows the effect of a write. */
   readonly #isWrite: boolean;
   readonly #chunks = new Chunks();
+  readonly #claim: Claim;
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
 
@@ -108,6 +109,7 @@ class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResp
     this.#pools = pools;
     this.#listener = listener;
     this.#isWrite = isWrite;
+    this.#claim = options.room.claim();
   }
 
   get isWaiting(): boolean {
@@ -119,7 +121,7 @@ class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResp
   }
 
   release(): void {
-    this.#options.room.release(this.#chunks.bytes);
+    this.#claim.release();
     this.#chunks.clear();
     this.body = emptyBody;
   }
@@ -141,7 +143,7 @@ class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResp
     if (this.#settled) return;
     const bytes = this.#chunks.bytes + chunk.length;
     if (bytes > this.#options.maxBodyBytes) this.#fail(new TransportError('invalid', 'body too large'));
-    else if (this.#hasRoom(chunk.length, bytes)) this.#chunks.add(chunk);
+    else if (this.#hasRoom(bytes)) this.#chunks.add(chunk);
     else this.#fail(new TransportError('no-room'));
   }
 
@@ -157,9 +159,9 @@ class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResp
     this.#fail(new TransportError(faultOf(error, this.status !== 0), error));
   }
 
-  #hasRoom(more: number, bytes: number): boolean {
-    if (!this.#isWrite) return this.#options.room.reserve(more, bytes);
-    this.#options.room.reserveWritten(more);
+  #hasRoom(bytes: number): boolean {
+    if (!this.#isWrite) return this.#claim.resize(bytes);
+    this.#claim.insist(bytes);
     return true;
   }
 

@@ -1,0 +1,174 @@
+import { getHeapStatistics } from 'node:v8';
+
+/**
+ * The share of the heap that bodies, kept answers, answers and messages may take together. The rest is for code, for many
+ * small things, and for what work leaves to the garbage collector.
+ */
+const shareOfHeap = 0.6;
+
+/** The share of the heap for answers that are being made or that their clients have not taken, and its most bytes. */
+const shareOfAnswers = 1 / 16;
+const mostForAnswers = 96 * 2 ** 20;
+
+/** Large claims leave this share of a room to others, so that a few of them do not keep all others out. */
+const shareForSmall = 0.25;
+
+/** The shortest time in which a client takes nothing before it may be ended, in milliseconds. */
+const shortestStuckMs = 1000;
+
+/** The memory that one process has for all of its rooms, in bytes. */
+export function processBytes(): number {
+  return getHeapStatistics().heap_size_limit * shareOfHeap;
+}
+
+/** The memory that one process has for answers of at most so many bytes each. */
+export function answerRoomBytes(largest: number): number {
+  const share = Math.min(mostForAnswers, getHeapStatistics().heap_size_limit * shareOfAnswers);
+  return Math.max(share, largest);
+}
+
+/** The client of an answer. */
+export interface Reader {
+  /** The time since when it has taken nothing of what waits for it; undefined if nothing waits. */
+  readonly stuckSince: number | undefined;
+  /** Calls back when it has the whole answer, or has left. */
+  onClose(listener: () => void): void;
+  /** Aborts its connection. */
+  cut(): void;
+}
+
+/** Settings of a room. */
+export interface RoomOptions {
+  /** The room of the process, of which this one is a part. */
+  readonly within?: MemoryRoom | undefined;
+  /** The bytes above which a claim is large; by default none is. */
+  readonly largeBytes?: number;
+  /** Called after each client that is ended because it is stuck; by default that of the room of the process. */
+  readonly onCut?: (() => void) | undefined;
+}
+
+/** Memory that one process has for one purpose. It is claimed before it is used. */
+export class MemoryRoom {
+  readonly #bytes: number;
+  readonly #within: MemoryRoom | undefined;
+  readonly #largeBytes: number;
+  readonly #onCut: () => void;
+  readonly #readers = new Map<Claim, Reader>();
+  #taken = 0;
+
+  constructor(bytes: number, { within, largeBytes = Number.POSITIVE_INFINITY, onCut }: RoomOptions = {}) {
+    this.#bytes = bytes;
+    this.#within = within;
+    this.#largeBytes = largeBytes;
+    this.#onCut = onCut ?? (within === undefined ? undefined : within.#onCut) ?? (() => undefined);
+  }
+
+  /** The bytes that are claimed. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Makes an empty claim. */
+  claim(): Claim {
+    return new Claim(this);
+  }
+
+  /** Makes an empty claim for an answer, which ends when its client has the answer, has left, or is ended. */
+  claimFor(reader: Reader): Claim {
+    const claim = new Claim(this);
+    this.#enlist(claim, reader);
+    reader.onClose(() => {
+      this.#delist(claim);
+      claim.release();
+    });
+    return claim;
+  }
+
+  /** True if there is room for more bytes. */
+  isFree(more: number): boolean {
+    return this.#taken + more <= this.#bytes && (this.#within?.isFree(more) ?? true);
+  }
+
+  /**
+   * Makes room for more bytes of a claim that is so large with them: the clients that have been stuck for longest are ended
+   * until there is enough. False if there is not.
+   */
+  fits(more: number, whole = more): boolean {
+    const most = whole > this.#largeBytes ? this.#bytes * (1 - shareForSmall) : this.#bytes;
+    while (this.#taken + more > most) if (!this.#cutOne()) return false;
+    return this.#within?.fits(more) ?? true;
+  }
+
+  /** Adds to what is claimed, or takes away from it. */
+  count(bytes: number): void {
+    this.#taken += bytes;
+    this.#within?.count(bytes);
+  }
+
+  #enlist(claim: Claim, reader: Reader): void {
+    this.#readers.set(claim, reader);
+    if (this.#within !== undefined) this.#within.#enlist(claim, reader);
+  }
+
+  #delist(claim: Claim): void {
+    this.#readers.delete(claim);
+    if (this.#within !== undefined) this.#within.#delist(claim);
+  }
+
+  /** Ends the client that has been stuck for longest, and releases its claim. False if none has been for long. */
+  #cutOne(): boolean {
+    let longest: Claim | undefined;
+    let since = performance.now() - shortestStuckMs;
+    for (const [claim, { stuckSince = Number.POSITIVE_INFINITY }] of this.#readers) {
+      if (claim.bytes === 0 || stuckSince > since) continue;
+      longest = claim;
+      since = stuckSince;
+    }
+    if (longest === undefined) return false;
+    this.#readers.get(longest)?.cut();
+    this.#delist(longest);
+    longest.release();
+    this.#onCut();
+    return true;
+  }
+}
+
+/** A part of a room, until each of its holders has released it; its maker is the first. */
+export class Claim {
+  readonly #room: MemoryRoom;
+  #bytes = 0;
+  #holders = 1;
+
+  constructor(room: MemoryRoom) {
+    this.#room = room;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Changes the claim to so many bytes; false if there is no room for them. A claim that has ended needs none. */
+  resize(bytes: number): boolean {
+    const more = bytes - this.#bytes;
+    if (this.#holders > 0 && more > 0 && !this.#room.fits(more, bytes)) return false;
+    this.insist(bytes);
+    return true;
+  }
+
+  /** Changes the claim to so many bytes, even if there is no room for them. */
+  insist(bytes: number): void {
+    if (this.#holders === 0) return;
+    this.#room.count(bytes - this.#bytes);
+    this.#bytes = bytes;
+  }
+
+  hold(): void {
+    this.#holders += 1;
+  }
+
+  release(): void {
+    if (this.#holders === 0) return;
+    if (this.#holders === 1) this.insist(0);
+    this.#holders -= 1;
+  }
+}
