@@ -296,8 +296,13 @@ function createOperations(
 /** The memory of the process, of which the cache has its part from the start. */
 function createMemory(onCut: () => void, { cache }: Options): MemoryRoom {
   const memory = new MemoryRoom(processBytes(), { onCut });
-  memory.claim().insist(cache?.maxBytes ?? 0);
+  memory.claim().insist(cache === undefined ? 0 : cacheBytesOf(cache));
   return memory;
+}
+
+/** The memory for cached answers: at most half of that of the process, however much is set. */
+function cacheBytesOf({ maxBytes }: Pick<CacheOptions, 'maxBytes'>): number {
+  return Math.min(maxBytes, processBytes() / 2);
 }
 
 function callBudgetOf(options: Options, redis: SharedRedis | undefined): CallBudget | undefined {
@@ -320,7 +325,13 @@ function callBudgetOf(options: Options, redis: SharedRedis | undefined): CallBud
 function cacheOptionsOf(options: Options, redis: SharedRedis | undefined): CacheOptions | undefined {
   const { cache, epochs, operationDeadlineMs: refreshMs } = options;
   if (cache === undefined) return epochs && { ttls: {}, staleSeconds: 0, maxBytes: 1024, epochs, refreshMs };
-  return { ...cache, epochs, ...(redis && sharedIn(redis, options.upstreamUrl)), refreshMs };
+  return {
+    ...cache,
+    maxBytes: cacheBytesOf(cache),
+    epochs,
+    ...(redis && sharedIn(redis, options.upstreamUrl)),
+    refreshMs,
+  };
 }
 
 function followCertificates(options: Options, reroute: (route: Route) => void): FollowedTls {

@@ -37,8 +37,8 @@ export function partsStream(
     'x-accel-buffering': 'no',
   };
   if (coding !== undefined) headers['content-encoding'] = coding;
-  const framed = inFrames(texts);
-  const bytes = coding === undefined ? framed : compressed(framed, coding, request);
+  const frames = inFrames(texts);
+  const bytes = coding === undefined ? frames : compressed(frames, coding, request);
   return { status: 200, headers, body: toByteStream(bytes) };
 }
 
