@@ -179,7 +179,7 @@ describe('every transport refuses what exceeds a limit', () => {
   });
 });
 
-test('a body of a million chunks takes little more memory than its bytes', { timeout: 60_000 }, async () => {
+test('a body of a million chunks takes little more memory than its bytes', { timeout: 180_000 }, async () => {
   await using upstream = await startUpstream(routes);
   await using gateway = runWeighed({ PORT: '0', UPSTREAM_URL: upstream.url, LOG_LEVEL: 'warn' });
   const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
@@ -192,7 +192,8 @@ test('a body of a million chunks takes little more memory than its bytes', { tim
     .join('');
   for (let times = 0; times < inForm(1, 3); times += 1) {
     const bytes = chunked(`${chunks}0\r\n\r\n`, 'connection: close\r\n');
-    expect(await sendBytes(url, bytes, 50_000)).toContain(whole);
+    // A busy machine may take more than the 15 seconds of a request for it.
+    await expect.poll(() => sendBytes(url, bytes, 50_000), { timeout: 150_000 }).toContain(whole);
   }
   expect((await peakMemory(gateway)) - before.resident).toBeLessThan(100 * 2 ** 20);
 });
