@@ -11,7 +11,7 @@ const symbols: Readonly<Record<number, string>> = {
   0x500010: 'v8::internal::JsonParser<unsigned char>::ParseJsonObject(bool)',
   0x500410: 'uv__run_timers',
 };
-const log = readFileSync(new URL('profile.log', import.meta.url), 'utf8');
+const log = readFileSync(new URL('profile-log.txt', import.meta.url), 'utf8');
 const ticks = ticksOf(log, (_, address) => symbols[address]);
 
 test.each([
