@@ -9,7 +9,7 @@ export interface RecordedUsage {
   readonly deprecated: readonly DeprecatedUse[];
 }
 
-/** The use by one client of the parts that a change breaks. */
+/** The use by one client of what a change breaks. */
 export interface HitClient {
   /** Empty if the client does not name itself. */
   readonly client: string;

@@ -90,8 +90,8 @@ function toPayload({ offset, before, after, boundary, isStuck = false }: Positio
  */
 function toPosition(payload: string): Position | undefined {
   const value = parsed(payload);
-  const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const [offset, before = null, after = null, time = null, ids = [], isStuck = false] = parts;
+  const members: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const [offset, before = null, after = null, time = null, ids = [], isStuck = false] = members;
   const isValid = isOffset(offset) && isTime(before) && isTime(after) && isTime(time) && isListOfIds(ids);
   if (!isValid) return undefined;
   if (!Array.isArray(value)) return { offset };

@@ -70,8 +70,8 @@ function variableSchema(
 
 /** The form of a value, if it has a special one, and what its author or the schema says of it. */
 function describedBy({ description: form }: JsonSchema, said: string | undefined): Pick<JsonSchema, 'description'> {
-  const parts = [form, said === undefined ? undefined : oneLine(said)].filter((part) => part !== undefined);
-  return parts.length === 0 ? {} : { description: parts.join('. ') };
+  const sentences = [form, said === undefined ? undefined : oneLine(said)].filter((part) => part !== undefined);
+  return sentences.length === 0 ? {} : { description: sentences.join('. ') };
 }
 
 /** The description that the schema has of a place. That of an id would only repeat its form. */

@@ -125,12 +125,12 @@ function times(count: number, { calls, rows }: Bound): Bound {
   return { calls: count * calls, rows: count * rows };
 }
 
-function sum(parts: readonly Bound[]): Bound {
+function sum(bounds: readonly Bound[]): Bound {
   let calls = 0;
   let rows = 0;
-  for (const part of parts) {
-    calls += part.calls;
-    rows += part.rows;
+  for (const bound of bounds) {
+    calls += bound.calls;
+    rows += bound.rows;
   }
   return { calls, rows };
 }

@@ -92,8 +92,8 @@ function planRows(
 ): void {
   if (limit === 0) return;
   const [group, from] = offset === undefined ? [`the end of ${list}`, 0] : [list, offset];
-  const parts = { type: noun, group, from, to: from + limit, owner: parent, owners, view: listView(noun), stage };
-  const objects = toObjects(parts);
+  const to = from + limit;
+  const objects = toObjects({ type: noun, group, from, to, owner: parent, owners, view: listView(noun), stage });
   for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, known: 'listed' });
 }
 

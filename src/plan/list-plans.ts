@@ -130,8 +130,8 @@ export class ListPlans {
 
   #readAll(stage: Stage, windows: readonly WantedWindow[]): void {
     const missing = windows.filter((window) => !this.#answer(window));
-    const parts = missing.map(({ offset, limit, countOnly }) => ({ at: { offset }, limit, countOnly }));
-    const pages = mergedPagesOf(parts, this.#maxPageSize);
+    const wanted = missing.map(({ offset, limit, countOnly }) => ({ at: { offset }, limit, countOnly }));
+    const pages = mergedPagesOf(wanted, this.#maxPageSize);
     for (const page of pages) {
       const within = missing.filter((window) => (window.countOnly ? page === pages[0] : contains(page, window)));
       this.#read(

@@ -83,19 +83,19 @@ function planReference(builder: PlanBuilder, selected: SelectedField, objects: O
   const { role, below: selection, field } = selected;
   const path = pathOf(parentPath, selected);
   const { stage, owner } = objects;
-  const parts = { group: `${textOf(objects)}.${field.name}`, owners: most(objects), stage };
+  const facts = { group: `${textOf(objects)}.${field.name}`, owners: most(objects), stage };
   if (role.kind === 'organizationOf') {
     const isPlugin = objects.type === 'Plugin';
     // A plugin that names no organization is of the one that lists it.
     if (isPlugin && isCurrent(owner)) builder.planCurrent({ stage, certain: false, path });
     const known = isPlugin ? 'named' : 'assumed';
-    builder.plan({ objects: toObjects({ ...parts, type: 'Organization' }), selection, path, known });
+    builder.plan({ objects: toObjects({ ...facts, type: 'Organization' }), selection, path, known });
   } else if (role.kind === 'reference') {
     const { noun } = role.endpoint;
     // Dashboards refer to dashboards of their own project, projects to dashboards of their own.
     const isSibling = noun === objects.type;
     const [owners, to] = isSibling ? [objects.owners, objects.to - objects.from] : [most(objects), 1];
-    const referred = toObjects({ ...parts, type: noun, owner: isSibling ? owner : objects, owners, to });
+    const referred = toObjects({ ...facts, type: noun, owner: isSibling ? owner : objects, owners, to });
     builder.plan({ objects: referred, selection, path, known: 'assumed' });
   }
 }

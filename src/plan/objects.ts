@@ -46,12 +46,12 @@ export interface Objects {
 }
 
 /** The facts that objects are made of. */
-type Parts = Pick<Objects, 'type' | 'group' | 'stage'> & Partial<Objects>;
+type Facts = Pick<Objects, 'type' | 'group' | 'stage'> & Partial<Objects>;
 
 /** One object at each owner, unless `from` and `to` say otherwise. */
-export function toObjects(parts: Parts): Objects {
-  const { owner, owners = owner === undefined ? 1 : most(owner) } = parts;
-  return { from: 0, to: 1, id: undefined, owner, certain: false, view: undefined, ...parts, owners };
+export function toObjects(facts: Facts): Objects {
+  const { owner, owners = owner === undefined ? 1 : most(owner) } = facts;
+  return { from: 0, to: 1, id: undefined, owner, certain: false, view: undefined, ...facts, owners };
 }
 
 /** The object with a key, and its owner by its scope. */

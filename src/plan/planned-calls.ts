@@ -45,8 +45,8 @@ interface Entry {
 /** The calls that are planned so far, and what they read. */
 export class PlannedCalls {
   readonly #calls = new Map<string, PlannedCall>();
-  /** The parts of groups that are read, by what is read of them. */
-  readonly #read = new Map<string, readonly Part[]>();
+  /** The ranges of groups that are read, by what is read of them. */
+  readonly #read = new Map<string, readonly Range[]>();
 
   get all(): PlannedCall[] {
     return [...this.#calls.values()];
@@ -61,10 +61,10 @@ export class PlannedCalls {
   claim(name: string, objects: Objects): number {
     const { from, to, owners } = objects;
     const text = `${name} ${objects.group}`;
-    const parts = this.#read.get(text) ?? [];
-    const joined = join(parts, { from, to });
+    const ranges = this.#read.get(text) ?? [];
+    const joined = join(ranges, { from, to });
     this.#read.set(text, joined);
-    return owners * (sizeOf(joined) - sizeOf(parts));
+    return owners * (sizeOf(joined) - sizeOf(ranges));
   }
 
   add({ endpoint, stage, lower, upper, rows, paths, when }: Entry): void {
@@ -89,23 +89,23 @@ export class PlannedCalls {
 }
 
 /** Numbers from `from` to the one before `to`. */
-interface Part {
+interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** Parts that do not touch, and another one: it takes in those that it touches. */
-function join(parts: readonly Part[], part: Part): readonly Part[] {
-  const isTouched = ({ from, to }: Part): boolean => from <= part.to && to >= part.from;
-  const touched = parts.filter(isTouched);
-  const from = Math.min(part.from, ...touched.map((one) => one.from));
-  const to = Math.max(part.to, ...touched.map((one) => one.to));
-  return [...parts.filter((one) => !isTouched(one)), { from, to }];
+/** Ranges that do not touch, and another one: it takes in those that it touches. */
+function join(ranges: readonly Range[], range: Range): readonly Range[] {
+  const isTouched = ({ from, to }: Range): boolean => from <= range.to && to >= range.from;
+  const touched = ranges.filter(isTouched);
+  const from = Math.min(range.from, ...touched.map((one) => one.from));
+  const to = Math.max(range.to, ...touched.map((one) => one.to));
+  return [...ranges.filter((one) => !isTouched(one)), { from, to }];
 }
 
-/** The count of numbers in parts that do not touch. */
-function sizeOf(parts: readonly Part[]): number {
-  return parts.reduce((size, { from, to }) => size + to - from, 0);
+/** The count of numbers in ranges that do not touch. */
+function sizeOf(ranges: readonly Range[]): number {
+  return ranges.reduce((size, { from, to }) => size + to - from, 0);
 }
 
 /** The tasks of each wave of a run, in the order of the waves. */

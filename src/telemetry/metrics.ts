@@ -20,7 +20,7 @@ import { measureRestCalls } from './rest-call-metrics.ts';
 import { measureSavedCalls, type Savers } from './saved-metrics.ts';
 import { measureTools } from './tool-metrics.ts';
 
-/** The sources of counters that other parts keep. */
+/** The sources of counters that are kept elsewhere. */
 export interface MetricsSources extends Savers {
   readonly upstream: () => UpstreamHealth;
   readonly documents: DocumentUses;

@@ -4,7 +4,7 @@ import { ageBounds } from '../rest/cache/cache-counts.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import { counter, gauge, histogram, type Instruments } from './instruments.ts';
 
-/** The parts that save REST calls and count the saved ones. */
+/** The sources of saved REST calls, with their counts. */
 export interface Savers {
   readonly upstream: () => Pick<UpstreamHealth, 'sharedReads'>;
   readonly shared: { readonly savedCalls: number };
