@@ -48,16 +48,8 @@ export interface HandleOptions
  * - a client that takes none of these gets 406, and nothing runs.
  */
 export function createHandle(options: HandleOptions): Handle {
-  const {
-    schema,
-    run,
-    bodyLimits,
-    bodyRoom,
-    compression = false,
-    corsOrigins: origins,
-    corsHeaders: headers = [],
-  } = options;
-  const { hasBudget = false, log, report, refused } = options;
+  const { compression = false, corsOrigins: origins, corsHeaders: headers = [], hasBudget = false } = options;
+  const { log, report, refused } = options;
   const vary = varyOf(origins, compression);
   const send = createSend({ compression, vary });
   const identify = options.authenticator && createIdentify(options.authenticator);
@@ -65,18 +57,8 @@ export function createHandle(options: HandleOptions): Handle {
   const graphiql = options.graphiql
     ? createGraphiql({ ...options, takesTokens: identify !== undefined, compression, vary })
     : undefined;
-  const yoga = createYogaHandler({ schema, run, bodyLimits, bodyRoom, identify, compression, vary, report, refused });
-  const fastPath = createFastPath({
-    run,
-    bodyLimits,
-    bodyRoom,
-    send,
-    stream: yoga.stream,
-    loadStreams: yoga.load,
-    identify,
-    report,
-    refused,
-  });
+  const yoga = createYogaHandler({ ...options, identify, compression, vary });
+  const fastPath = createFastPath({ ...options, send, stream: yoga.stream, loadStreams: yoga.load, identify });
   return (request, response) => {
     if (cors(request, response) || graphiql?.(request, response) === true) return;
     const { accept } = request.headers;
