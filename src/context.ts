@@ -21,7 +21,7 @@ export interface GatewayContext {
   /** The tenant for whom it runs, if the gateway holds the key: what the operation may reach and change. */
   readonly tenant?: Tenant | undefined;
   readonly loaders: Loaders;
-  /** The format of its parts; undefined: it is answered as a whole. */
+  /** The format of its parts; undefined if it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;
   /** True as long as the read is ahead of the executor. Undefined if the executor itself reads. */
   readonly isAhead?: (() => boolean) | undefined;

@@ -13,7 +13,7 @@ interface RedisOptions {
   readonly url: string;
   /** Certificates, in PEM form, of authorities that are trusted for TLS beside those that Node trusts. */
   readonly authorities?: string | undefined;
-  /** Reads the password for a connection, if it is in a file; undefined: the URL has it, or there is none. */
+  /** Reads the password for a connection from its file; undefined if the URL has it, or if there is none. */
   readonly password?: (() => string | undefined) | undefined;
   /** The password of the Sentinels, if they have one. */
   readonly sentinelPassword?: string | undefined;
@@ -353,7 +353,7 @@ function createClient({ url, authorities, password, sentinelPassword }: RedisOpt
     enableOfflineQueue: false,
     sentinelCommandTimeout: 1000,
     sentinelRetryStrategy: () => null,
-    // It is the primary no more: its Sentinels know the new one.
+    // It is not the primary any more: its Sentinels know the new one.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   });
 }
@@ -394,7 +394,7 @@ function commandOf(error: unknown): string | undefined {
   return String(command.name).toLowerCase();
 }
 
-/** True if the password is not, or no more, that of Redis. */
+/** True if Redis has another password, or a newer one. */
 function isOfPassword(error: Error): boolean {
   return error instanceof latePackage('ioredis').ReplyError && ['WRONGPASS', 'NOAUTH'].includes(reasonOf(error));
 }

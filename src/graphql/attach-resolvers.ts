@@ -24,7 +24,7 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: object): void 
   }
 }
 
-/** What is for people stays as the schema says it. */
+/** Gives a scalar its coercion. Its description stays that of the schema. */
 function attachCoercion(type: GraphQLScalarType, given: GraphQLScalarType): void {
   const { description, specifiedByURL, astNode } = type;
   Object.assign(type, given, { description, specifiedByURL, astNode });

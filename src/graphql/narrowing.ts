@@ -13,7 +13,7 @@ export class ForbiddenError extends Error {
 }
 
 /**
- * What a mutation of a tenant may reach; undefined for all that the key sees, as without a tenant. Throws if the tenant may
+ * The reach of a mutation of a tenant; undefined for all that the key sees, as without a tenant. Throws if the tenant may
  * not run it.
  */
 export function mutationReach(tenant: Tenant | undefined, name: string): Reach | undefined {

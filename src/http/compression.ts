@@ -20,7 +20,7 @@ const brotli = promisify(brotliCompress);
 const deflate = promisify(gzip);
 
 /**
- * The coding for an answer of this many bytes and a client with this `Accept-Encoding`; undefined: the answer is not
+ * The coding for an answer of this many bytes and a client with this `Accept-Encoding`; undefined if the answer is not
  * compressed.
  */
 export function codingOf(accepted: string, bytes: number): Coding | undefined {

@@ -21,7 +21,7 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
 export interface HandleOptions
   extends PageOptions,
     Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'bodyRoom' | 'report' | 'refused'> {
-  /** Authenticates callers by their tokens; undefined: callers send keys. */
+  /** Authenticates callers by their tokens; undefined if callers send keys. */
   readonly authenticator: Authenticator | undefined;
   /** True if browsers get GraphiQL. */
   readonly graphiql: boolean;

@@ -130,8 +130,8 @@ export type Coding = 'br' | 'gzip';
 const codings: readonly Coding[] = ['br', 'gzip'];
 
 /**
- * The coding that a client prefers by its `Accept-Encoding`; undefined: no coding. A coding that the client does not name
- * is not used (RFC 9110 §12.5.3), nor is one with a malformed weight.
+ * The coding that a client prefers by its `Accept-Encoding`; undefined if it takes none. A coding that the client does not
+ * name is not used (RFC 9110 §12.5.3), nor is one with a malformed weight.
  */
 export function negotiateCoding(accepted: string): Coding | undefined {
   const weights = new Map(

@@ -26,7 +26,7 @@ export interface YogaOptions {
   readonly run: RunOperation;
   readonly bodyLimits: BodyLimits;
   readonly bodyRoom: MemoryRoom;
-  /** Identifies the caller of a request; undefined: the key does. */
+  /** Identifies the caller of a request; undefined if the key does. */
   readonly identify: Identify | undefined;
   /** True if parts are compressed for clients that ask for it. */
   readonly compression: boolean;

@@ -118,7 +118,7 @@ export class Poller {
     if (this.isOpen) this.#timer = setTimeout(() => this.#begin(), waitMs);
   }
 
-  /** The earliest moment whose rows a listener may get; undefined: a first poll determines it. */
+  /** The earliest moment whose rows a listener may get; undefined until a first poll determines it. */
   #since(joining: readonly Joining[]): string | undefined {
     const all = [this.#known, ...joining.map(({ known }) => known)].filter((known) => known !== undefined);
     const [first, ...others] = all.map(({ since }) => since);

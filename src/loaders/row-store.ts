@@ -86,7 +86,7 @@ export class RowStore {
 /** Rows that are not indexed yet. */
 interface Learned {
   readonly collection: Collection;
-  /** By which the only one was read; undefined: each has its own. */
+  /** The key by which the only row was read; undefined if each row has its own. */
   readonly id: string | undefined;
   readonly rows: readonly Row[];
   readonly view: View;

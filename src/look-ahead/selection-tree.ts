@@ -172,14 +172,14 @@ export class SelectedField {
     return this.#below;
   }
 
-  /** The selections on the objects that it answers, for each type that they may have; none for leaves. */
+  /** The selections on its objects, one for each type that they may have; none for leaves. */
   get possible(): readonly ObjectSelection[] {
     const type = getNamedType(this.field.type);
     if (isObjectType(type)) return [this.below.on(type)];
     return isAbstractType(type) ? this.#tree.scope.schema.getPossibleTypes(type).map((one) => this.below.on(one)) : [];
   }
 
-  /** The selection on the objects that it answers; undefined for leaves and interfaces. */
+  /** The selection on its objects; undefined for leaves and interfaces. */
   get inside(): ObjectSelection | undefined {
     const type = getNamedType(this.field.type);
     return isObjectType(type) ? this.below.on(type) : undefined;

@@ -21,7 +21,7 @@ import { challengeOf, type ProtectedResource } from './protected-resource.ts';
 
 /** Which origins may send requests. */
 export interface OriginOptions {
-  /** Under which clients reach the gateway; undefined: from this machine. */
+  /** The URL under which clients reach the gateway; undefined if they are on this machine. */
   readonly publicUrl: string | undefined;
   /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
@@ -32,7 +32,7 @@ export interface McpHandlerOptions extends OriginOptions {
   readonly answer: AnswerMethod;
   readonly cors: Cors;
   readonly send: Send;
-  /** Tells who sends a request from its token; undefined: its key does. */
+  /** Authenticates senders by their tokens; undefined if they send keys. */
   readonly identify: Identify | undefined;
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;

@@ -108,7 +108,7 @@ function boundedBy(value: JsonSchema, uses: readonly VariableUse[], maxPageSize:
 /** Most items of lists in inputs. */
 const mostItems: Readonly<Record<string, number>> = { files: mostFiles, deletedFiles: mostFiles };
 
-/** How an id names the owner of its object. */
+/** Describes an id that names the owner of its object. */
 interface Owned {
   /** True if it has to do so by itself. */
   readonly isGlobal?: boolean;

@@ -40,7 +40,7 @@ export interface Agents {
 /** Collaborators and settings of the endpoint for agents. */
 export interface McpOptions extends CallOptions, Pick<OriginOptions, 'corsOrigins'> {
   readonly documents: () => DocumentSet;
-  /** Tells who asks from tokens; undefined: keys do. */
+  /** Authenticates agents by their tokens; undefined if they send keys. */
   readonly authenticator: Authenticator | undefined;
   readonly corsHeaders?: readonly string[];
   readonly compression?: boolean;
@@ -55,7 +55,7 @@ export interface McpOptions extends CallOptions, Pick<OriginOptions, 'corsOrigin
 /** Headers that the protocol wants requests to have. */
 const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id'];
 
-/** Makes tools of listed documents. `issuer` issues the tokens of agents; undefined: they send keys. */
+/** Makes tools of listed documents. `issuer` issues the tokens of agents; undefined if they send keys. */
 export function createAgents({ tools: names, publicUrl }: McpConfig, options: ToolOptions, issuer?: string): Agents {
   const toolsIn = memoize((set: DocumentSet) => toolsOf(set, names, options));
   const resource = issuer !== undefined && publicUrl !== undefined ? protectedResourceOf(publicUrl, issuer) : undefined;

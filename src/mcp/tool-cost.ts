@@ -25,7 +25,7 @@ export interface CostLimits {
   readonly maxUpstreamCalls: number;
 }
 
-/** The cost of a tool for callers of a tenant; undefined: for all who reach all that their key sees. */
+/** The cost of a tool for callers of a tenant. Without one, callers reach all that their key sees. */
 export function costOf(tool: ToolOperation & CostLimits, tenant?: Tenant): ToolCost {
   const { maxUpstreamCalls } = tool;
   const maxSteps = mostSteps(maxUpstreamCalls);

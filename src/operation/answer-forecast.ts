@@ -46,7 +46,7 @@ export function createAnswerForecast(limits: ForecastOptions): ForecastAnswer {
 
 const nothing: AnswerForecast = { refusal: undefined, isLarge: false };
 
-/** The forecast for these variables; undefined: for any variables. */
+/** The forecast for these variables, or for any if they are undefined. */
 function forecastWith(
   variableValues: VariableValues | undefined,
   prepared: PreparedOperation,

@@ -30,7 +30,7 @@ export interface RequestContext extends Identity {
   /** Once the document is known, its tenant has only those roles that allow it. */
   caller: Caller | undefined;
   readonly method: string;
-  /** What it says about answers that were kept; undefined if it says nothing. */
+  /** The header `Cache-Control` of the request. */
   readonly cacheControl?: string | undefined;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;

@@ -26,7 +26,7 @@ export interface OperationResult {
   readonly data?: unknown;
   readonly errors?: readonly PublicError[] | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
-  /** The time for which the client may keep the answer, in seconds; undefined: not at all. */
+  /** The time for which the client may keep the answer, in seconds; undefined if it may not keep it. */
   readonly maxAge?: number;
   /** The time until which all reads that it was made of stay fresh, in milliseconds of the clock of what is kept. */
   readonly freshUntil?: number | undefined;

@@ -16,7 +16,7 @@ export interface AnswerSize {
 /** An operation of a valid document that is sized. */
 export interface AnswerSizeRequest extends OperationScope {
   readonly maxPageSize: number;
-  /** The coerced variables; undefined: the size holds for any. */
+  /** The coerced variables; undefined if the size holds for any. */
   readonly variableValues: VariableValues | undefined;
   /** The number of items in a list whose length only the upstream's answer says; by default that of the largest page. */
   readonly openListLength?: number;

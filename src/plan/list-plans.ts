@@ -111,8 +111,8 @@ export class ListPlans {
     const jumps = this.#pendingJumps;
     this.#pendingJumps = [];
     for (const ends of Map.groupBy(jumps, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
-      // Behind one first page all jump at once, to where the longest tail begins. Those behind others may come later, and find
-      // a tail of the same length.
+      // All jumps behind one first page are made at once, to where the longest tail begins. A jump behind another page may
+      // come later, and finds a tail of the same length.
       const pages = [...Map.groupBy(ends, ({ offset }) => offset).values()];
       for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(limit, same.flat());
     }

@@ -97,8 +97,8 @@ export class RowPlans {
   }
 
   /**
-   * Rows for which a page of their list would do: it is read first from `pageFirstThreshold` rows on, and fewer rows wait
-   * for one that is in flight.
+   * Rows that a page of their list could have. From `pageFirstThreshold` rows on, the page is read first. Fewer rows wait
+   * for a page that is in flight.
    */
   #readInLists(rows: readonly WantedRow[]): void {
     const [first] = rows;

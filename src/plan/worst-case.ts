@@ -209,7 +209,7 @@ function choicesOf(
   return { name, values: canBeLeftOut ? [undefined, ...samples] : samples };
 }
 
-/** What the variables of an operation may name: with roles, each mutation may reach something else. */
+/** The reaches of an operation, one for each of its mutations if the tenant has roles. */
 function reachesOf({ tenant, ...scope }: PlanningOptions): readonly (Reach | undefined)[] {
   if (scope.operation.operation !== 'mutation' || tenant?.roles === undefined) return [tenant?.reach];
   return (rootOf(scope, undefined)?.fields ?? []).map(({ field }) => tenant.mutations.get(field.name));

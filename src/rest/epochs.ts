@@ -3,7 +3,7 @@ import { RecentMap } from '../recent-map.ts';
 
 /**
  * The name under which the answers of an upstream key are kept. A write gives the key a new one, so that answers from before
- * it are found no more. It is random: no process makes one twice, and no two keys have the same one.
+ * it are not found any more. It is random: no process makes one twice, and no two keys have the same one.
  */
 export type Epoch = string;
 

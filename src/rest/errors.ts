@@ -75,7 +75,7 @@ export interface BudgetShortage {
 export class Refusal extends UpstreamError {
   readonly shortage: BudgetShortage | undefined;
 
-  /** `retryAfter` is in seconds; undefined: never. */
+  /** `retryAfter` is in seconds; undefined if another try would fail, too. */
   constructor(code: 'RATE_LIMITED' | 'OVERLOADED', retryAfter: number | undefined, shortage?: BudgetShortage) {
     super(code, retryAfter === undefined ? undefined : { retryAfter });
     this.shortage = shortage;

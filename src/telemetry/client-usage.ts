@@ -59,7 +59,7 @@ interface Client {
 /** A client that does not name itself. */
 const nameless: Client = { client: '', version: '' };
 
-/** What is counted, with the time of the last one in milliseconds since 1970: a text of it would cost more than the rest. */
+/** The counts, with the time of the last use in milliseconds since 1970: to make a text of it would cost more than to count. */
 interface CountedRow extends Omit<UsageRow, 'lastAt'> {
   lastMs: number;
 }

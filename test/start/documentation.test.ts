@@ -139,6 +139,13 @@ test('every line that the gateway logs stands in the runbook', () => {
   expect(written.filter((line) => !quoted.has(line))).toEqual([]);
 });
 
+test('no comment of the source begins with What, Whether or How', () => {
+  const comments = [...sources].flatMap(([path, text]) =>
+    [...text.matchAll(/\/\*\*\s+(?:\* )?((?:What|Whether|How)\b.*)/g)].map(([, comment]) => `${path}: ${comment}`),
+  );
+  expect(comments).toEqual([]);
+});
+
 test('every metric and every alert of the runbook is one that there is', () => {
   const text = textOf('docs/runbook.md');
   const metrics = new Set([...textOf('docs/monitoring.md').matchAll(/`(gateway_\w+)/g)].map(([, name = '']) => name));

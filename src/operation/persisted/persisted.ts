@@ -21,9 +21,9 @@ export interface PersistedSettings {
   readonly mode: DocumentMode;
   /** True if a listed document that is not valid keeps the gateway from starting. */
   readonly strict: boolean;
-  /** True if clients may register documents by their hash; undefined: in every mode but `only`. */
+  /** True if clients may register documents by their hash. By default they may in every mode but `only`. */
   readonly automatic: boolean | undefined;
-  /** The URL of the Redis that keeps the documents that clients registered; undefined: they are kept in memory alone. */
+  /** The URL of the Redis that keeps the documents that clients registered; undefined if only memory keeps them. */
   readonly redisUrl: string | undefined;
   /** PEM certificates of authorities that are trusted for Redis, in addition to those that Node trusts. */
   readonly redisAuthorities: string | undefined;

@@ -15,7 +15,7 @@ export interface RemoteManifests {
 /** Sources and settings of fetched manifests. Times in milliseconds. */
 export interface FollowRemoteOptions {
   readonly urls: readonly string[];
-  /** The token for `Authorization: Bearer`, read for each request; undefined: no header is sent. */
+  /** The token for `Authorization: Bearer`, read for each request; undefined if no header is sent. */
   readonly token: () => string | undefined;
   /** The route to a URL: a proxy, and the trusted authorities. */
   readonly route: (url: string) => FetchOptions['route'];

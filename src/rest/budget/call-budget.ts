@@ -28,7 +28,7 @@ export type CallEnd =
 
 /** The permission to send one call. Either `end` or `giveBack` is called, once. */
 export interface Permit {
-  /** True if the call had to wait until older calls counted no more. */
+  /** True if the call had to wait until older calls had left their windows. */
   readonly waited: boolean;
   /** The least share of a window of its surface that is left, from 0 to 1. */
   readonly left: number;

@@ -2,7 +2,7 @@ import type { CountedCall } from './ledger.ts';
 import type { WindowState } from './outlook.ts';
 import type { BudgetWindow } from './settings.ts';
 
-/** The number of calls that count no more at which they are dropped together. */
+/** The number of calls outside of the window at which they are dropped together. */
 const dropped = 64;
 
 /**

@@ -8,8 +8,8 @@ export interface WindowState extends BudgetWindow {
   /** Milliseconds until no call counts, if none begins. */
   readonly emptyIn: number;
   /**
-   * Milliseconds until the n-th ended call, from 0, counts no more. Undefined for calls in flight: only that they count for
-   * at least one more window is known.
+   * Milliseconds until the n-th ended call, from 0, leaves the window. Undefined for calls in flight, which count for at
+   * least one more window.
    */
   readonly leavesIn: (n: number) => number | undefined;
 }
