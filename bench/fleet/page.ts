@@ -116,7 +116,8 @@ function notesOf(fleet: Fleet): string {
   return `- An operation is ${number(commands)} commands to Redis and ${number(each)} µs of its core. So one Redis carries about
   ${number(1e6 / each)} operations a second.
 - ${outageOf(fleet)}
-- Measured on ${machine.date} at commit ${machine.commit}, Node ${machine.node}: ${machine.processor}, ${machine.cores} cores, ${number(size.seconds)} seconds each.`;
+- Measured on ${machine.date} at commit ${machine.commit}, Node ${machine.node}: ${machine.processor}, ${machine.cores} cores, ${number(size.seconds)} seconds each.
+  The machine was busy: in the case of ${largest.gateways} gateways, Redis answered too late ${number(largest.losses)} times.`;
 }
 
 /** The facts of an outage. */

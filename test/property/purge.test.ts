@@ -153,7 +153,7 @@ test('the same with two workers, and no Redis', async () => {
   await using stack = new AsyncDisposableStack();
   const gateway = await startProcess(stack, { UPSTREAM_URL: upstream.url });
   expect(await cachedShareOf([gateway], edited, stepsOfProcesses)).toBeGreaterThan(0);
-}, 600_000);
+}, 1_800_000);
 
 test.skipIf(!hasRedis)(
   'the same over two gateways with two workers each, and one Redis',
@@ -166,7 +166,7 @@ test.skipIf(!hasRedis)(
     const gateways = await Promise.all([startProcess(stack, settings), startProcess(stack, settings)]);
     expect(await cachedShareOf(gateways, edited, stepsOfProcesses)).toBeGreaterThan(0);
   },
-  600_000,
+  1_800_000,
 );
 
 test.skipIf(!hasRedis)('a Redis that cannot be asked is no success', async () => {
