@@ -34,7 +34,7 @@ export const authSettings = {
   rolesClaim: optional(
     'JWT_ROLES_CLAIM',
     text(
-      'Claim of a token that names the roles of its user. Without it, no entry of UPSTREAM_KEYS may have roles',
+      'Claim of a token that names the roles of its user. Required if UPSTREAM_KEYS has roles',
       undefined,
       'the name of a claim, or a path such as realm_access.roles',
     ),

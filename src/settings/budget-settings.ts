@@ -6,10 +6,7 @@ import { Fault, type Kind, oneOf, whole } from './settings.ts';
 
 /** Settings of the budget of each upstream key. */
 export const budgetSettings = {
-  windows: optional(
-    'UPSTREAM_BUDGET',
-    windows('Most REST calls of a key, as calls/seconds for each surface. Without it, the gateway does not limit them'),
-  ),
+  windows: optional('UPSTREAM_BUDGET', windows('Most REST calls of a key for each surface. Default: no limit')),
   scope: required(
     'UPSTREAM_BUDGET_SCOPE',
     oneOf('Owner of UPSTREAM_BUDGET: each key, or all keys together', 'key', ['key', 'all']),

@@ -17,7 +17,7 @@ const longest = 86_400;
 export const cacheSettings = {
   ttls: optional(
     'CACHE_TTL',
-    secondsByNoun('Seconds for which REST answers are cached, for each kind of object. Without it, none are cached'),
+    secondsByNoun('Seconds for which REST answers of each kind are cached. Default: none are'),
   ),
   staleSeconds: required(
     'CACHE_STALE',

@@ -15,12 +15,12 @@ const processSettings = {
   port: required('PORT', whole('Port of the gateway. 0 takes a free one', '4000', 0, 65_535)),
   metricsPort: optional(
     'METRICS_PORT',
-    whole('Port of `/metrics`. Without it, `/metrics` is on the port of the gateway', undefined, 1, 65_535),
+    whole('Port of `/metrics`. Default: the port of the gateway', undefined, 1, 65_535),
   ),
   adminTokenFile: optional(
     'ADMIN_TOKEN_FILE',
     secretFile(
-      'File with the token that operators send to `/admin/` on METRICS_PORT. Without it, there is no `/admin/`',
+      'File with the token for `/admin/` on METRICS_PORT. Without it, there is no `/admin/`',
       'the path of a file with one token, of at least 32 ASCII characters without blanks',
       adminTokenIn,
     ),
@@ -33,7 +33,7 @@ const processSettings = {
   upstreamUrl: optional(
     'UPSTREAM_URL',
     baseUrl(
-      'URL of the REST API, with its path if it has one. embedded starts the embedded workspace, which is the default unless NODE_ENV=production',
+      'URL of the REST API. embedded starts the embedded workspace, and is the default unless NODE_ENV=production',
     ),
   ),
 };
@@ -115,13 +115,10 @@ const edgeSettings = {
     'GRAPHIQL',
     onOff('Shows GraphiQL to browsers. Default: on, but off with NODE_ENV=production', undefined),
   ),
-  corsOrigins: optional(
-    'CORS_ORIGINS',
-    origins('Origins whose pages may call the gateway. Without it, no other origin may'),
-  ),
+  corsOrigins: optional('CORS_ORIGINS', origins('Origins whose pages may call the gateway. Default: its own only')),
   corsHeaders: optional(
     'CORS_HEADERS',
-    headerNames('Headers that these pages may send, in addition to those of GraphQL clients and tracing'),
+    headerNames('Headers that these pages may send beside those of GraphQL clients and tracing'),
   ),
   incremental: required(
     'INCREMENTAL',
@@ -141,7 +138,7 @@ const edgeSettings = {
   ),
   maxErrors: required(
     'MAX_ERRORS',
-    whole('Most errors that an answer lists. One more says how many others there are', '100', 1, 100_000),
+    whole('Most errors that an answer lists. One more counts the others', '100', 1, 100_000),
   ),
 };
 
@@ -168,11 +165,11 @@ const documentLimits = {
 const workspaceSettings = {
   port: required(
     'WORKSPACE_PORT',
-    whole('Port of the embedded workspace, which listens on this machine only. 0 takes a free one', '4001', 0, 65_535),
+    whole('Port of the embedded workspace on this machine. 0 takes a free one', '4001', 0, 65_535),
   ),
   database: optional(
     'WORKSPACE_DB',
-    text('File that keeps the data of the embedded workspace. Without it, the data is in memory', undefined, 'a path'),
+    text('File with the data of the embedded workspace. Default: only memory has it', undefined, 'a path'),
   ),
   latencyMs: required(
     'WORKSPACE_LATENCY_MS',
@@ -182,9 +179,7 @@ const workspaceSettings = {
   pageCap: optional('WORKSPACE_PAGE_CAP', whole('Most rows in a page of the workspace', undefined, 1, 10_000)),
   rates: optional(
     'WORKSPACE_RATES',
-    windows(
-      'Most requests of a key, as calls/seconds for each surface. The workspace answers 429 to further ones. Without it, there is no limit',
-    ),
+    windows('Most requests of a key for each surface, before the workspace answers 429. Default: no limit'),
   ),
   eventsPerMinute: required(
     'WORKSPACE_EVENTS_PER_MINUTE',
@@ -193,18 +188,18 @@ const workspaceSettings = {
   eventsNext: required(
     'WORKSPACE_EVENTS_NEXT',
     oneOf(
-      'Parameter in the `next` of events: offset as in the OpenAPI document, before as the hosted service has it',
+      'Parameter in the `next` of events: offset as in the OpenAPI document, before as in the hosted service',
       'offset',
       ['offset', 'before'],
     ),
   ),
   dialect: required(
     'WORKSPACE_DIALECT',
-    oneOf(
-      'Form of the answers of the workspace: that of the OpenAPI document, or of the hosted service in a year',
+    oneOf('Form of the answers of the workspace: the OpenAPI document, or the hosted service in a year', 'document', [
       'document',
-      ['document', '2024', '2026'],
-    ),
+      '2024',
+      '2026',
+    ]),
   ),
 };
 

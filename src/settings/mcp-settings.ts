@@ -8,10 +8,7 @@ import { publicUrl } from './urls.ts';
 
 /** The settings of the endpoint for agents. */
 export const mcpSettings = {
-  tools: optional(
-    'MCP_TOOLS',
-    toolNames('Listed operations that agents may use as tools at `/mcp`. Without it, there are none'),
-  ),
+  tools: optional('MCP_TOOLS', toolNames('Listed operations that agents may use as tools at `/mcp`. Default: none')),
   publicUrl: optional(
     'PUBLIC_URL',
     publicUrl('URL under which clients reach the gateway. Required with MCP_TOOLS and AUTH=jwt'),

@@ -23,7 +23,7 @@ export const persistedSettings = {
   mode: required(
     'PERSISTED_DOCUMENTS_MODE',
     oneOf(
-      'off ignores manifests. allow runs listed and other documents. log also logs the others. only refuses the others, and is the default with AUTH=jwt',
+      '`off` ignores manifests. `allow` runs all documents. `log` also logs those not listed. `only` refuses them, and is the default with AUTH=jwt',
       'allow',
       documentModes,
     ),

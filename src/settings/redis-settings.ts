@@ -8,12 +8,9 @@ import { redisUrl } from './urls.ts';
 export const redisSettings = {
   redisUrl: optional(
     'REDIS_URL',
-    redisUrl('Redis in which gateways share documents, budgets and the cache. Without it, each keeps its own'),
+    redisUrl('Redis in which gateways share documents, budgets and the cache. Default: each keeps its own'),
   ),
-  redisAuthorities: optional(
-    'REDIS_CA',
-    pemFile('PEM file with certificate authorities for a Redis with TLS, in addition to those of Node'),
-  ),
+  redisAuthorities: optional('REDIS_CA', pemFile('PEM file with more certificate authorities for Redis')),
   redisPasswordFile: optional(
     'REDIS_PASSWORD_FILE',
     secretFile(

@@ -7,15 +7,10 @@ import { certificatesIn, keyFile, pemFile } from './setting-files.ts';
 
 /** Settings of TLS to the upstream: the trusted authorities, and the gateway's client certificate. */
 export const tlsSettings = {
-  authorities: optional(
-    'UPSTREAM_CA',
-    pemFile('PEM file with certificate authorities for the upstream, in addition to those of Node'),
-  ),
+  authorities: optional('UPSTREAM_CA', pemFile('PEM file with more certificate authorities for the upstream')),
   certificate: optional(
     'UPSTREAM_CLIENT_CERT',
-    pemFile(
-      'PEM file with the certificate that the gateway shows the upstream, and then its intermediate certificates',
-    ),
+    pemFile('PEM file with the certificate for the upstream, and then its intermediate certificates'),
   ),
   key: optional('UPSTREAM_CLIENT_KEY', keyFile('PEM file with the private key of UPSTREAM_CLIENT_CERT')),
 };
