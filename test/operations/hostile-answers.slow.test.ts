@@ -133,15 +133,16 @@ test('many large rows are refused together, and answered one by one', { timeout:
   });
 });
 
-test('answers that clients do not take are held in the room of the process, and further ones are refused', {
+test('answers that clients do not take are held in the room of the process, and given up for those of clients that read', {
   timeout: 120_000,
 }, async () => {
   const { gateway } = attacked();
   const query = `{ ${Array.from({ length: 12 }, (_, at) => `a${at}: node(id: "${dashboardId(1)}") { ... on Dashboard { description } }`).join(' ')} }`;
   await withstand(gateway, async () => {
     const sockets = await together(20, 2, () => askAndStop(gateway.port, query));
-    const refused = await gateway.ask(query);
-    expect([refused.status, codeOf(refused), refused.headers.get('retry-after')]).toEqual([503, 'OVERLOADED', '1']);
+    // From then on all of them have been stuck for so long that they may be ended.
+    await pause(1100);
+    for (let times = 0; times < 3; times += 1) expect(codeOf(await gateway.ask(query))).toBeUndefined();
     expect((await gateway.ask(honest)).body).toBe(whole);
     for (const socket of sockets) socket.destroy();
     await pause(500);

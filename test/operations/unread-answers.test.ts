@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
+import { key } from '../support/gateway.ts';
+import { pause } from '../support/load.ts';
+import { project } from '../support/rows.ts';
+
+const name = 'a'.repeat(7_000_000);
+const query = '{ project(id: 1) { a: name b: name c: name d: name } }';
+
+test('if there is no room for an answer, the client that reads nothing of its own is ended and counted', async () => {
+  const routes = { 'GET /api/projects/1/': project(1, { name }) };
+  const { gateway } = await startBoth(routes, { maxAnswerBytes: 2 ** 26, answerRoomBytes: 40_000_000 });
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname).on('error', () => undefined);
+  const body = JSON.stringify({ query });
+  socket.write(
+    `POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\nauthorization: Bearer ${key}\r\n` +
+      `content-length: ${body.length}\r\n\r\n${body}`,
+  );
+  await once(socket, 'readable');
+  await pause(1100);
+  const answer = await gateway.ask(query);
+  expect([answer.status, answer.body.length > 4 * name.length]).toEqual([200, true]);
+  let taken = 0;
+  socket.on('data', (chunk) => void (taken += chunk.length));
+  await once(socket, 'close');
+  expect(taken).toBeLessThan(4 * name.length);
+  expect(await gateway.gateway.metrics.render()).toMatch(/^gateway_refused_requests_total\{.*slow_reader.*\} 1$/m);
+});
+
+test('if there is no room for an answer and nobody who could be ended, the answer is refused', async () => {
+  const routes = { 'GET /api/projects/1/': project(1, { name }) };
+  const { gateway } = await startBoth(routes, { maxAnswerBytes: 2 ** 26, answerRoomBytes: 20_000_000 });
+  const refused = await gateway.ask(query);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(refused.errors?.[0]?.extensions['code']).toBe('OVERLOADED');
+  expect((await gateway.ask('{ project(id: 1) { name } }')).errors).toBeUndefined();
+});
