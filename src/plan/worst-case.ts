@@ -88,10 +88,12 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   /** The cheapest of all, those that are refused too: one more variable may make it a plan. */
   let bottom = start;
   let { objects } = first.plan;
+  /** Plans of as many calls as the worst, with another value of each variable: a further variable may make one dearer. */
+  const ties = new Map<string, Found>();
   const search = (): void => {
     for (const { name, values } of choices) {
       // Each is also tried without the others: some exclude each other, as `first` and `last` do.
-      for (const around of new Set([worst, least, bottom, start, ...changed])) {
+      for (const around of new Set([worst, least, bottom, start, ...changed, ...ties.values()])) {
         const twins = around === least || around === bottom ? twinsOf(name, around.variables) : [];
         for (const value of [...values, ...twins]) {
           const variables = { ...around.variables, [name]: value };
@@ -100,16 +102,19 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
           const found = { ...planned, variables };
           objects = Math.max(objects, found.plan.objects);
           if (isRefused(usual) && !isRefused(found)) usual = found;
+          if (found.plan.upper > worst.plan.upper) ties.clear();
           if (costsMore(found, worst)) worst = found;
+          else if (found.plan.upper === worst.plan.upper && value !== worst.variables[name]) ties.set(name, found);
           if (!isRefused(found) && (isRefused(least) || costsLess(found, least))) least = found;
           if (costsLess(found, bottom)) bottom = found;
         }
       }
     }
   };
-  for (let round = 0, before: readonly Found[] = []; round < mostRounds; round += 1) {
-    if (before[0] === worst && before[1] === least && before[2] === bottom) break;
-    before = [worst, least, bottom];
+  for (let round = 0, before: readonly unknown[] = []; round < mostRounds; round += 1) {
+    const now = [worst, least, bottom, ties.size];
+    if (now.every((one, place) => one === before[place])) break;
+    before = now;
     search();
   }
   const lower = Math.min(least.plan.lower, worst.plan.upper);

@@ -92,6 +92,16 @@ test.each([
   expect(toolOf(text).definitionFor(undefined)._meta.restCalls.upper).toBe(1 + lists);
 });
 
+test('the most REST calls of a tool are found where a switch and an id have to change together', () => {
+  const { upper } = toolOf(`query A($no: Boolean = false, $id: ID!, $last: Int) { organization(id: $id) {
+    ... @skip(if: $no) { id }
+    ... @include(if: $no) { pluginActivity { totalCount } }
+    pluginActivity { totalCount }
+    plugins(last: $last) { pageInfo { hasNextPage } } } }`).definitionFor(undefined)._meta.restCalls;
+  // The project that is open, the activity, and two pages of the plugins.
+  expect(upper).toBe(4);
+});
+
 const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
 
 test.each(mutations.map(({ name }) => name))('the tool %s costs a REST call, whatever its input names', (name) => {
