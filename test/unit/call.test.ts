@@ -171,8 +171,12 @@ test('a call that is given up while it waits for a connection is taken back, unl
   const limits = { operationDeadlineMs: 5000, maxInFlight: 10, upstreamUrl: 'http://upstream.test' };
   const callBudget = createCallBudget({ ...limits, settings: budgetOf({ rest: '10/60' }) });
   const upstream = createSilentUpstream({ slots: 10, callBudget, isUnconnected: true });
+  const startedAt = performance.now();
   const reads = [startRead(upstream), startRead(upstream)];
   await until(() => reads.every(({ calls }) => calls.made === 1));
+  // A timeout counts once the upstream has had a call for as long as it was held back here.
+  const madeAt = performance.now();
+  await until(() => performance.now() - madeAt >= madeAt - startedAt);
   reads[0]?.leave();
   reads[1]?.expire();
   await Promise.all(reads.map(({ ended }) => ended));
