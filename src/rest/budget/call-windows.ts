@@ -17,19 +17,20 @@ export class CallWindows {
   readonly #inFlight = new Set<CountedCall>();
   /** In the order of their end. */
   readonly #ended: CountedCall[] = [];
-  /** The index in `#ended` of the first call that counts, for each window. */
-  readonly #firsts: number[];
+  readonly #longestWindowMs: number;
+  /** The number of ended calls that counted no more when the windows were last looked at. */
+  #past = 0;
 
   /** A call without an answer for `longestCallMs` milliseconds counts as ended then. */
   constructor(windows: readonly BudgetWindow[], longestCallMs: number) {
     this.#windows = windows;
     this.#longestCallMs = longestCallMs;
-    this.#firsts = windows.map(() => 0);
+    this.#longestWindowMs = Math.max(...windows.map(({ ms }) => ms));
   }
 
   /** The calls that count in the longest window; those in flight come last. */
   get calls(): readonly CountedCall[] {
-    return [...this.#ended.slice(Math.min(...this.#firsts)), ...this.#inFlight];
+    return [...this.#ended.slice(this.#past), ...this.#inFlight];
   }
 
   /** Counts a call that begins. */
@@ -52,7 +53,7 @@ export class CallWindows {
     this.#endOverdue(now);
     this.#forget(now);
     return this.#windows.map(({ limit, ms }, index) => {
-      const first = this.#firsts[index] ?? 0;
+      const first = this.#indexAfter(now - ms);
       return {
         limit: limits?.[index] ?? limit,
         ms,
@@ -87,22 +88,24 @@ export class CallWindows {
     while (at > 0 && (this.#ended[at - 1]?.endedAt ?? 0) > call.endedAt) at -= 1;
     if (at === this.#ended.length) this.#ended.push(call);
     else this.#ended.splice(at, 0, call);
-    this.#firsts.forEach((first, index) => {
-      if (at < first) this.#firsts[index] = first + 1;
-    });
+    if (at < this.#past) this.#past += 1;
   }
 
   #forget(now: number): void {
-    this.#windows.forEach(({ ms }, index) => {
-      let first = this.#firsts[index] ?? 0;
-      while (first < this.#ended.length && (this.#ended[first]?.endedAt ?? 0) + ms <= now) first += 1;
-      this.#firsts[index] = first;
-    });
-    const past = Math.min(...this.#firsts);
-    if (past < dropped) return;
-    this.#ended.splice(0, past);
-    this.#firsts.forEach((first, index) => {
-      this.#firsts[index] = first - past;
-    });
+    this.#past = this.#indexAfter(now - this.#longestWindowMs);
+    if (this.#past < dropped) return;
+    this.#ended.splice(0, this.#past);
+    this.#past = 0;
+  }
+
+  /** The index of the first call that ended after a time. */
+  #indexAfter(time: number): number {
+    let [from, to] = [0, this.#ended.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if ((this.#ended[middle]?.endedAt ?? 0) <= time) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 }
