@@ -4,7 +4,7 @@ export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: o
 /** The same reason is not logged again within this time, in milliseconds: some things fail now and then for hours. */
 const quietMs = 60_000;
 
-/** Most reasons that are kept apart. */
+/** The most reasons that are remembered. */
 const mostReasons = 1000;
 
 /** Keeps what fails again and again from filling the log: each reason is logged once a minute at most. */

@@ -2,7 +2,7 @@ import { isUpstreamId } from '../graphql/ids.ts';
 import type { Reach } from '../rest/reach.ts';
 import type { Role, Tenant } from '../rest/tenants.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
-import { kindOf, memberPath, type Place } from './tenants-error.ts';
+import { type FilePlace, kindOf, memberPath } from './tenants-error.ts';
 
 /** The rights that an entry of a tenant, or one of its roles, gives. */
 export type Rights = Pick<Tenant, 'reach' | 'mutations' | 'roles'>;
@@ -11,7 +11,7 @@ export type Rights = Pick<Tenant, 'reach' | 'mutations' | 'roles'>;
 export const rightsMembers: readonly string[] = ['projects', 'organizations', 'mutations', 'roles'];
 
 /** The rights of an entry. `mutationNames` are the names of all mutations. */
-export function rightsOf(entry: JsonObject, where: Place, mutationNames: readonly string[]): Rights {
+export function rightsOf(entry: JsonObject, where: FilePlace, mutationNames: readonly string[]): Rights {
   const reach = reachOf(entry, where, undefined);
   const names = mutationsOf(entry, where, { names: mutationNames, reach, what: 'a mutation' });
   const mutations = new Map(names.map((name) => [name, reach]));
@@ -21,7 +21,7 @@ export function rightsOf(entry: JsonObject, where: Place, mutationNames: readonl
 /** The most that a role may give: what its entry gives. */
 type Bounds = Pick<Rights, 'reach' | 'mutations'>;
 
-function rolesOf(value: unknown, entry: Bounds, where: Place): Rights['roles'] {
+function rolesOf(value: unknown, entry: Bounds, where: FilePlace): Rights['roles'] {
   if (value === undefined) return undefined;
   if (!isObject(value)) throw where.error(`an object with a member for each role, but got ${kindOf(value)}`);
   const roles = Object.entries(value).map(([name, role]): [string, Role] => {
@@ -36,7 +36,7 @@ function rolesOf(value: unknown, entry: Bounds, where: Place): Rights['roles'] {
 
 const roleMembers = ['mutations', 'projects', 'organizations', 'documents'];
 
-function roleOf(role: JsonObject, entry: Bounds, where: Place): Role {
+function roleOf(role: JsonObject, entry: Bounds, where: FilePlace): Role {
   where.refuseUnknown(role, roleMembers);
   const reach = reachOf(role, where, entry.reach);
   const names = [...entry.mutations.keys()];
@@ -48,7 +48,11 @@ function roleOf(role: JsonObject, entry: Bounds, where: Place): Role {
  * The reach of an entry or a role that is narrowed, `within` what it may reach at most; otherwise that. A list that is left
  * out beside the other one is empty.
  */
-function reachOf({ projects, organizations }: JsonObject, where: Place, within: Reach | undefined): Reach | undefined {
+function reachOf(
+  { projects, organizations }: JsonObject,
+  where: FilePlace,
+  within: Reach | undefined,
+): Reach | undefined {
   if (projects === undefined && organizations === undefined) return within;
   return {
     projects: new Set(idsOf(projects ?? [], 'Project', where.at('.projects'), within?.projects)),
@@ -66,7 +70,7 @@ const idForms = {
 function idsOf(
   value: unknown,
   type: 'Project' | 'Organization',
-  place: Place,
+  place: FilePlace,
   within: ReadonlySet<string> | undefined,
 ): readonly string[] {
   if (!isList(value)) throw place.unexpected('a list of ids', value);
@@ -92,7 +96,7 @@ interface Allowable {
 
 function mutationsOf(
   { mutations: value = false }: JsonObject,
-  where: Place,
+  where: FilePlace,
   { names, reach, what }: Allowable,
 ): readonly string[] {
   const place = where.at('.mutations');
@@ -110,7 +114,7 @@ function mutationsOf(
   });
 }
 
-function documentsOf(value: unknown, place: Place): ReadonlySet<string> | undefined {
+function documentsOf(value: unknown, place: FilePlace): ReadonlySet<string> | undefined {
   if (value === undefined) return undefined;
   if (!isList(value)) throw place.unexpected('a list of names of listed operations', value);
   const names = value.map((name, index) => {

@@ -5,7 +5,7 @@ import { roleContents } from '../rest/roles.ts';
 import type { Tenant, Tenants } from '../rest/tenants.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { rightsMembers, rightsOf } from './entry-rights.ts';
-import { kindOf, memberPath, Place, shown, TenantsError } from './tenants-error.ts';
+import { FilePlace, kindOf, memberPath, shown, TenantsError } from './tenants-error.ts';
 
 /** The source of the entries of tenants. */
 export interface TenantsSource {
@@ -39,7 +39,7 @@ export function readTenants(source: TenantsSource): TenantsRead {
   const faults: string[] = [];
   for (const [name, entry] of Object.entries(value)) {
     try {
-      const where = new Place(path, memberPath(name));
+      const where = new FilePlace(path, memberPath(name));
       if (name === '') throw where.unexpected('the name of a tenant', name);
       if (!isObject(entry)) throw where.error(`an object with a key, a keyFile or a keyEnv, but got ${kindOf(entry)}`);
       tenants.set(name, tenantOf(name, entry, where, source));
@@ -56,7 +56,7 @@ export function readTenants(source: TenantsSource): TenantsRead {
 const keyMembers = ['key', 'keyFile', 'keyEnv'] as const;
 const members = [...keyMembers, ...rightsMembers];
 
-function tenantOf(name: string, entry: JsonObject, where: Place, source: TenantsSource): Tenant {
+function tenantOf(name: string, entry: JsonObject, where: FilePlace, source: TenantsSource): Tenant {
   where.refuseUnknown(entry, members);
   if (entry['roles'] !== undefined && !source.hasRoles)
     throw where.at('.roles').error('JWT_ROLES_CLAIM to be set, because tokens name roles in that claim');
@@ -71,7 +71,7 @@ function tenantOf(name: string, entry: JsonObject, where: Place, source: Tenants
   return { name, key, keyHash: sha256(key), entryHash: sha256(JSON.stringify(contents)), ...rights };
 }
 
-function keyOf(entry: JsonObject, where: Place, { environment }: TenantsSource): string {
+function keyOf(entry: JsonObject, where: FilePlace, { environment }: TenantsSource): string {
   const given = keyMembers.filter((member) => entry[member] !== undefined);
   const [member] = given;
   if (member === undefined || given.length > 1) {
@@ -100,7 +100,7 @@ function keyOf(entry: JsonObject, where: Place, { environment }: TenantsSource):
 }
 
 /** The form of a bearer token in an `Authorization` header (RFC 6750 §2.1). */
-function checkedKey(key: string, place: Place, what: string): string {
+function checkedKey(key: string, place: FilePlace, what: string): string {
   if (/^[\w\-.~+/]{1,4000}=*$/.test(key)) return key;
   throw place.error(`a personal API key (letters, digits and -._~+/ without spaces), but ${what} is something else`);
 }

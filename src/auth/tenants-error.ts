@@ -13,7 +13,7 @@ export class TenantsError extends Error {
 }
 
 /** A place in a file of upstream keys, for messages. */
-export class Place {
+export class FilePlace {
   readonly #file: string;
   readonly #path: string;
 
@@ -23,8 +23,8 @@ export class Place {
   }
 
   /** A place within this one: `.member` or `[index]`. */
-  at(member: string): Place {
-    return new Place(this.#file, `${this.#path}${member}`);
+  at(member: string): FilePlace {
+    return new FilePlace(this.#file, `${this.#path}${member}`);
   }
 
   /** Throws a fault if an object has a member other than these. */

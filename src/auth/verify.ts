@@ -32,7 +32,7 @@ export interface VerifiedToken {
 }
 
 /** The result of a verification. */
-export type Verdict =
+export type Verification =
   | { readonly kind: 'verified'; readonly token: VerifiedToken }
   // Malformed, of another provider, expired, or signed with a key that the provider does not have; `reason` says which.
   | { readonly kind: 'invalid'; readonly reason: string }
@@ -54,7 +54,7 @@ const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
  * Verifies a token (RFC 7519) with the provider's keys alone. Keys that the token itself names (`jwk`, `jku`, `x5u`) are
  * never used. Asks for a new key set if the token names a key that the set does not have.
  */
-export async function verifyToken(token: string, keySet: KeySet, rules: TokenRules): Promise<Verdict> {
+export async function verifyToken(token: string, keySet: KeySet, rules: TokenRules): Promise<Verification> {
   if (token.length > longest) return invalid(`it has more than ${longest} characters`);
   if (!isSignedAsExpected(token)) return invalid(`it has no header whose \`alg\` is one of ${algorithms.join(', ')}`);
   if (keySet.keys === undefined) await keySet.renew();
@@ -75,12 +75,12 @@ function isSignedAsExpected(token: string): boolean {
   }
 }
 
-async function verifyOnce(token: string, keySet: KeySet, rules: TokenRules): Promise<Verdict | 'unknown key'> {
+async function verifyOnce(token: string, keySet: KeySet, rules: TokenRules): Promise<Verification | 'unknown key'> {
   const { keys } = keySet;
   if (keys === undefined) return unverifiable(keySet);
   try {
     const { payload } = await latePackage('jose').jwtVerify(token, keys, optionsOf(rules));
-    return verdictOf(payload, rules);
+    return verificationOf(payload, rules);
   } catch (error) {
     // Whatever else is thrown is about the token, or about a key of the provider that cannot be used.
     return error instanceof latePackage('jose').errors.JWKSNoMatchingKey ? 'unknown key' : invalid(faultOf(error));
@@ -93,7 +93,7 @@ function optionsOf({ issuer, audience, agentAudience, tenantClaim }: TokenRules)
   return { algorithms, issuer, audience: audiences, requiredClaims, clockTolerance: toleranceSeconds };
 }
 
-function verdictOf(payload: JWTPayload, { audience, tenantClaim, rolesClaim }: TokenRules): Verdict {
+function verificationOf(payload: JWTPayload, { audience, tenantClaim, rolesClaim }: TokenRules): Verification {
   const { sub: subject, exp = 0, aud = [] } = payload;
   const tenant = Object.hasOwn(payload, tenantClaim) ? payload[tenantClaim] : undefined;
   if (!isText(subject)) return invalid(unusable('sub'));
@@ -122,10 +122,10 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-function invalid(reason: string): Verdict {
+function invalid(reason: string): Verification {
   return { kind: 'invalid', reason };
 }
 
-function unverifiable({ retryAfter }: KeySet): Verdict {
+function unverifiable({ retryAfter }: KeySet): Verification {
   return { kind: 'unverifiable', retryAfter };
 }

@@ -65,7 +65,7 @@ function counted(calls: number): string {
   return `${calls} REST ${calls === 1 ? 'call' : 'calls'}`;
 }
 
-/** The variables that make it so dear, those that say something by their value first. */
+/** The variables that make it so expensive, those that say something by their value first. */
 function withVariables(variables: Variables): string {
   const shown = Object.entries(variables).flatMap(([name, value]) => {
     if (typeof value === 'number' || typeof value === 'boolean') return [`${name}: ${value}`];

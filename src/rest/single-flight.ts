@@ -18,7 +18,7 @@ const mostIdle = 1000;
  */
 export class SingleFlight<Work extends SharedWork<object>> {
   readonly #options: SingleFlightOptions;
-  readonly #byKey = new Map<string, Map<string, Place<Work>>>();
+  readonly #byKey = new Map<string, Map<string, FlightEntry<Work>>>();
   #sweepAt = mostIdle;
   #joined = 0;
 
@@ -42,9 +42,9 @@ export class SingleFlight<Work extends SharedWork<object>> {
   /** Makes work that begins now available to later waiters. It replaces older work of the same name. */
   add(sharingKey: string, name: string, work: Work): void {
     const works = this.#worksOf(sharingKey);
-    const place = { name, works, work };
-    works.set(name, place);
-    work.begin(place, this.#options.now());
+    const entry = { name, works, work };
+    works.set(name, entry);
+    work.begin(entry, this.#options.now());
   }
 
   /**
@@ -55,11 +55,11 @@ export class SingleFlight<Work extends SharedWork<object>> {
     this.#byKey.get(sharingKey)?.clear();
   }
 
-  #worksOf(sharingKey: string): Map<string, Place<Work>> {
+  #worksOf(sharingKey: string): Map<string, FlightEntry<Work>> {
     const known = this.#byKey.get(sharingKey);
     if (known !== undefined) return known;
     if (this.#byKey.size >= this.#sweepAt) this.#dropIdle();
-    const works = new Map<string, Place<Work>>();
+    const works = new Map<string, FlightEntry<Work>>();
     this.#byKey.set(sharingKey, works);
     return works;
   }
@@ -72,19 +72,19 @@ export class SingleFlight<Work extends SharedWork<object>> {
 }
 
 /**
- * The place of work in flight; empty once it has ended. V8 keeps the old tables of a map that grows until a full garbage
+ * The entry of work in flight; empty once it has ended. V8 keeps the old tables of a map that grows until a full garbage
  * collection. If the maps held the works themselves, these would be kept with all that they refer to.
  */
-interface Place<Work> {
+interface FlightEntry<Work> {
   readonly name: string;
-  readonly works: Map<string, Place<Work>>;
+  readonly works: Map<string, FlightEntry<Work>>;
   work: Work | undefined;
 }
 
 /** Work in flight and its waiters. Subclasses know how it is done and what waiters get. */
 export abstract class SharedWork<Waiter extends object> {
   #startedAt = 0;
-  #place: Place<SharedWork<object>> | undefined;
+  #entry: FlightEntry<SharedWork<object>> | undefined;
   #waiters: Waiter[] = [];
 
   /** The time of its start, on the clock of its single flight. */
@@ -98,8 +98,8 @@ export abstract class SharedWork<Waiter extends object> {
   }
 
   /** Called when its single flight begins to share it. */
-  begin(place: Place<SharedWork<object>>, startedAt: number): void {
-    this.#place = place;
+  begin(entry: FlightEntry<SharedWork<object>>, startedAt: number): void {
+    this.#entry = entry;
     this.#startedAt = startedAt;
   }
 
@@ -122,11 +122,11 @@ export abstract class SharedWork<Waiter extends object> {
   end(): readonly Waiter[] {
     const waiters = this.#waiters;
     this.#waiters = [];
-    const place = this.#place;
-    this.#place = undefined;
-    if (place === undefined) return waiters;
-    place.work = undefined;
-    if (place.works.get(place.name) === place) place.works.delete(place.name);
+    const entry = this.#entry;
+    this.#entry = undefined;
+    if (entry === undefined) return waiters;
+    entry.work = undefined;
+    if (entry.works.get(entry.name) === entry) entry.works.delete(entry.name);
     return waiters;
   }
 

@@ -34,7 +34,7 @@ const longestLookMs = 1000;
  * The time in milliseconds for which idle connections stay open after the port is closed: a client may be about to send
  * a request.
  */
-const lastWordMs = 1000;
+const idleCloseDelayMs = 1000;
 
 /** The interval at which times are checked, in milliseconds. */
 const tickMs = 5;
@@ -77,7 +77,7 @@ export class GracefulStop {
     const cut = setTimeout(() => this.#server.closeAllConnections(), drainMs);
     await this.#stopListening();
     this.#times.cutStreams?.();
-    const quietAt = performance.now() + Math.min(lastWordMs, drainMs / 10);
+    const quietAt = performance.now() + Math.min(idleCloseDelayMs, drainMs / 10);
     while (this.#connections.size > 0) {
       if (performance.now() >= quietAt) this.#server.closeIdleConnections();
       await delay(tickMs);

@@ -42,7 +42,7 @@ export interface Usage {
 /** The usage before the first operation. */
 export const noUsage: Usage = { operations: [], deprecated: [], otherRestCalls: 0 };
 
-/** Most names with their versions that are counted apart. */
+/** Most names with their versions that are counted separately. */
 export const mostClients = 100;
 
 /** All clients beyond those. */

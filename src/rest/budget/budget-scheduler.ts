@@ -3,7 +3,7 @@ import { type BudgetShortage, Refusal, UpstreamError } from '../errors.ts';
 import { FairQueue, type Queued } from '../fair-queue.ts';
 import type { Surface } from '../operation-ids.ts';
 import type { CallBudget, Claim, Demand, Outlooks, Permit } from './call-budget.ts';
-import type { AccountCall, Counts, Ledger, Verdict, Want } from './ledger.ts';
+import type { AccountCall, Counts, Ledger, Want, WantDecision } from './ledger.ts';
 import { type BudgetSettings, type BudgetWindow, partsOf, percentOf, shareOf } from './settings.ts';
 
 /** Settings of the scheduler. */
@@ -164,7 +164,7 @@ export class BudgetScheduler implements CallBudget {
 
   #hear(
     queue: KeyQueue,
-    decided: readonly { readonly group: Group; readonly want: Want; readonly verdict: Verdict }[],
+    decided: readonly { readonly group: Group; readonly want: Want; readonly verdict: WantDecision }[],
   ): void {
     queue.isAsked = false;
     const now = this.#options.now();
@@ -244,7 +244,7 @@ export class BudgetScheduler implements CallBudget {
   }
 
   /** The refusal of calls that cannot begin in time. */
-  #refusalOf({ counts, subject }: Want, { turnMs, surface }: Verdict & { readonly kind: 'wait' }): Refusal {
+  #refusalOf({ counts, subject }: Want, { turnMs, surface }: WantDecision & { readonly kind: 'wait' }): Refusal {
     const tooMany = partsOf(counts).flatMap(([one, count]): readonly BudgetShortage[] => {
       const window = this.#windowsOf(one, subject).find(({ limit }) => count > limit);
       return window === undefined ? [] : [{ surface: one, calls: count, window }];
@@ -264,7 +264,7 @@ export class BudgetScheduler implements CallBudget {
   }
 }
 
-const never: Verdict = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY, surface: 'rest' };
+const never: WantDecision = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY, surface: 'rest' };
 
 function wantOf({ key }: KeyQueue, { calls, isBackground, hasWaited }: Group): Want {
   const counts: Partial<Record<Surface, number>> = {};

@@ -42,7 +42,7 @@ export interface Want {
 }
 
 /** The decision on a want. */
-export type Verdict =
+export type WantDecision =
   // All of its calls begin. `left` is the least share of a window that is left then, from 0 to 1, by surface.
   | { readonly kind: 'begin'; readonly calls: readonly AccountCall[]; readonly left: Counts }
   // All of its calls may begin in `turnMs` milliseconds if those in flight end soon; infinite means never. `surface` is the
@@ -77,7 +77,7 @@ export interface End extends AccountCall {
 /** The place where calls are counted. An answer from another process comes as a promise. No method fails. */
 export interface Ledger {
   /** Reserves calls for wants, in their order. */
-  readonly reserve: (wants: readonly Want[]) => MaybePromise<readonly Verdict[]>;
+  readonly reserve: (wants: readonly Want[]) => MaybePromise<readonly WantDecision[]>;
   /** Reports calls that have ended. */
   readonly end: (ends: readonly End[]) => void;
   /** Takes back a reserved call that is not sent. */

@@ -1,7 +1,17 @@
 import { RecentMap } from '../../recent-map.ts';
 import type { Surface } from '../operation-ids.ts';
 import { type AccountOptions, KeyAccount } from './key-account.ts';
-import type { Account, AccountCall, CountedCall, End, Ledger, Outlook, Question, Verdict, Want } from './ledger.ts';
+import type {
+  Account,
+  AccountCall,
+  CountedCall,
+  End,
+  Ledger,
+  Outlook,
+  Question,
+  Want,
+  WantDecision,
+} from './ledger.ts';
 import { leftAfter, outlookOf, type States, waitMs } from './outlook.ts';
 import { type BudgetSettings, leftToOthers, partsOf, percentOf, shareOf } from './settings.ts';
 
@@ -55,7 +65,7 @@ export class LocalLedger implements Ledger {
     return account;
   }
 
-  reserve(wants: readonly Want[]): readonly Verdict[] {
+  reserve(wants: readonly Want[]): readonly WantDecision[] {
     const held = new HeldCalls();
     return wants.map((want) => this.#reserveAll(want, held));
   }
@@ -82,7 +92,7 @@ export class LocalLedger implements Ledger {
     return questions.map(({ account, subject }) => outlookOf(this.#statesOf(account, subject, false, now)));
   }
 
-  #reserveAll(want: Want, held: HeldCalls): Verdict {
+  #reserveAll(want: Want, held: HeldCalls): WantDecision {
     const now = this.#options.now();
     const { key, subject, isBackground, counts } = want;
     const parts = partsOf(counts).map(([surface, count]) => {

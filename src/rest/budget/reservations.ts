@@ -1,4 +1,4 @@
-import type { Account, AccountCall, Counts, Outlook, Question, Verdict, Want } from './ledger.ts';
+import type { Account, AccountCall, Counts, Outlook, Question, Want, WantDecision } from './ledger.ts';
 import { leftAfter, outlookOf, type States, type WindowState, waitMs } from './outlook.ts';
 import type { LogStates, ScriptQuestion, WaveNames } from './redis-script.ts';
 import { agents, type BudgetSettings, type BudgetWindow, partsOf, percentOf, shareOf } from './settings.ts';
@@ -55,7 +55,7 @@ export class Reservation {
     calls: readonly AccountCall[],
     isAllowed: boolean,
     states: readonly LogStates[],
-  ): Verdict {
+  ): WantDecision {
     const parts = partsOf(counts).map(([surface, count]) => {
       const of = this.#statesOf({ key, surface }, subject, states);
       return { surface, count, of, turnMs: Math.max(waitMs(of.all, count), waitMs(of.own, count)) };

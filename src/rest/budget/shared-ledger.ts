@@ -1,5 +1,15 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { Account, AccountCall, CountedCall, End, Ledger, Outlook, Question, Verdict, Want } from './ledger.ts';
+import type {
+  Account,
+  AccountCall,
+  CountedCall,
+  End,
+  Ledger,
+  Outlook,
+  Question,
+  Want,
+  WantDecision,
+} from './ledger.ts';
 import type { LocalLedger } from './local-ledger.ts';
 import type { RedisCounts } from './redis-counts.ts';
 import { Reservation } from './reservations.ts';
@@ -23,7 +33,7 @@ export class SharedLedger implements Ledger {
     this.#options = options;
   }
 
-  reserve(wants: readonly Want[]): MaybePromise<readonly Verdict[]> {
+  reserve(wants: readonly Want[]): MaybePromise<readonly WantDecision[]> {
     const { local, redis } = this.#options;
     const shared = wants.filter(({ key }) => redis.isUp && local.isProven(key));
     if (shared.length === 0) return this.#reserveHere(wants);
@@ -57,7 +67,7 @@ export class SharedLedger implements Ledger {
     return shared.length === 0 ? local.look(questions) : this.#lookThere(questions, shared);
   }
 
-  #reserveHere(wants: readonly Want[]): readonly Verdict[] {
+  #reserveHere(wants: readonly Want[]): readonly WantDecision[] {
     const { local, redis } = this.#options;
     const verdicts = local.reserve(wants);
     redis.changed(verdicts.flatMap(begunIn).filter(({ account }) => local.isProven(account.key)));
@@ -65,7 +75,7 @@ export class SharedLedger implements Ledger {
   }
 
   /** Begins the calls in the own ledger, without limits, and keeps those that Redis allows. */
-  async #reserveThere(wants: readonly Want[]): Promise<readonly Verdict[]> {
+  async #reserveThere(wants: readonly Want[]): Promise<readonly WantDecision[]> {
     const { local, redis } = this.#options;
     const begun = local.reserve(wants).map(begunIn);
     const reservation = new Reservation(this.#options);
@@ -98,9 +108,9 @@ export class SharedLedger implements Ledger {
   }
 }
 
-const never: Verdict = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY, surface: 'rest' };
+const never: WantDecision = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY, surface: 'rest' };
 
 /** The calls of a verdict that may begin. */
-function begunIn(verdict: Verdict): readonly AccountCall[] {
+function begunIn(verdict: WantDecision): readonly AccountCall[] {
   return verdict.kind === 'begin' ? verdict.calls : [];
 }

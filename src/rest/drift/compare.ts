@@ -55,7 +55,7 @@ export class Comparison {
   }
 
   /** `isDetail` is true if the rows below it, itself included, are in the detail view. */
-  #value(value: unknown, shape: Shape, at: Place, isDetail: boolean): void {
+  #value(value: unknown, shape: Shape, at: ValuePath, isDetail: boolean): void {
     const fitting = shape.either === undefined ? shape : shape.either.find((one) => this.#fits(value, one));
     const type = typeOf(value);
     if (fitting === undefined || !isOneOf(type, fitting)) {
@@ -69,11 +69,11 @@ export class Comparison {
     if (view !== undefined && isObject(value)) this.#object(value, view, at, isDetail);
   }
 
-  #items(list: readonly unknown[], items: Shape, at: Place): void {
+  #items(list: readonly unknown[], items: Shape, at: ValuePath): void {
     for (const item of list) this.#value(item, items, at, false);
   }
 
-  #object(row: JsonObject, name: string, at: Place, isDetail: boolean): void {
+  #object(row: JsonObject, name: string, at: ValuePath, isDetail: boolean): void {
     const view = this.#views[name];
     if (view === undefined || this.#isForeign(name, row)) return;
     const isOwn = view.isRow && at.prefix === '' && !(this.#views[at.view]?.isRow ?? false);
@@ -102,7 +102,7 @@ export class Comparison {
   }
 }
 
-type Place = Pick<Difference, 'view' | 'column' | 'prefix' | 'isItem'>;
+type ValuePath = Pick<Difference, 'view' | 'column' | 'prefix' | 'isItem'>;
 
 /** The JSON type of a value. */
 export function typeOf(value: unknown): JsonType {

@@ -1,7 +1,7 @@
 import { RecentMap } from '../../recent-map.ts';
 import { UpstreamError } from '../errors.ts';
 import type { RestOperation } from '../operation-ids.ts';
-import { Breaker, type BreakerState, probeWaitMs, type Verdict } from './breaker.ts';
+import { type Admission, Breaker, type BreakerState, probeWaitMs } from './breaker.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
 /** A failure of a call that says something about the upstream. */
@@ -159,7 +159,7 @@ export class BreakerRegistry implements Gate {
   }
 
   /** Asks the upstream's breaker, and then that of the key. */
-  verdictOn({ owner, request: { isWrite } }: Attempt): Verdict {
+  verdictOn({ owner, request: { isWrite } }: Attempt): Admission {
     const verdict = this.#upstream.enter(isWrite);
     if (verdict.kind !== 'pass') return verdict;
     return this.#keys.get(owner.caller.sharingKey)?.breaker.enter(isWrite) ?? verdict;

@@ -8,7 +8,7 @@ export type BreakerState =
   | 'open';
 
 /** The answer of a breaker to a call. */
-export type Verdict =
+export type Admission =
   | { readonly kind: 'pass' }
   // This call probes the upstream: its sender reports the result to the breaker.
   | { readonly kind: 'probe'; readonly breaker: Breaker }
@@ -16,8 +16,8 @@ export type Verdict =
   | { readonly kind: 'wait'; readonly trial: Promise<void> }
   | { readonly kind: 'refuse' };
 
-const pass: Verdict = { kind: 'pass' };
-const refuse: Verdict = { kind: 'refuse' };
+const pass: Admission = { kind: 'pass' };
+const refuse: Admission = { kind: 'refuse' };
 
 /** The pause between the first failed probe and the next one, in milliseconds. It doubles with each further failure. */
 const firstPauseMs = 50;
@@ -64,7 +64,7 @@ export class Breaker {
   }
 
   /** Decides on a call that would start now. */
-  enter(isWrite: boolean): Verdict {
+  enter(isWrite: boolean): Admission {
     if (this.#state === 'closed') return pass;
     if (this.#trial !== undefined) return { kind: 'wait', trial: this.#trial.promise };
     if (this.#options.now() < this.#probeAt + (isWrite && this.#state === 'open' ? writesLaterMs : 0)) return refuse;
