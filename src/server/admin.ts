@@ -1,10 +1,33 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type FollowedFiles, fingerprint, followFiles } from '../follow-files.ts';
 import { answerHeaders } from '../http/response.ts';
+import type { Log } from '../log.ts';
 import type { Purge, PurgeTarget } from '../rest/cache/purge.ts';
 import { isObject } from '../rest/values.ts';
+import { adminTokenIn } from '../settings/setting-files.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
 import { closeAfter } from './connections.ts';
+
+/** The current token of operators. */
+export interface FollowedToken extends Pick<FollowedFiles, 'close' | 'reloads'> {
+  readonly current: () => string;
+}
+
+/**
+ * Reads the token in a file, and again when the file changes. A token that then cannot be used is logged, and the
+ * previous one stays.
+ */
+export function followAdminToken(path: string, log: Log): FollowedToken {
+  const since = fingerprint([path]);
+  let token = adminTokenIn(path);
+  const read = (): void => {
+    token = adminTokenIn(path);
+  };
+  const name = 'tokens of ADMIN_TOKEN_FILE';
+  const { close, reloads } = followFiles({ name, patterns: [path], since, read, log });
+  return { current: () => token, close, reloads };
+}
 
 /** The functions that operators may use over HTTP, and the token that they need. */
 export interface AdminOptions {

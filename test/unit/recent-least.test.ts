@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RecentLeast } from '../../src/rest/budget/recent-least.ts';
+import { RecentLeast } from '../../src/rest/budget/budget-counts.ts';
 
 test('a value counts for half a minute at least and for a minute at most', () => {
   let seconds = 0;
