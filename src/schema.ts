@@ -96,7 +96,7 @@ export function createReadableSchema(incremental: boolean): GraphQLSchema {
   return incremental ? withDefer(createSchema()) : createSchema();
 }
 
-/** The same types in a schema that knows `@defer`. graphql's executor of whole answers takes none such. */
+/** The same types in a schema that knows `@defer`. graphql's executor of whole answers does not accept such a schema. */
 function withDefer(schema: GraphQLSchema): GraphQLSchema {
   return new GraphQLSchema({ ...schema.toConfig(), directives: [...schema.getDirectives(), GraphQLDeferDirective] });
 }
@@ -122,7 +122,7 @@ const internalDirectives: ReadonlySet<string> = new Set(['column', 'rest']);
 
 let compilerSchema: GraphQLSchema | undefined;
 
-/** The same schema for compiled operations, not for validation or introspection, once for a process as well. */
+/** The same schema for compiled operations, made once for a process. It does not serve validation or introspection. */
 export function createCompilerSchema(): GraphQLSchema {
   compilerSchema ??= toCompilerSchema(buildSchema());
   return compilerSchema;

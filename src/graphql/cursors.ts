@@ -20,8 +20,7 @@ const longestRemembered = 300;
 /**
  * Opaque cursors: base64url of an HMAC-SHA-256 over list and position, and the position itself with the id of the list's
  * project or organization. They are bound to the list and its filters, not to the caller, and hold across replicas that
- * share the secret. A cursor of a list below `@current` is one of that list by its id as well, and the other way round:
- * to find out whether it is would cost a call, and no client is better off for it.
+ * share the secret. A list below `@current` and the same list by its id take each other's cursors, because to tell them apart would cost a call.
  */
 export function createCursorCodec(secret: string): CursorCodec {
   const codeOf = (of: string, payload: string): Buffer =>

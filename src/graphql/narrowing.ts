@@ -31,7 +31,7 @@ export function outside(): ForbiddenError {
   return new ForbiddenError('The tenant may not reach what the mutation is about.');
 }
 
-/** Refuses `@current` for a narrowed tenant: what it stands for is known to the user of the key alone. */
+/** Refuses `@current` for a narrowed tenant, because only the user of the key knows what it stands for. */
 export function refuseCurrent(reach: Reach | undefined, id: string | null | undefined, argument: string): void {
   if (reach === undefined || id !== current) return;
   throw new UserInputError(`Expected \`${argument}\` to be an id, but got ${current}, which this tenant may not use.`);

@@ -33,7 +33,7 @@ export function mergedPagesOf(windows: readonly Wanted[], maximum: number): Merg
   return pages;
 }
 
-/** The number of rows of a merged page that its windows require, in as many calls as that takes. */
+/** The number of rows of a merged page that its windows require. It may take several calls to read them. */
 export function requiredRowsOf({ offset, limit }: MergedPage, windows: readonly Wanted[]): number {
   let required = 0;
   for (const { at, limit: rows, countOnly, onePage } of windows) {

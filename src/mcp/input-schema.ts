@@ -116,7 +116,7 @@ interface Owned {
   readonly owner?: string | undefined;
 }
 
-/** The schema of a value that is not null. `id` is what it names if it is an id. */
+/** The schema of a value that is not null. `id` says what the value names if it is an id. */
 function valueSchema(type: GraphQLInputType, id: NamedBy, owned: Owned = {}): JsonSchema {
   if (isNonNullType(type)) return valueSchema(type.ofType, id, owned);
   if (isListType(type)) {

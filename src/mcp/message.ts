@@ -38,7 +38,7 @@ export class McpError extends Error {
   }
 }
 
-/** The id of a request. A number with more digits than a double holds is kept as they came. */
+/** The id of a request. A number keeps all its digits, even if a double cannot hold them. */
 type RequestId = string | number | object;
 
 /** A message of a client. */
