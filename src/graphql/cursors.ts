@@ -20,7 +20,8 @@ const longestRemembered = 300;
 /**
  * Opaque cursors: base64url of an HMAC-SHA-256 over list and position, and the position itself with the id of the list's
  * project or organization. They are bound to the list and its filters, not to the caller, and hold across replicas that
- * share the secret. A list below `@current` and the same list by its id take each other's cursors, because to tell them apart would cost a call.
+ * share the secret. A list below `@current` and the same list by its id take each other's cursors, because to tell them
+ * apart would cost a call.
  */
 export function createCursorCodec(secret: string): CursorCodec {
   const codeOf = (of: string, payload: string): Buffer =>
