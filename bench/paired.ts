@@ -93,11 +93,6 @@ function checkOut(revision: string): string {
   return folder;
 }
 
-/** The module that starts the gateway in a folder: commits from before `start.js` have another one. */
-function moduleIn(folder: string): string {
-  return existsSync(join(folder, ours.module)) ? ours.module : 'src/main.ts';
-}
-
 /** Starts both gateways over one upstream, checks that they answer the same, and measures each scenario. */
 async function measurePair(): Promise<void> {
   await using stack = new AsyncDisposableStack();
@@ -106,10 +101,7 @@ async function measurePair(): Promise<void> {
   const load = stack.use(startChild<LoadJob, LoadResult>('load.ts', otherCore));
   const start = async (folder: string, environment: Readonly<Record<string, string>>): Promise<RunningGateway> => {
     const gateway = stack.use(
-      await startGateway(
-        { ...ours, folder, module: moduleIn(folder) },
-        { upstreamUrl, environment, prefix: gatewayCore },
-      ),
+      await startGateway({ ...ours, folder }, { upstreamUrl, environment, prefix: gatewayCore }),
     );
     await gateway.prepare();
     return gateway;

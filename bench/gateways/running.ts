@@ -73,7 +73,7 @@ export async function startGateway(entry: GatewayEntry, options: StartOptions): 
 
 function launch(entry: GatewayEntry, options: StartOptions, port: number, log: string): ChildProcess {
   const node = [process.execPath, ...(options.nodeOptions ?? [])];
-  const [command, ...args] = [...(options.prefix ?? []), ...node, entry.module];
+  const [command = '', ...args] = [...(options.prefix ?? []), ...node, ...wordsOf(entry)];
   const file = openSync(log, 'w');
   const child = spawn(command, args, {
     cwd: entry.folder,
@@ -91,6 +91,14 @@ function launch(entry: GatewayEntry, options: StartOptions, port: number, log: s
   });
   closeSync(file);
   return child;
+}
+
+/** What Node gets beside its options: a module, or all that `npm start` gives it. */
+function wordsOf({ folder, module }: GatewayEntry): string[] {
+  if (module !== undefined) return [module];
+  const [, line] = /"start": "node (.*)"/.exec(readFileSync(join(folder, 'package.json'), 'utf8')) ?? [];
+  if (line === undefined) throw new Error(`expected a script that starts ${folder}`);
+  return line.split(' ');
 }
 
 async function answering(url: string, child: ChildProcess): Promise<void> {

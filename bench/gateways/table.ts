@@ -10,8 +10,8 @@ export interface GatewayEntry {
   readonly title: string;
   /** Where it is started; a peer's folder has a package.json of its own. */
   readonly folder: string;
-  /** The module that Node runs there. It takes its port and its upstream from PORT and UPSTREAM. */
-  readonly module: string;
+  /** The module that Node runs there; if absent, what `npm start` runs. It takes its port and upstream from PORT and UPSTREAM. */
+  readonly module?: string;
   /** Environment beside PORT and UPSTREAM. */
   readonly environment: (upstreamUrl: string) => Readonly<Record<string, string>>;
   /** The path of its GraphQL endpoint. */
@@ -28,7 +28,6 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const ours: GatewayEntry = {
   title: 'this gateway',
   folder: root,
-  module: 'start.js',
   environment: (upstreamUrl) => ({ UPSTREAM_URL: upstreamUrl }),
   path: '/graphql',
   questions: ourQuestions,

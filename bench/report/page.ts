@@ -40,7 +40,7 @@ function introduction({ machine, samples }: Results): string {
 
 Commit ${machine.commit}, measured on ${machine.date}, Node ${machine.node} for every gateway that runs on Node: ${machine.processor}, ${machine.cores} cores, ${machine.memoryGiB} GiB,
 ${machine.system}. Medians of ${roundsOf(samples)}; half of the CPU times of S1 to S6
-lie within ± ${percent(middle(spreads))} of theirs, all within ± ${percent(Math.max(0, ...spreads))}. Other processes used ${number(middle(foreign))} of a core during half of the runs.
+lie within ± ${percent(middle(spreads))} of theirs, all within ± ${percent(Math.max(0, ...spreads))}. Other processes used ${number(middle(foreign))} of a core during half of the runs.${busyNote(middle(foreign))}
 
 ![CPU time of an operation](chart.svg)
 
@@ -51,6 +51,15 @@ before it, and the upstream answers at once unless said otherwise. This gateway 
 server written by hand for these operations alone: \`node:http\` and undici's \`dispatch\`, no GraphQL, exactly the needed
 REST calls. The peers ask for the same facts, in the best way that their documentation gives; their code is in
 [peers/](peers/). \`npm run bench\` repeats it all.`;
+}
+
+/** Something to say if the machine had other work: a core that others use loses what its caches hold. */
+function busyNote(foreign: number): string {
+  if (foreign < 0.1) return '';
+  return `
+
+**The machine was busy.** CPU times are higher than on a quiet one, and times by the clock mean little; what can be trusted are
+ratios of gateways, within the spread.`;
 }
 
 function isInChart({ series, scenario }: Sample): boolean {
