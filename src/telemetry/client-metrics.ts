@@ -1,10 +1,9 @@
 import type { ClientUsage } from './client-usage.ts';
-import { counter, type Instruments } from './instruments.ts';
+import type { Instruments } from './instruments.ts';
 
 /** Counts operations by client, and those that use deprecated fields or arguments. */
 export function measureClients(instruments: Instruments, usage: ClientUsage): void {
-  counter(
-    instruments,
+  instruments.counter(
     'gateway_client_operations_total',
     'Operations by the name and version that their client gives itself, and by whether they were answered without errors.',
     ['client', 'version', 'result'],
@@ -21,8 +20,7 @@ export function measureClients(instruments: Instruments, usage: ClientUsage): vo
       });
     },
   );
-  counter(
-    instruments,
+  instruments.counter(
     'gateway_deprecated_uses_total',
     'Operations that used a deprecated field or argument, by its schema coordinate and the name of the client.',
     ['coordinate', 'client'],

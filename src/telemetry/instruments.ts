@@ -18,103 +18,103 @@ export class Instruments {
     for (const make of this.#waiting.splice(0)) make(this.#registry);
     return this.#registry;
   }
-}
 
-/** A counter that is kept elsewhere and read when it is asked for. */
-export function counter<L extends string>(
-  instruments: Instruments,
-  name: string,
-  help: string,
-  labelNames: L[],
-  read: () => [Partial<Record<L, string>>, number][],
-): void {
-  instruments.add((registry) => {
-    const { Counter } = latePackage('prom-client');
-    const metric = new Counter({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      collect: () => {
-        metric.reset();
-        for (const [labels, value] of read()) metric.inc(labels, value);
-      },
+  /** A counter that is kept elsewhere and read when it is asked for. */
+  counter<L extends string>(
+    name: string,
+    help: string,
+    labelNames: L[],
+    read: () => [Partial<Record<L, string>>, number][],
+  ): void {
+    this.add((registry) => {
+      const { Counter } = latePackage('prom-client');
+      const metric = new Counter({
+        name,
+        help,
+        labelNames,
+        registers: [registry],
+        collect: () => {
+          metric.reset();
+          for (const [labels, value] of read()) metric.inc(labels, value);
+        },
+      });
     });
-  });
-}
+  }
 
-/** A gauge that is kept elsewhere and read when it is asked for. */
-export function gauge(
-  instruments: Instruments,
-  name: string,
-  help: string,
-  read: () => number,
-  aggregator: Aggregator = 'sum',
-): void {
-  labelledGauge(instruments, name, help, [], aggregator, () => [[{}, read()]]);
-}
+  /** The same with a value for each value of one label. */
+  counters(name: string, help: string, label: string, read: () => ReadonlyMap<string, number>): void {
+    this.counter(name, help, [label], () => [...read()].map(([value, count]) => [{ [label]: value }, count]));
+  }
 
-/** The same with a value for each value of one label. */
-export function gauges(
-  instruments: Instruments,
-  name: string,
-  help: string,
-  label: string,
-  aggregator: Aggregator,
-  read: () => ReadonlyMap<string, number>,
-): void {
-  labelledGauge(instruments, name, help, [label], aggregator, () =>
-    [...read()].map(([value, number]) => [{ [label]: value }, number]),
-  );
-}
+  /** The same without labels. */
+  total(name: string, help: string, read: () => number): void {
+    this.counter(name, help, [], () => [[{}, read()]]);
+  }
 
-/** The same with several labels. */
-export function labelledGauge(
-  instruments: Instruments,
-  name: string,
-  help: string,
-  labelNames: string[],
-  aggregator: Aggregator,
-  read: () => [Record<string, string>, number][],
-): void {
-  instruments.add((registry) => {
-    const { Gauge } = latePackage('prom-client');
-    const metric = new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      aggregator,
-      collect: () => {
-        metric.reset();
-        for (const [labels, value] of read()) metric.set(labels, value);
-      },
-    });
-  });
-}
+  /** A gauge that is kept elsewhere and read when it is asked for. */
+  gauge(name: string, help: string, read: () => number, aggregator: Aggregator = 'sum'): void {
+    this.labelledGauge(name, help, [], aggregator, () => [[{}, read()]]);
+  }
 
-/** A histogram with at most one label that is kept elsewhere and read when it is asked for; without a label its value is ''. */
-export function histogram(
-  instruments: Instruments,
-  name: string,
-  help: string,
-  label: string | undefined,
-  bounds: readonly number[],
-  read: () => ReadonlyMap<string, Distribution>,
-): void {
-  const labelNames = label === undefined ? [] : [label];
-  const values = (): readonly Sample[] =>
-    [...read()].flatMap(([value, distribution]) =>
-      samplesOf(name, Object.fromEntries(labelNames.map((one) => [one, value])), bounds, distribution),
+  /** The same with a value for each value of one label. */
+  gauges(
+    name: string,
+    help: string,
+    label: string,
+    aggregator: Aggregator,
+    read: () => ReadonlyMap<string, number>,
+  ): void {
+    this.labelledGauge(name, help, [label], aggregator, () =>
+      [...read()].map(([value, number]) => [{ [label]: value }, number]),
     );
-  instruments.add((registry) => {
-    const { Histogram } = latePackage('prom-client');
-    const metric = new Histogram({ name, help, labelNames, registers: [] });
-    // Its own makes an object and a text for each value; what others have counted needs neither.
-    const getForPromString = (): Promise<unknown> =>
-      Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: values() });
-    registry.registerMetric(Object.assign(metric, { getForPromString }));
-  });
+  }
+
+  /** The same with several labels. */
+  labelledGauge(
+    name: string,
+    help: string,
+    labelNames: string[],
+    aggregator: Aggregator,
+    read: () => [Record<string, string>, number][],
+  ): void {
+    this.add((registry) => {
+      const { Gauge } = latePackage('prom-client');
+      const metric = new Gauge({
+        name,
+        help,
+        labelNames,
+        registers: [registry],
+        aggregator,
+        collect: () => {
+          metric.reset();
+          for (const [labels, value] of read()) metric.set(labels, value);
+        },
+      });
+    });
+  }
+
+  /** A histogram with at most one label that is kept elsewhere and read when it is asked for; without a label its value is ''. */
+  histogram(
+    name: string,
+    help: string,
+    label: string | undefined,
+    bounds: readonly number[],
+    read: () => ReadonlyMap<string, Distribution>,
+  ): void {
+    const labelNames = label === undefined ? [] : [label];
+    const values = (): readonly Sample[] =>
+      [...read()].flatMap(([value, distribution]) =>
+        samplesOf(name, Object.fromEntries(labelNames.map((one) => [one, value])), bounds, distribution),
+      );
+    this.add((registry) => {
+      const { Histogram } = latePackage('prom-client');
+      const metric = new Histogram({ name, help, labelNames, registers: [] });
+      // Its own makes an object and a text for each value; what others have counted needs neither.
+      const getForPromString = (): Promise<unknown> =>
+        Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: values() });
+      registry.registerMetric(Object.assign(metric, { getForPromString }));
+    });
+  }
 }
 
 /** One line of a histogram, as prom-client keeps it until it is asked for text or data. */

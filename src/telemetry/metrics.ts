@@ -9,16 +9,15 @@ import type { CountingState } from '../rest/budget/redis-counts.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import type { HeldKeyFaults } from '../rest/tenant-client.ts';
-import { measureBuild } from './build-metrics.ts';
+import { packageVersion } from '../version.ts';
 import { measureClients } from './client-metrics.ts';
 import { ClientUsage, type Usage } from './client-usage.ts';
-import { counter, gauge, gauges, Instruments } from './instruments.ts';
+import { Instruments } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
 import { type CountRefused, countRefusedRequests } from './refused-requests.ts';
 import { measureReloads, type Reloadable } from './reload-metrics.ts';
 import { measureRestCalls } from './rest-call-metrics.ts';
 import { measureSavedCalls, type Savers } from './saved-metrics.ts';
-import { measureTools } from './tool-metrics.ts';
 
 /** The sources of counters that are kept elsewhere. */
 export interface MetricsSources extends Savers {
@@ -79,13 +78,14 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   const operations = createOperationMetrics(instruments, maxUpstreamCalls);
   const usage = new ClientUsage(() => upstream().calls.reduce((sum, { count }) => sum + count, 0));
   measureClients(instruments, usage);
-  counter(instruments, 'gateway_shared_operations_total', 'Operations answered by an equal one under way.', [], () => [
-    [{}, shared.joined],
-  ]);
+  instruments.total(
+    'gateway_shared_operations_total',
+    'Operations answered by an equal one under way.',
+    () => shared.joined,
+  );
   measureRestCalls(instruments, upstream);
   measureSavedCalls(instruments, sources);
-  counter(
-    instruments,
+  instruments.counter(
     'gateway_upstream_drift_total',
     'Answers of the upstream that differ from the OpenAPI document, of a sample, by route, column and kind.',
     ['route', 'column', 'kind'],
@@ -129,22 +129,17 @@ interface StreamsMeasured {
 }
 
 function measureStreams(instruments: Instruments, { streams, tails }: StreamsMeasured): void {
-  gauge(instruments, 'gateway_streams', 'Streams of subscriptions that are open.', () => streams.size);
-  counter(instruments, 'gateway_stream_messages_total', 'Messages that subscriptions have sent.', [], () => [
-    [{}, streams.messages],
-  ]);
-  counter(
-    instruments,
+  instruments.gauge('gateway_streams', 'Streams of subscriptions that are open.', () => streams.size);
+  instruments.total('gateway_stream_messages_total', 'Messages that subscriptions have sent.', () => streams.messages);
+  instruments.total(
     'gateway_stream_polls_total',
     'Times that the upstream was asked what is new, each for all who follow the same with the same key.',
-    [],
-    () => [[{}, tails.polls]],
+    () => tails.polls,
   );
 }
 
 function measureCertificates(instruments: Instruments, expiries: () => ReadonlyMap<string, number>): void {
-  gauges(
-    instruments,
+  instruments.gauges(
     'gateway_certificate_expiry_timestamp_seconds',
     'When the first certificate of a file expires, in seconds since 1970, by the setting that names the file.',
     'setting',
@@ -175,25 +170,19 @@ function measureAuth(
   results: ReadonlyMap<AuthResult, number>,
   { heldKeyFaults: faults, callsByTenant }: HeldKeysMeasured,
 ): void {
-  counter(instruments, 'gateway_tenant_rest_calls_total', 'REST calls sent, by tenant.', ['tenant'], () =>
-    [...callsByTenant].map(([tenant, count]) => [{ tenant }, count]),
-  );
-  counter(instruments, 'gateway_authentications_total', 'Requests, by what became of their token.', ['result'], () =>
+  instruments.counters('gateway_tenant_rest_calls_total', 'REST calls sent, by tenant.', 'tenant', () => callsByTenant);
+  instruments.counter('gateway_authentications_total', 'Requests, by what became of their token.', ['result'], () =>
     [...results].map(([result, count]) => [{ result: authLabels[result] }, count]),
   );
-  counter(
-    instruments,
+  instruments.total(
     'gateway_held_key_refusals_total',
     'REST calls for which the upstream did not take a key that the gateway holds.',
-    [],
-    () => [[{}, faults.refusedKeys]],
+    () => faults.refusedKeys,
   );
-  counter(
-    instruments,
+  instruments.total(
     'gateway_reach_faults_total',
     'REST calls that were stopped because they would have left the reach of their tenant.',
-    [],
-    () => [[{}, faults.stoppedCalls]],
+    () => faults.stoppedCalls,
   );
 }
 
@@ -203,20 +192,18 @@ function measureDocuments(instruments: Instruments, documents: DocumentUses): vo
     help: string,
     read: (use: { hits: number; errors: number; restCalls: number }) => number,
   ): void =>
-    counter(instruments, name, help, ['document'], () =>
+    instruments.counter(name, help, ['document'], () =>
       documents.all().map((use) => [{ document: use.id }, read(use)]),
     );
   perDocument('gateway_document_hits_total', 'Operations of a listed document.', ({ hits }) => hits);
   perDocument('gateway_document_errors_total', 'Answers with errors of a listed document.', ({ errors }) => errors);
   perDocument('gateway_document_rest_calls_total', 'REST calls of a listed document.', ({ restCalls }) => restCalls);
-  gauge(
-    instruments,
+  instruments.gauge(
     'gateway_documents_unused',
     'Listed documents that no client has asked for.',
     () => documents.all().filter(({ hits }) => hits === 0).length,
   );
-  counter(
-    instruments,
+  instruments.counter(
     'gateway_automatic_documents_total',
     'Automatic persisted queries, by what became of them.',
     ['result'],
@@ -226,28 +213,28 @@ function measureDocuments(instruments: Instruments, documents: DocumentUses): vo
 
 /** Measures the connection of a process to Redis. */
 function measureRedis(instruments: Instruments, redis: SharedRedis): void {
-  counter(
-    instruments,
+  instruments.counters(
     'gateway_redis_failures_total',
     'Commands that Redis refused or did not answer in time.',
-    ['command'],
-    () => [...redis.failures].map(([command, value]) => [{ command }, value]),
+    'command',
+    () => redis.failures,
   );
-  gauge(instruments, 'gateway_redis_up', '1 if Redis can be asked, else 0.', () => (redis.isUp ? 1 : 0), 'min');
+  instruments.gauge('gateway_redis_up', '1 if Redis can be asked, else 0.', () => (redis.isUp ? 1 : 0), 'min');
 }
 
 function measureCounting(instruments: Instruments, counting: () => CountingState): void {
-  gauges(
-    instruments,
+  instruments.gauges(
     'gateway_budget_mode',
     '1 for what decides on calls: redis for all gateways, or local for the part of this one.',
     'mode',
     'sum',
     () => modesOf(counting()),
   );
-  counter(instruments, 'gateway_budget_lost_calls_total', 'Counted calls that Redis lost and got again.', [], () => [
-    [{}, counting().lostCalls],
-  ]);
+  instruments.total(
+    'gateway_budget_lost_calls_total',
+    'Counted calls that Redis lost and got again.',
+    () => counting().lostCalls,
+  );
 }
 
 function modesOf({ mode }: CountingState): ReadonlyMap<string, number> {
@@ -263,4 +250,32 @@ export async function countingMetrics(
   measureCounting(instruments, counting);
   if (redis !== undefined) measureRedis(instruments, redis);
   return instruments.read().getMetricsAsJSON();
+}
+
+/** Measures the build of the gateway: labels of a metric that is always 1. */
+function measureBuild(instruments: Instruments): void {
+  const labels = { version: packageVersion(), node: process.versions.node };
+  const help = 'Always 1; its labels are the versions of the gateway and of Node.';
+  // All workers are the same program.
+  instruments.labelledGauge('gateway_build_info', help, Object.keys(labels), 'first', () => [[labels, 1]]);
+}
+
+/** More names of tools and results than manifests have, even if they are read anew again and again. */
+const mostSeries = 10_000;
+
+/** Makes the metric of uses of tools; the function that it returns counts one. */
+function measureTools(instruments: Instruments): (tool: string, result: string) => void {
+  const series = new Map<string, { readonly tool: string; readonly result: string; count: number }>();
+  instruments.counter(
+    'gateway_mcp_calls_total',
+    'Uses of tools by agents, by tool and by what became of them.',
+    ['tool', 'result'],
+    () => [...series.values()].map(({ tool, result, count }) => [{ tool, result }, count]),
+  );
+  return (tool, result) => {
+    const name = `${tool} ${result}`;
+    const known = series.get(name);
+    if (known !== undefined) known.count += 1;
+    else if (series.size < mostSeries) series.set(name, { tool, result, count: 1 });
+  };
 }

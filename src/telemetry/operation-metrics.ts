@@ -1,7 +1,7 @@
 import { answerCodes } from '../operation/error-codes.ts';
 import type { OnOperation } from '../operation/operation-report.ts';
 import { Tally } from '../tally.ts';
-import { counter, gauge, histogram, type Instruments } from './instruments.ts';
+import type { Instruments } from './instruments.ts';
 
 /** Counts operations. */
 export interface OperationMetrics {
@@ -68,7 +68,7 @@ function measureCalls(instruments: Instruments, limit: number): (planned: number
   const bounds = [...usualCallBounds.filter((bound) => bound < limit), limit];
   const [planned, made] = [new Tally(bounds), new Tally(bounds)];
   const measure = (name: string, help: string, tally: Tally): void =>
-    histogram(instruments, name, help, undefined, bounds, () => new Map([['', tally]]));
+    instruments.histogram(name, help, undefined, bounds, () => new Map([['', tally]]));
   measure(
     'gateway_operation_planned_calls',
     'REST calls that an operation could make at most, as known before it ran.',
@@ -86,8 +86,7 @@ function measureCalls(instruments: Instruments, limit: number): (planned: number
 }
 
 function measureDurations(instruments: Instruments, durations: Tally): void {
-  histogram(
-    instruments,
+  instruments.histogram(
     'gateway_operation_duration_seconds',
     'Time from the parameters of an operation to its answer.',
     undefined,
@@ -104,17 +103,13 @@ interface State {
 }
 
 function measureState(instruments: Instruments, state: State): void {
-  counter(instruments, 'gateway_unexpected_errors_total', 'Faults of the gateway itself.', [], () => [
-    [{}, state.unexpected],
-  ]);
-  counter(
-    instruments,
+  instruments.total('gateway_unexpected_errors_total', 'Faults of the gateway itself.', () => state.unexpected);
+  instruments.total(
     'gateway_plans_total',
     'Requests for the plan of an operation: nothing was executed.',
-    [],
-    () => [[{}, state.plans]],
+    () => state.plans,
   );
-  gauge(instruments, 'gateway_operations_in_flight', 'Operations being answered.', () => state.running);
+  instruments.gauge('gateway_operations_in_flight', 'Operations being answered.', () => state.running);
 }
 
 function measureOutcomes(
@@ -122,15 +117,13 @@ function measureOutcomes(
   outcomes: ReadonlyMap<string, number>,
   listedOutcomes: ReadonlyMap<string, ListedOutcome>,
 ): void {
-  counter(
-    instruments,
+  instruments.counters(
     'gateway_operations_total',
     'Operations answered, by the code of their first error.',
-    ['code'],
-    () => [...outcomes].map(([code, value]) => [{ code }, value]),
+    'code',
+    () => outcomes,
   );
-  counter(
-    instruments,
+  instruments.counter(
     'gateway_listed_operations_total',
     'Operations of listed documents, by name and the code of their first error.',
     ['operation', 'code'],

@@ -1,5 +1,5 @@
 import type { RefusalKind } from '../operation/error-codes.ts';
-import { counter, type Instruments } from './instruments.ts';
+import type { Instruments } from './instruments.ts';
 
 /**
  * The reason why a request or its connection is refused before it is an operation: a refusal, or an end of the connection
@@ -37,8 +37,7 @@ export type CountRefused = (reason: RequestRefusal) => void;
 /** Counts requests that are refused before they are operations. */
 export function countRefusedRequests(instruments: Instruments): CountRefused {
   const counts = new Map<RequestRefusal, number>([...ofConnections, ...beforeOperations].map((reason) => [reason, 0]));
-  counter(
-    instruments,
+  instruments.counter(
     'gateway_refused_requests_total',
     'Requests and connections refused before there was an operation, by reason.',
     ['reason'],

@@ -1,5 +1,5 @@
 import type { Reloads } from '../follow-files.ts';
-import { counter, type Instruments } from './instruments.ts';
+import type { Instruments } from './instruments.ts';
 import type { Measured } from './metrics.ts';
 
 /** The kinds of files and keys that are read again while the gateway runs. */
@@ -10,7 +10,7 @@ const help = 'Attempts to read again what changes while the gateway runs, by wha
 
 /** Counts attempts to read things again. */
 export function measureReloads(instruments: Instruments, all: ReadonlyMap<Reloadable, Readonly<Reloads>>): void {
-  counter(instruments, name, help, ['what', 'result'], () =>
+  instruments.counter(name, help, ['what', 'result'], () =>
     [...all].flatMap(([what, { ok, failed }]): [Record<'what' | 'result', string>, number][] => [
       [{ what, result: 'ok' }, ok],
       [{ what, result: 'failed' }, failed],

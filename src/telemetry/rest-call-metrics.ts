@@ -1,27 +1,24 @@
 import { durationBounds } from '../rest/call-counts.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
-import { counter, gauge, gauges, histogram, type Instruments } from './instruments.ts';
+import type { Instruments } from './instruments.ts';
 
 /** Counts REST calls, their results, and the reasons for which they waited. */
 export function measureRestCalls(instruments: Instruments, upstream: () => UpstreamHealth): void {
-  counter(
-    instruments,
+  instruments.counter(
     'gateway_rest_calls_total',
     'REST calls sent, by method, route and HTTP status (or why there was none).',
     ['method', 'route', 'status'],
     () =>
       upstream().calls.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
   );
-  histogram(
-    instruments,
+  instruments.histogram(
     'gateway_rest_call_duration_seconds',
     'Time from sending a REST call to its end, by route.',
     'route',
     durationBounds,
     () => upstream().durations,
   );
-  counter(
-    instruments,
+  instruments.counter(
     'gateway_upstream_failures_total',
     'REST calls that got no answer of the API, by reason, and by where they failed: upstream or proxy.',
     ['reason', 'place'],
@@ -33,22 +30,19 @@ export function measureRestCalls(instruments: Instruments, upstream: () => Upstr
 
 /** Counts the effects of spent budgets of calls. */
 function measureBudgets(instruments: Instruments, upstream: () => UpstreamHealth): void {
-  counter(
-    instruments,
+  instruments.counters(
     'gateway_budget_refusals_total',
     'Operations and REST calls refused because a budget was spent, by surface.',
-    ['surface'],
-    () => [...upstream().budgets.refusals].map(([surface, count]) => [{ surface }, count]),
+    'surface',
+    () => upstream().budgets.refusals,
   );
-  counter(
-    instruments,
+  instruments.counters(
     'gateway_budget_waits_total',
     'REST calls that waited for a budget, by surface.',
-    ['surface'],
-    () => [...upstream().budgets.waits].map(([surface, count]) => [{ surface }, count]),
+    'surface',
+    () => upstream().budgets.waits,
   );
-  gauges(
-    instruments,
+  instruments.gauges(
     'gateway_budget_left_ratio',
     'The least share of a window that calls have left in the last minute, by surface.',
     'surface',
@@ -59,17 +53,16 @@ function measureBudgets(instruments: Instruments, upstream: () => UpstreamHealth
 
 /** Measures the state of the connection to the upstream. */
 function measureWay(instruments: Instruments, upstream: () => UpstreamHealth): void {
-  counter(instruments, 'gateway_rest_retries_total', 'Reads sent a second time.', [], () => [[{}, upstream().retries]]);
-  counter(instruments, 'gateway_rest_sheds_total', 'REST calls refused for want of room or time.', [], () => [
-    [{}, upstream().sheds],
-  ]);
-  counter(instruments, 'gateway_rest_shared_reads_total', 'Reads answered by an equal one in flight.', [], () => [
-    [{}, upstream().sharedReads],
-  ]);
-  gauge(instruments, 'gateway_rest_calls_in_flight', 'REST calls under way.', () => upstream().inFlight);
-  gauge(instruments, 'gateway_rest_calls_queued', 'REST calls that wait for room.', () => upstream().queued);
-  gauge(
-    instruments,
+  instruments.total('gateway_rest_retries_total', 'Reads sent a second time.', () => upstream().retries);
+  instruments.total('gateway_rest_sheds_total', 'REST calls refused for want of room or time.', () => upstream().sheds);
+  instruments.total(
+    'gateway_rest_shared_reads_total',
+    'Reads answered by an equal one in flight.',
+    () => upstream().sharedReads,
+  );
+  instruments.gauge('gateway_rest_calls_in_flight', 'REST calls under way.', () => upstream().inFlight);
+  instruments.gauge('gateway_rest_calls_queued', 'REST calls that wait for room.', () => upstream().queued);
+  instruments.gauge(
     'gateway_breaker_open',
     '1 while the circuit breaker of the upstream is open, 0.5 half open.',
     () => {

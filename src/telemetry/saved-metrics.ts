@@ -2,7 +2,7 @@ import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { AnswerCache } from '../rest/cache/answer-cache.ts';
 import { ageBounds } from '../rest/cache/cache-counts.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
-import { counter, gauge, histogram, type Instruments } from './instruments.ts';
+import type { Instruments } from './instruments.ts';
 
 /** The sources of saved REST calls, with their counts. */
 export interface Savers {
@@ -16,8 +16,7 @@ export interface Savers {
 /** Counts the REST calls that were not made, and measures what is kept for that. */
 export function measureSavedCalls(instruments: Instruments, { upstream, shared, saved, cache }: Savers): void {
   if (cache !== undefined) measureCache(instruments, cache);
-  counter(
-    instruments,
+  instruments.counter(
     'gateway_rest_calls_saved_total',
     'REST calls that were not made, at least, by what saved them.',
     ['by'],
@@ -35,8 +34,7 @@ export function measureSavedCalls(instruments: Instruments, { upstream, shared, 
 
 /** Measures the use and the memory of the cache of REST answers. */
 function measureCache(instruments: Instruments, cache: AnswerCache): void {
-  counter(
-    instruments,
+  instruments.counter(
     'gateway_cache_reads_total',
     'Reads whose answers are cached, by noun and by what became of them.',
     ['noun', 'result'],
@@ -48,20 +46,17 @@ function measureCache(instruments: Instruments, cache: AnswerCache): void {
         ]),
       ),
   );
-  histogram(
-    instruments,
+  instruments.histogram(
     'gateway_cache_answer_age_seconds',
     'Time since the upstream had given an answer that the cache gave again.',
     undefined,
     ageBounds,
     () => new Map([['', cache.counts.ages]]),
   );
-  counter(
-    instruments,
+  instruments.total(
     'gateway_reused_operations_total',
     'Operations answered with what an equal one was answered with, made of cached answers that are all in time.',
-    [],
-    () => [[{}, cache.whole.reused]],
+    () => cache.whole.reused,
   );
-  gauge(instruments, 'gateway_cache_bytes', 'Memory that cached answers take, estimated.', () => cache.bytes);
+  instruments.gauge('gateway_cache_bytes', 'Memory that cached answers take, estimated.', () => cache.bytes);
 }
