@@ -46,7 +46,7 @@ function usesOf(before: GraphQLSchema, type: SchemaChange['type'], subjects: rea
   return brokenUses[type]?.(first, second, before) ?? [first];
 }
 
-/** The uses that a change breaks, if these are not uses of the one thing that it is about. */
+/** The uses that a change breaks, for changes that break other uses than those of their first subject. */
 const brokenUses: Readonly<
   Partial<Record<SchemaChange['type'], (first: string, second: string, before: GraphQLSchema) => readonly string[]>>
 > = {

@@ -92,7 +92,7 @@ export class Tails {
 
   #start(name: string, { sharingKey }: Caller, list: ListRef): Tail {
     const callers = new Set<Caller>();
-    /** Those of the latest poll. */
+    /** The calls of the latest poll. */
     let calls = new OperationCalls(mostCalls);
     const poller = new Poller({
       list,

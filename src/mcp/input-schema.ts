@@ -74,7 +74,7 @@ function describedBy({ description: form }: JsonSchema, said: string | undefined
   return sentences.length === 0 ? {} : { description: sentences.join('. ') };
 }
 
-/** The description that the schema has of a place. That of an id would only repeat its form. */
+/** The description of a place in the schema. An id has none, because it would only repeat the form of the id. */
 function generalOf(place: VariableUse['argument'] | undefined, named: NamedBy): string | undefined {
   return named === undefined ? (place?.description ?? undefined) : undefined;
 }

@@ -88,8 +88,8 @@ function serve(
 }
 
 /**
- * Answers with metadata, which any page may read, with the headers of the protocol, too: it is where agents learn who
- * issues tokens.
+ * Answers with the metadata from which agents learn who issues tokens. Any page may read it, and send the headers of the
+ * protocol.
  */
 function answerWith(body: string): McpHandler {
   const headers = { 'access-control-allow-origin': '*', ...answerHeaders };

@@ -69,7 +69,7 @@ export function validationErrors(
 
 function toRequestError(error: GraphQLError): GraphQLError {
   switch (error.message) {
-    // graphql stops comparing fields that share a response key when that takes too long, and says no more than that.
+    // graphql stops comparing fields that share a response key when that takes too long. Its message does not say so.
     case 'Validation aborted.':
       return requestError('largeDocument', largeDocument);
     // The schema always has queries and mutations, so this is about subscriptions. The message of graphql would not say

@@ -123,7 +123,7 @@ export class KeyCounts {
     this.#counts.set(wanted.collection, { ...wanted, rows: rows.set(text, count) });
   }
 
-  /** The most rows that may be wanted at once of a collection and of those that may turn out to be the same. */
+  /** The most rows that may be wanted at once of a collection, and of collections that may turn out to be the same one. */
   of(wanted: KeyedCollection): number {
     let keys = 0;
     for (const count of this.#counts.values()) {

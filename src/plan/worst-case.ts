@@ -169,7 +169,7 @@ function createTwins(options: WorstCaseOptions): (name: string, variables: Varia
   };
 }
 
-/** A plan, and the variables that it is of. */
+/** A plan, and the variables that it was made for. */
 type Found = CheckedPlan & { readonly variables: Variables };
 
 /** The most rounds over all variables: the effect of one variable may depend on those that are examined after it. */

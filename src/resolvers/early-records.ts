@@ -6,8 +6,8 @@ import { type Existence, type Needs, needsOfFields, ownView, proves } from '../l
 import type { Key } from '../rest/paths.ts';
 
 /**
- * The record of an object of an answer in parts, whose `row` is being read. It comes without the row if the part that it
- * is of needs none of its columns, and knows otherwise that the object exists; if the row decides that, it is awaited.
+ * The record of an object of an answer in parts, whose `row` is being read. The record does not wait for the row if its
+ * part needs no column of it, and if something else shows that the object exists.
  */
 export function fetchEarly(
   key: Key,

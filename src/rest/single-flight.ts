@@ -118,7 +118,7 @@ export abstract class SharedWork<Waiter extends object> {
     this.cancel();
   }
 
-  /** Ends the work, so that nobody can join it any more. Returns its waiters. */
+  /** Ends the work, so that it cannot be joined any more. Returns its waiters. */
   end(): readonly Waiter[] {
     const waiters = this.#waiters;
     this.#waiters = [];

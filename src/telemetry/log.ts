@@ -108,9 +108,8 @@ export interface Batches extends DestinationStream {
 }
 
 /**
- * Gathers lines before pino's own destination, which measures everything that it holds anew for each line: with a batch
- * of that size that cost more than the rest of a small operation. A batch is at most so large, but for a line that is
- * larger by itself.
+ * Gathers lines before pino's own destination, which measures everything that it holds anew for each line. That cost more
+ * than the rest of a small operation. The size of a batch is at most `most`, unless a single line is larger.
  */
 export function createBatches(most: number, sizeOf: (line: string) => number, pass: (batch: string) => void): Batches {
   const batch = createBatch(most, sizeOf, pass);
