@@ -1,15 +1,11 @@
 import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/promises';
+import { emptyMoment } from '../server/graceful-stop.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
 /** A worker that is stopping. */
 type Stopping = Pick<WorkerHandle, 'tell' | 'handed' | 'untaken'>;
 
-/**
- * The number of looks in a row without a new connection after which all connections count as accepted, and the longest
- * time for that, in milliseconds.
- */
-const emptyLooks = 4;
-const longestLookMs = 1000;
+/** The time between two looks for new connections, in milliseconds. */
 const tickMs = 5;
 
 /**
@@ -57,22 +53,18 @@ export class JointStop {
     const all = [...this.#workers.values()];
     if (!this.#isLooking && all.every((worker) => this.#holding.has(worker))) {
       this.#isLooking = true;
-      void this.#emptyMoment().then(() => this.#tellAll('close'));
+      void emptyMoment(() => this.#isQuiet()).then(() => this.#tellAll('close'));
     }
     if (all.every((worker) => this.#closed.has(worker))) this.#tellAll('answer');
   }
 
-  async #emptyMoment(): Promise<void> {
-    const until = performance.now() + longestLookMs;
-    let empty = 0;
-    while (empty < emptyLooks && performance.now() < until) {
-      const before = this.#sum(({ handed }) => handed);
-      await delay(tickMs);
-      // Node's event loop accepts connections after timers and before immediates.
-      await nextImmediate();
-      const isQuiet = this.#sum(({ handed }) => handed) === before && this.#sum(({ untaken }) => untaken) === 0;
-      empty = isQuiet ? empty + 1 : 0;
-    }
+  /** True if a moment passes without a new connection, and the workers have taken all earlier ones. */
+  async #isQuiet(): Promise<boolean> {
+    const before = this.#sum(({ handed }) => handed);
+    await delay(tickMs);
+    // Node's event loop accepts connections after timers and before immediates.
+    await nextImmediate();
+    return this.#sum(({ handed }) => handed) === before && this.#sum(({ untaken }) => untaken) === 0;
   }
 
   #sum(countOf: (worker: Stopping) => number): number {

@@ -30,6 +30,13 @@ export interface SharedSocket {
 const emptyLooks = 4;
 const longestLookMs = 1000;
 
+/** Resolves when all connections count as accepted, because `isQuiet` has been true at several looks in a row. */
+export async function emptyMoment(isQuiet: () => Promise<boolean>, longestMs = longestLookMs): Promise<void> {
+  const until = performance.now() + longestMs;
+  let empty = 0;
+  while (empty < emptyLooks && performance.now() < until) empty = (await isQuiet()) ? empty + 1 : 0;
+}
+
 /**
  * The time in milliseconds for which idle connections stay open after the port is closed: a client may be about to send
  * a request.
@@ -99,15 +106,16 @@ export class GracefulStop {
     for (const answer of held) answer();
   }
 
-  async #emptyMoment(): Promise<void> {
-    const until = performance.now() + Math.min(longestLookMs, this.#times.drainMs / 10);
-    let empty = 0;
-    while (empty < emptyLooks && performance.now() < until) {
-      await delay(tickMs);
-      const { accepted } = this.#connections;
-      // Node's event loop accepts connections after timers and before immediates, one at a time.
-      await nextImmediate();
-      empty = this.#connections.accepted === accepted ? empty + 1 : 0;
-    }
+  #emptyMoment(): Promise<void> {
+    return emptyMoment(
+      async () => {
+        await delay(tickMs);
+        const { accepted } = this.#connections;
+        // Node's event loop accepts connections after timers and before immediates, one at a time.
+        await nextImmediate();
+        return this.#connections.accepted === accepted;
+      },
+      Math.min(longestLookMs, this.#times.drainMs / 10),
+    );
   }
 }

@@ -3,7 +3,7 @@ import { type BudgetShortage, Refusal, UpstreamError } from '../errors.ts';
 import { FairQueue, type Queued } from '../fair-queue.ts';
 import type { Surface } from '../operation-ids.ts';
 import type { CallBudget, Claim, Demand, Outlooks, Permit } from './call-budget.ts';
-import type { AccountCall, Counts, Ledger, Want, WantDecision } from './ledger.ts';
+import { type AccountCall, type Counts, type Ledger, never, type Want, type WantDecision } from './ledger.ts';
 import { type BudgetSettings, type BudgetWindow, partsOf, percentOf, shareOf } from './settings.ts';
 
 /** Settings of the scheduler. */
@@ -263,8 +263,6 @@ export class BudgetScheduler implements CallBudget {
     return percent === 100 ? all : all.map(({ limit, ms }) => ({ limit: shareOf(limit, percent), ms }));
   }
 }
-
-const never: WantDecision = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY, surface: 'rest' };
 
 function wantOf({ key }: KeyQueue, { calls, isBackground, hasWaited }: Group): Want {
   const counts: Partial<Record<Surface, number>> = {};

@@ -49,6 +49,9 @@ export type WantDecision =
   // one that lacks calls.
   | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
 
+/** The decision on a want of which nothing was heard. */
+export const never: WantDecision = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY, surface: 'rest' };
+
 /** One window of an account, as clients see it. */
 export interface WindowStatus {
   readonly ms: number;

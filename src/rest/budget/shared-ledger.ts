@@ -1,14 +1,15 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type {
-  Account,
-  AccountCall,
-  CountedCall,
-  End,
-  Ledger,
-  Outlook,
-  Question,
-  Want,
-  WantDecision,
+import {
+  type Account,
+  type AccountCall,
+  type CountedCall,
+  type End,
+  type Ledger,
+  never,
+  type Outlook,
+  type Question,
+  type Want,
+  type WantDecision,
 } from './ledger.ts';
 import type { LocalLedger } from './local-ledger.ts';
 import type { RedisCounts } from './redis-counts.ts';
@@ -107,8 +108,6 @@ export class SharedLedger implements Ledger {
     );
   }
 }
-
-const never: WantDecision = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY, surface: 'rest' };
 
 /** The calls of a verdict that may begin. */
 function begunIn(verdict: WantDecision): readonly AccountCall[] {
