@@ -4,16 +4,16 @@ import type { Position } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
 import type { Walk } from './walk.ts';
 
-/** The most seconds by which a row may come late and still be sent, behind rows of later moments. */
+/** The most seconds by which a row may come late and still be sent. It is then sent after rows with later moments. */
 const lateness = 60;
 
 /**
- * The most rows that are known: seldom do more come in a minute. Beyond that, the rows of the earliest moments are
+ * The most known rows: more than usually come in a minute. If there are more, the rows with the earliest moments are
  * forgotten.
  */
 const mostKnown = 20_000;
 
-/** The most rows that a place names, so that they are not sent again: as many as fit into a cursor of four kilobytes. */
+/** The most rows that a place names so that they are not sent again. This many fit into a cursor of four kilobytes. */
 const mostNamed = 250;
 
 /** The length of the mark of an id, in characters. With 250 marks, one in 10^12 other ids is mistaken for a known one. */
@@ -34,7 +34,7 @@ export interface News {
 export class KnownRows {
   /** The moments of known rows by the marks of their ids; empty for rows without a moment. */
   readonly #moments = new Map<string, string>();
-  /** The latest moment of a known row, but no later than it was when the row was read: clocks of apps are often wrong. */
+  /** The latest moment of a known row, at most the time at which the row was read: clocks of apps are often wrong. */
   #newest = '';
   /** Rows of this moment and of earlier ones are not sent. */
   #floor = '';
@@ -78,7 +78,7 @@ export class KnownRows {
     }
   }
 
-  /** Rows that the walk did not reach are not sent, unless they are dated later than `now`, the moment of the walk. */
+  /** Gives up the rows that the walk did not reach, except rows dated later than `now`, the moment of the walk. */
   leaveOut({ rows }: Walk, now: string): void {
     const last = momentOf(rows.at(-1));
     const left = last > now ? now : last;

@@ -4,17 +4,17 @@ import { type Added, sizeOf, type WaitingRoom } from './waiting-room.ts';
 /** The most messages that wait for one listener. */
 const mostWaiting = 64;
 
-/** The most bytes that may wait for a listener before it gets no further messages. The rows of one poll may exceed it. */
+/** The bytes that may wait for a listener until it gets no more messages. The rows of one poll may exceed the limit. */
 const mostWaitingBytes = 16 * 2 ** 20;
 
 /** Settings of one listener. */
 export interface ListenerOptions {
   readonly room: WaitingRoom;
-  /** Called once, when it stops listening. */
+  /** Called once, when the listener stops listening. */
   readonly onEnd: () => void;
 }
 
-/** One subscription that follows what is added to a list, each row once. It is iterated once. */
+/** One subscription that receives each row added to a list once. It can be iterated only once. */
 export class Listener implements AsyncIterable<Added> {
   readonly #options: ListenerOptions;
   readonly #waiting: Added[] = [];
@@ -25,7 +25,7 @@ export class Listener implements AsyncIterable<Added> {
     this.#options = options;
   }
 
-  /** True if too much waits for it: its client reads nothing, or reads too slowly. */
+  /** True if too many messages wait for it because its client does not read, or reads too slowly. */
   isSlow = false;
 
   /** Passes on the messages of one poll. A listener for which too much waits is ended. */

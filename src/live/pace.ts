@@ -3,14 +3,14 @@ import { type BudgetSettings, shareOf } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
 import { mostCalls } from './walk.ts';
 
-/** The factor by which polls with a key are delayed because its budget shrinks, by the sharing key; at least 1. */
+/** Returns the factor, at least 1, by which polls with a sharing key are delayed because its budget shrinks. */
 export type BackoffOf = (sharingKey: string) => number | Promise<number>;
 
 /** Settings of the pace of polls. */
 export interface PaceOptions {
   /** Time between two polls of a tail, in milliseconds. */
   readonly pollMs: number;
-  /** The backoff of each key. Undefined: keys have no budget for events, and are polled at most 60 times a minute. */
+  /** The backoff of each key. Undefined if keys have no budget for events; each then gets at most 60 polls a minute. */
   readonly backoffOf?: BackoffOf | undefined;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
@@ -34,9 +34,9 @@ interface Polls {
 }
 
 /**
- * Limits the polls of all tails to the budgets of their keys. Each REST call of a poll counts, because a busy list takes
- * several. It counts until a minute after its answer, because the time at which it arrived at the upstream is not known.
- * The tails of one key are spread, so that none of them waits for the others.
+ * Limits the polls of all tails to the budgets of their keys. Each REST call of a poll counts, because a busy list
+ * takes several calls. A call counts until a minute after its answer, because the time of its arrival upstream is not
+ * known. The tails of one key are spread, so that none of them waits for the others.
  */
 export class Pace {
   readonly #options: PaceOptions;
@@ -76,8 +76,8 @@ export class Pace {
   }
 
   /**
-   * Notes that a poll with a key has ended after so many calls. Resolves to the delay of the tail's next poll, in
-   * milliseconds. Never rejects.
+   * Notes that a poll with a key has ended and has made `calls` calls. Resolves to the delay of the tail's next poll,
+   * in milliseconds. Never rejects.
    */
   async next(key: string, calls: number): Promise<number> {
     const { pollMs, backoffOf, now } = this.#options;
@@ -90,8 +90,8 @@ export class Pace {
   }
 
   /**
-   * Forgets keys that have had no tails for a minute. Until then a new tail gets no more polls than the last one had
-   * left.
+   * Forgets keys that have had no tails for a minute. A new tail before that gets only the polls that the last one left
+   * over.
    */
   #forgetIdle(): void {
     const before = this.#options.now() - minuteMs;
@@ -100,7 +100,7 @@ export class Pace {
   }
 }
 
-/** The backoff of a key; 1 if the budget cannot tell, because each call of a poll asks the budget itself anyway. */
+/** The backoff of a key; 1 if it cannot be read. Each call of a poll asks the budget anyway. */
 async function backoffOrOne(backoffOf: BackoffOf, key: string): Promise<number> {
   try {
     return await backoffOf(key);
@@ -120,7 +120,7 @@ const plenty = 0.5;
 /** The largest backoff. */
 const mostBackoff = 10;
 
-/** The backoff for a budget; undefined if it has none for events. */
+/** The backoff for a budget; undefined if the budget does not limit events. */
 export function backoffBy(budget: CallBudget): BackoffOf | undefined {
   if (!budget.covers('events')) return undefined;
   return async (key) => backoffIn(await budget.look({ key, subject: '' }, ['events']));
@@ -133,8 +133,8 @@ function backoffIn(outlooks: Outlooks): number {
 }
 
 /**
- * The reason why the polls of a caller could starve: a window of the budget never has room for a whole poll. Undefined if
- * all have room. The most calls of a poll decide, because a quiet list may need them at any time.
+ * The reason why the polls of a caller could starve: a window of the budget never has room for a whole poll. Undefined
+ * if all windows have room. A poll counts with its most calls, because even a quiet list may need them at any time.
  */
 export function starvationOf({ windows, share }: BudgetSettings, { subject = '' }: Caller): string | undefined {
   for (const { limit, ms } of windows.events ?? []) {

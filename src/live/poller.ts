@@ -17,19 +17,19 @@ export interface PollerOptions {
   readonly list: ListRef;
   /** The most rows of a message. */
   readonly maxRows: number;
-  /** Reads the rows since a sortable moment. The signal is aborted if they are no longer wanted. */
+  /** Reads the rows since a sortable moment. The signal is aborted when the rows are no longer wanted. */
   readonly read: (since: string | undefined, signal: AbortSignal) => Promise<Polled>;
   /** The time that the next poll has to wait; 0 if it has been counted and may begin. */
   readonly take: () => number;
-  /** The delay until the next poll after one that has ended, successful or not. Never rejects. */
+  /** The delay between a poll that has ended, successfully or not, and the next one. Never rejects. */
   readonly next: () => Promise<number>;
   /** The time of day as a sortable moment. */
   readonly now: () => string;
 }
 
 /**
- * The listeners that have joined since the last poll at one place, or without a place, and the rows that are known there.
- * They get the same messages: when many connections break, all of them come back at the place of the last message.
+ * The listeners that have joined at one place, or without a place, since the last poll, and the rows known there. They
+ * get the same messages. When many connections break, all of their clients return at the place of the last message.
  */
 interface Joining {
   readonly place: string;
@@ -40,8 +40,8 @@ interface Joining {
 }
 
 /**
- * Polls one list for all of its listeners, from the first to the last. Each listener gets the rows that are new since it
- * joined, or since the place that it came with; the latter come from the next poll.
+ * Polls one list for all of its listeners, until the last one leaves. A listener without a place gets the rows that are
+ * new since it joined. A listener with a place gets the rows behind it, beginning with the next poll.
  */
 export class Poller {
   readonly #options: PollerOptions;
@@ -65,7 +65,7 @@ export class Poller {
     return !this.#reading.signal.aborted;
   }
 
-  /** Adds a listener, to new rows from now on or from the place of a message. */
+  /** Adds a listener for the rows from now on, or from the place of a message on. */
   join(listener: Listener, after: Position | undefined): void {
     const isFirst = this.#listeners.size === 0 && this.#joining.length === 0;
     if (after === undefined && this.#known !== undefined) this.#listeners.add(listener);
@@ -73,7 +73,7 @@ export class Poller {
     if (isFirst) this.#begin();
   }
 
-  /** Removes a listener. The last one ends the polling, and a poll under way. */
+  /** Removes a listener. If it was the last one, polling stops, and a poll under way is aborted. */
   leave(listener: Listener): void {
     this.#listeners.delete(listener);
     for (const { listeners } of this.#joining) listeners.delete(listener);
@@ -133,7 +133,7 @@ export class Poller {
       if (this.#isLate) this.#sendLate(this.#known, polled);
     }
     this.#known.prune();
-    // A listener that came without a place while this poll was under way has nothing to wait for any more.
+    // A listener that joined without a place during this poll need not wait for the next one.
     const isServed = (one: Joining): boolean => one.known === undefined || joining.includes(one);
     for (const one of this.#joining)
       if (isServed(one)) for (const listener of one.listeners) this.#listeners.add(listener);

@@ -20,12 +20,12 @@ export interface OpenStream {
 /** The result of opening a stream. */
 type Opening =
   | 'open'
-  // Its caller has as many as it may.
+  // Its caller already has the most streams that it may have.
   | 'too many of its caller'
-  // There are as many as there may be, or none may begin any more.
+  // The process already has the most streams that it may have, or opens no more of them.
   | 'too many';
 
-/** The streams of one process, for which their clients stay connected. */
+/** The open streams of one process. The client of a stream stays connected as long as the stream lasts. */
 export class Streams {
   readonly #limits: StreamLimits;
   readonly #open = new Set<OpenStream>();
@@ -54,7 +54,7 @@ export class Streams {
     if (own >= maxStreamsPerCaller) return 'too many of its caller';
     this.#open.add(stream);
     this.#byCaller.set(name, own + 1);
-    // They may have changed since its caller was authenticated.
+    // The tenants may have changed since the caller was authenticated.
     if (this.#tenants !== undefined && hasChanged(stream, this.#tenants)) stream.onTenantChange();
     return 'open';
   }
@@ -68,7 +68,7 @@ export class Streams {
     else this.#byCaller.delete(name);
   }
 
-  /** Replaces the entries of tenants, and notifies the streams that began with others. */
+  /** Replaces the entries of tenants, and notifies the streams whose entries have changed. */
   takeTenants(tenants: Tenants): void {
     this.#tenants = tenants;
     for (const stream of this.#open) if (hasChanged(stream, tenants)) stream.onTenantChange();
@@ -86,7 +86,7 @@ function nameOf({ hash, tenant, subject = '' }: Caller): string {
   return tenant === undefined ? hash : `${tenant.name}\n${subject}`;
 }
 
-/** True if what its tenant may reach has changed, for the roles of its caller. */
+/** True if the reach of the stream's tenant has changed for the roles of its caller. */
 function hasChanged({ caller: { tenant } }: OpenStream, tenants: Tenants): boolean {
   if (tenant === undefined) return false;
   const entry = tenants.get(tenant.name);

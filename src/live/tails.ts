@@ -28,8 +28,8 @@ export interface TailsOptions extends Omit<PaceOptions, 'now'> {
 interface Tail {
   readonly poller: Poller;
   /**
-   * The callers of the listeners. The next poll is made for the first of them, because each has only a share of the key's
-   * budget.
+   * The callers of the listeners. Each poll is made for the first caller. They take turns, because each has only a
+   * share of the key's budget.
    */
   readonly callers: Set<Caller>;
 }
@@ -38,11 +38,11 @@ interface Tail {
 interface Poll {
   readonly callers: Set<Caller>;
   readonly list: ListRef;
-  /** The REST calls that it makes. */
+  /** The REST calls of the poll. */
   readonly calls: OperationCalls;
 }
 
-/** The tails of one process: a poller for each list with each upstream key, and none without listeners. */
+/** The tails of one process. Each list with each upstream key has one poller, as long as it has listeners. */
 export class Tails {
   readonly #options: TailsOptions;
   readonly #pace: Pace;
@@ -127,7 +127,7 @@ export class Tails {
     } finally {
       signal.removeEventListener('abort', stop);
       deadline.finish();
-      // The next poll is that of another, unless it is the only one, or has left.
+      // Moves the caller to the end, unless it has left: the next poll is another caller's.
       if (callers.delete(caller)) callers.add(caller);
     }
   }

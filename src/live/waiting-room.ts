@@ -16,7 +16,7 @@ export interface Added {
   readonly received: number;
 }
 
-/** Memory that messages take while they wait for listeners, for each character that was read for them, in bytes. */
+/** The memory of a waiting message for each character that was read for it, in bytes. */
 const bytesPerCharacter = 3;
 
 /** The messages of one process that wait for listeners. A message that waits for several listeners takes room once. */

@@ -17,19 +17,19 @@ export interface Walk {
 /** The most REST calls of one poll: the first, and ten further ones. */
 export const mostCalls = 11;
 
-/** The seconds that the first poll of a tail reads back: rows of that time may still come. */
+/** The seconds that the first poll of a tail reads back, because rows of these seconds may still arrive. */
 const firstSeconds = 60;
 
 /**
- * The seconds by which rows may be dated ahead of the time of day: clocks of machines differ a little. Rows with later
- * dates are read once their time has come; otherwise any sender of events could fill all pages of a poll with them.
+ * The seconds by which rows may be dated ahead of the time of day, because clocks of machines differ a little. Rows
+ * with later dates are read once their time has come. Otherwise a sender of such events could fill all pages of a poll.
  */
 const aheadSeconds = 2;
 
 /**
- * Reads the newest rows of a list back to a sortable moment, page by page; without one, as far back as rows may come late. `now`
- * is the sortable moment of the call. Rejects if one of its calls fails: rows between those that were read would be lost. If
- * it may not read more, because its pages take too much memory, the rows that it has are the newest.
+ * Reads the newest rows of a list page by page, back to the sortable moment `since`; without it, as far back as rows
+ * may come late. `now` is the sortable moment of the call. Rejects if a call fails, because rows between the pages
+ * would be lost. If the next page would take too much memory, the walk ends with the newest rows.
  */
 export async function walkBack(reader: Reader, since: string | undefined, now: string): Promise<Walk> {
   const sized = { ...reader, list: narrowed(reader.list, since, now) };
