@@ -1,27 +1,27 @@
-// Which turn of the event loop a batch waits for, said once for rows and for windows.
+// The schedule of batches, for rows and for windows.
 //
-// Loaders gather what an operation wants at one time, and read it together. What is wanted at one time is what the
-// executor asks for before it has to wait: when an answer arrives, it completes fields and calls resolvers in promise
-// callbacks, one of which queues the next. A batch must be dispatched after the last of them, and before the process
-// waits for its sockets again: earlier, it would miss a window and read it with a call of its own; later, every call
-// would wait for an answer that has nothing to do with it.
+// Loaders gather what an operation wants at one time, and read it together. When an answer arrives, the executor completes
+// fields and calls resolvers in promise callbacks, each of which may queue the next. A batch must be dispatched after the
+// last of these callbacks, and before the process waits for its sockets again. If it were dispatched earlier, it would miss
+// a window, which would then take a call of its own. If it were dispatched later, its call would wait for an unrelated
+// answer.
 //
-// Node has a queue of promise callbacks and one of ticks (`process.nextTick`). While it runs promise callbacks, it goes on
-// until none is left, those that were queued meanwhile included, and only then turns to the ticks; both are empty
-// before the event loop goes on. A tick that is queued by a promise callback therefore runs when every callback of this
-// turn has run. A tick that is queued outside of one, as by a resolver that the executor calls directly, would run
-// first instead. So the tick is always queued by a promise callback. DataLoader's own schedule is the same.
+// Node has a queue of promise callbacks and a queue of ticks (`process.nextTick`). It runs promise callbacks until none is
+// left, including those queued meanwhile, and only then the ticks. Both queues are empty before the event loop goes on. So
+// a tick that a promise callback has queued runs after all callbacks of this turn. A tick that is queued elsewhere, as by a
+// resolver that the executor calls directly, would run before them. Therefore a promise callback always queues the tick.
+// DataLoader does the same.
 //
-// A tick that queues another tick puts it behind those of this turn, and before any promise callback. So batches have an
-// order:
+// A tick that is queued by a tick runs after the other ticks of this turn, and before any promise callback. So batches have
+// an order:
 //   1st tick: rows. Their batch may want a page of the list first, and asks for that page before it returns.
 //   2nd tick: windows. The page that rows want is merged with the windows that resolvers want.
-//   3rd tick: all that was wanted by then has been asked for, so that a row can wait for a page which may hold it.
+//   3rd tick: everything wanted by then has been requested, so a row can wait for a page that may hold it.
 const ticks = { rows: 1, windows: 2, afterAll: 3 } as const;
 
 const resolved = Promise.resolve();
 
-/** Dispatches a batch that the first of its loads schedules, when the resolvers of this turn have made all of theirs. */
+/** Dispatches a batch once the resolvers of this turn have made all of their loads. Its first load calls this. */
 export function scheduleDispatch(batch: 'rows' | 'windows', dispatch: () => void): void {
   schedule(ticks[batch], dispatch);
 }

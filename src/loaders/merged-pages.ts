@@ -13,8 +13,8 @@ interface Wanted {
 }
 
 /**
- * The fewest pages of at most `maximum` rows of which each wanted window lies whole in one. From the left, a page takes
- * in every window that still fits. If only the count is wanted, one row is read.
+ * The fewest pages of at most `maximum` rows, such that each wanted window lies within one page. From the start of the
+ * list, each page takes in every next window that still fits. If only the count is wanted, one row is read.
  */
 export function mergedPagesOf(windows: readonly Wanted[], maximum: number): MergedPage[] {
   const [only] = windows;

@@ -17,10 +17,10 @@ export interface Reader {
 }
 
 /**
- * Reads `limit` rows from a position. An upstream that answers fewer than `required` of them and names a `next` is asked
- * on until those are there, at most ten times; then, or when one of those calls fails, the page is what has arrived, and
- * goes on at `next`. The list ends at a call behind all rows that are counted, if it has no new row. Fails if `next`
- * leads nowhere, or if nothing at all has arrived: a client could not go on.
+ * Reads `limit` rows from a position. If the upstream answers fewer than `required` rows and names a `next`, at most
+ * ten further calls ask for the rest. If these do not suffice, or one of them fails, the page has the rows that have
+ * arrived, and goes on at `next`. A call behind all counted rows ends the list if it has no new row. Rejects if `next`
+ * leads nowhere, or if no row has arrived: a client could not go on.
  */
 export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
   return fetchRows(reader, at, limit).then((page) =>
@@ -34,7 +34,7 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
     if (page.rows.length >= required || page.next === undefined) break;
     const at = page.rows.length === 0 ? page.next : positionAfter(page, page.rows.length - 1);
-    // An upstream that caps its pages would answer no other rows than those again.
+    // An upstream that caps its pages would only answer the same rows again.
     const isTooMuch = last.isCapped && (at.boundary?.ids.length ?? 0) > last.ids.length;
     const maximum = isTooMuch ? last.ids.length : reader.maximum;
     const further = await fetchFurther({ ...reader, maximum }, page, at, required - page.rows.length);
@@ -61,7 +61,7 @@ function isEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((item, index) => item === other[index]);
 }
 
-/** The next page. Undefined if its call fails and the page before has rows: those are answered. */
+/** The next page. Undefined if its call fails and the page before has rows, which are then the answer. */
 async function fetchFurther(
   reader: Reader,
   page: ListPage,
@@ -76,7 +76,7 @@ async function fetchFurther(
   }
 }
 
-/** Asks for `limit` rows that were not answered before. Those that were are skipped as far as they do not fit in. */
+/** Asks for `limit` new rows. Rows that were answered before come again if they fit; else the offset skips them. */
 function fetchRows({ api, list, maximum }: Reader, at: Position, limit: number): Promise<WholePage> {
   const overlap = overlapOf(at, limit, maximum);
   const skipped = (at.boundary?.ids.length ?? 0) - overlap;

@@ -54,7 +54,7 @@ export function tailOf(page: ListPage, limit: number): ListPage {
   return slicePage(page, Math.max(page.rows.length - limit, 0), limit);
 }
 
-/** A page and the one that follows it as one page; rows of the second that the first has already are left out. */
+/** Joins a page and the next one to one page. Rows of the second page that the first one has are left out. */
 export function joinPages(first: ListPage, second: ListPage): ListPage {
   const seen = new Set(first.rows.map(({ id }) => idText(id)));
   const rows = [...first.rows];
@@ -78,7 +78,7 @@ function nextBehind(page: ListPage, end: number): Position {
   return (isWalkedByTime(page) && end > 0 ? positionInTime(page, end - 1) : undefined) ?? positionOf(page, end);
 }
 
-/** True if the list goes on by time, or may: the last page of a list without a count does not say. */
+/** True if the list is walked by time, or may be: the last page of a list without a count does not show it. */
 function isWalkedByTime({ next, count }: ListPage): boolean {
   return next === undefined ? count === undefined : next.boundary !== undefined;
 }

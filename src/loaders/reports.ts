@@ -51,7 +51,7 @@ export function createReports(api: RestApi): Reports {
   };
 }
 
-/** A list as text is short, however long its filter is. */
+/** The name of a page of a list. It is short even if the filter of the list is long. */
 function pageName(list: ListRef, { offset, before = '' }: Position, limit: number): string {
   return `${limit} ${offset} ${before} ${listText(list)}`;
 }

@@ -13,7 +13,7 @@ type Found = Promise<KnownRow | undefined>;
 
 /** The cost of a page that was read for rows by key alone. */
 interface PageCharge {
-  /** True if none of the rows is counted as what the page cost. */
+  /** True until one of the rows has been counted as the cost of the page. */
   isDue: boolean;
 }
 
@@ -46,7 +46,7 @@ export class RowLoader {
     this.#saved = saved;
   }
 
-  /** The row in a view that has the needed columns: it is known, on a page in flight, or read. Undefined if it does not exist. */
+  /** The row in a view with the needed columns: known, from a page in flight, or read. Undefined if it does not exist. */
   load(key: Key, need: View): Found {
     const known = this.#store.find(key, need);
     if (known !== undefined) {
@@ -94,7 +94,7 @@ export class RowLoader {
     return found;
   }
 
-  /** Rows that are wanted together and for which a page of their list would do. */
+  /** Finds rows that are wanted together and need only the columns that a list has. */
   #findAll(keys: readonly Key[]): Found[] {
     const pages = new Map<string, Promise<PageCharge>>();
     for (const [text, [first, ...others]] of Map.groupBy(keys, collectionText)) {
@@ -115,7 +115,7 @@ export class RowLoader {
   async #readPages({ noun, scope }: Collection, keys: readonly Key[]): Promise<PageCharge> {
     const before = this.#windows().inFlight({ noun, scope });
     if (before !== undefined) await before;
-    // Asked for at once, so that a window of the same list that is wanted now becomes part of the page.
+    // The page is requested at once, so that it can also answer a window of the same list that is wanted now.
     const isDue = this.#unknown(keys).length >= pageFirstThreshold;
     if (isDue) await this.#readPage({ noun, scope });
     while (this.#unknown(keys).length > 0) {
@@ -154,7 +154,7 @@ export class RowLoader {
     try {
       const known: KnownRow = { row: await this.#api.fetchRow(key), view: 'detail' };
       this.#store.learn(key, known);
-      // The project that is `@current` is found by its id later on, too.
+      // Later loads also find the project behind `@current` by its real id.
       const id = key.id === current ? idText(known.row['id']) : undefined;
       if (id !== undefined) this.#store.learn({ ...key, id }, known);
       return known;

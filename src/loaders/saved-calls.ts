@@ -9,14 +9,14 @@ export interface ChargedPage {
 export class SavedCalls {
   /** Windows of a list that were answered from a page that another window was read with. */
   windows = 0;
-  /** Counts of a list that were answered from a page of its rows, or from another's count. */
+  /** Counts of a list that were answered from a page of its rows, or from an earlier count. */
   totals = 0;
-  /** Rows by key that the operation had read, or was reading, already. */
+  /** Rows by key that the operation had already read or was already reading. */
   knownRows = 0;
-  /** Rows by key that a page of their list answered: only columns that lists have were wanted. */
+  /** Rows by key that a page of their list answered, because only columns that lists have were wanted. */
   views = 0;
 
-  /** A page answers a window, or a count, for which so many wait: all but the one that pays for it saved a call. */
+  /** Notes that `waiting` fields get a window or a count from a page. All but the one that pays for it saved a call. */
   share(kind: 'windows' | 'totals', waiting: number, page: ChargedPage): void {
     const pays = !page.isCharged && page.isForCount === (kind === 'totals');
     if (pays) page.isCharged = true;

@@ -46,7 +46,7 @@ export class WindowLoader {
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
   readonly #readings = new Map<string, Reading[]>();
-  // Not a DataLoader: a batch of one answers as a whole, and no window may wait for the page of another list.
+  // Not a DataLoader: that answers a batch as a whole, so a window would wait for the pages of other lists.
   #pending: PendingWindow[] = [];
 
   /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
@@ -60,14 +60,14 @@ export class WindowLoader {
   /** The page of a window; for a count, any page of its list. */
   load(window: Window): Promise<ListPage> {
     const last = this.#pending.at(-1);
-    // Equal windows come one after the other: a list at each row of a page that has one owner.
+    // Equal windows come one after the other if the rows of a page have the same owner, and each asks for its list.
     if (last !== undefined && isEqual(last.window, window)) {
       last.waiting += 1;
       return last.page;
     }
     const { promise: page, resolve, reject } = Promise.withResolvers<ListPage>();
     try {
-      // A list whose path is refused fails alone here, and not with the others of its batch.
+      // If the path of a list is refused, only this load fails, and not the others of its batch.
       const base = baseText(window);
       if (last === undefined) scheduleDispatch('windows', () => this.#dispatch());
       this.#pending.push({ window, base, page, resolve, reject, waiting: 1 });
@@ -78,8 +78,8 @@ export class WindowLoader {
   }
 
   /**
-   * The last rows of a list with a count, from an offset on. A page of the maximum size comes first, since most lists
-   * end in it; else the count says where the tail begins.
+   * The last rows of a list with a count, from an offset on. A page of the maximum size is read first, because most
+   * lists end within it. If the list does not, the count shows where the tail begins.
    */
   async loadTail(list: ListRef, from: number, limit: number): Promise<ListPage> {
     let page = await this.load({ list, at: { offset: from }, limit: this.#maxPageSize, onePage: true });
@@ -95,11 +95,11 @@ export class WindowLoader {
     const tail = tailOf(page, limit);
     const start = positionOf(tail, 0).offset;
     if (tail.rows.length === limit || start <= from) return tail;
-    // A count that is a little too high led into the tail, and not to where it begins.
+    // The count was a little too high, so that the page began within the tail and not at its start.
     return this.load({ list, at: { offset: Math.max(start + tail.rows.length - limit, from) }, limit });
   }
 
-  /** Resolves when the pages of a collection that are in flight have settled, filtered ones too; undefined if there are none. */
+  /** Resolves when the pages of a collection in flight, filtered or not, have settled; undefined if there are none. */
   inFlight(collection: Collection): Promise<unknown> | undefined {
     const { noun, scope } = collection;
     const pending = [...this.#readings.values()].flat().filter(({ settled }) => !settled);
@@ -120,7 +120,7 @@ export class WindowLoader {
       try {
         this.#readMissing(base, together);
       } catch (error) {
-        // No promise would take an error that is thrown on from here, and it would end the process.
+        // If the error were thrown on, no promise would receive it, and the process would end.
         for (const one of together) one.reject(error);
       }
     }
@@ -175,7 +175,7 @@ export class WindowLoader {
     const reading: Reading = { ...range, page, settled: false, isForCount, isCharged: false };
     page.then(
       (read) => {
-        // `next` of a full page is not looked at: to read it is to parse a URL.
+        // The `next` of a full page is not read, because reading it would parse a URL.
         if (read.rows.length < limit && read.next !== undefined) reading.available = read.rows.length;
         this.#store.learnPage(list, read.rows);
         reading.settled = true;
@@ -201,7 +201,7 @@ export class WindowLoader {
   }
 }
 
-/** True if a page that begins where a window does has what the window gets alone, even if that is less than it asks for. */
+/** True if a page that begins where the window does has the rows that a call for the window alone would get. */
 function isFilledFor({ at, limit, onePage }: Window, reading: Reading): boolean {
   return reading.offset === at.offset && limit <= (onePage === true ? reading.limit : reading.required);
 }

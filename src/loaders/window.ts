@@ -21,8 +21,8 @@ export function isEqual(one: Window, other: Window): boolean {
 }
 
 /**
- * Windows that stand on the same filter and the same instant share pages; this is what they have in common. If rows
- * may be left out because they were answered before, offsets do not count the page's rows, and only equal ones share.
+ * Equal for windows that can share pages: they have the same filter and begin at the same instant. If rows may be left
+ * out because they were answered before, offsets do not count the rows of a page, and only equal windows share.
  */
 export function baseText({ list, at }: Window): string {
   if (isPlain(at)) return listText(list);
