@@ -24,7 +24,7 @@ export type Authentication =
   | {
       readonly kind: 'accepted';
       readonly caller: Caller;
-      /** Until when the token is good, in milliseconds of `Date.now()`. */
+      /** The time until which the token is valid, in milliseconds of `Date.now()`. */
       readonly expiresAt: number;
     }
   | { readonly kind: 'refused'; readonly refusal: AuthRefusal };
@@ -126,7 +126,7 @@ export class Authenticator {
         const tenants = this.#tenants;
         const known = { token: verdict.token, tenants, answer: answerFor(verdict.token, tenants) };
         this.#logUnentered(known);
-        // Keys that have come meanwhile may have left out the one of this token.
+        // The key of this token may be missing from keys that were fetched meanwhile.
         if (keySet.keys === keys)
           this.#known.set(value, known, { size: value.length + bytesOfRole * verdict.token.roles.length });
         return this.#answerAt(door, known);

@@ -45,8 +45,8 @@ function roleOf(role: JsonObject, entry: Bounds, where: FilePlace): Role {
 }
 
 /**
- * The reach of an entry or a role that is narrowed, `within` what it may reach at most; otherwise that. A list that is left
- * out beside the other one is empty.
+ * The reach of an entry or a role; `within`, the most that it may reach, if it is not narrowed. If only one of the two
+ * lists is given, the other one counts as empty.
  */
 function reachOf(
   { projects, organizations }: JsonObject,
@@ -83,14 +83,14 @@ function idsOf(
   });
 }
 
-/** The mutation that neither a narrowed tenant nor a narrowed role may use: it could not reach the project that it made. */
+/** The mutation that no narrowed tenant or role may use, because it could not reach the project that it has made. */
 const unreachable = 'createProject';
 
 /** The mutations that an entry or a role may allow. */
 interface Allowable {
   readonly names: readonly string[];
   readonly reach: Reach | undefined;
-  /** Stands for any of them in messages. */
+  /** The word for any of these mutations in messages. */
   readonly what: string;
 }
 

@@ -13,7 +13,7 @@ export interface FollowTenantsOptions {
   readonly pollMs?: number;
 }
 
-/** Tenants that are read again when their file, or one with a key, changes. */
+/** Tenants that are read again when their file or a file with a key changes. */
 export interface FollowedTenants extends Omit<FollowedFiles, 'follow'> {
   /** The tenants as they were last read. */
   readonly current: () => Tenants;

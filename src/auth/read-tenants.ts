@@ -82,7 +82,7 @@ function keyOf(entry: JsonObject, where: FilePlace, { environment }: TenantsSour
   const place = where.at(`.${member}`);
   const value = entry[member];
   if (typeof value !== 'string' || value === '') {
-    // The message does not quote it: it may be a key in the wrong form.
+    // The message does not quote the value, which may be a key in the wrong form.
     throw place.error(`a text, but got ${value === '' ? 'an empty one' : kindOf(value)}`);
   }
   if (member === 'key') return checkedKey(value, place, 'it');

@@ -52,7 +52,7 @@ export function memberPath(name: string, separator = ''): string {
   return /^[A-Za-z_][\w-]*$/.test(name) ? `${separator}${name}` : `[${JSON.stringify(name.slice(0, 100))}]`;
 }
 
-/** A value as messages may show it. Of a text, which might be a key, only the length is shown. */
+/** A value as messages may show it. A text might be a key, so only its length is shown. */
 export function shown(value: unknown): string {
   if (typeof value !== 'string') return kindOf(value);
   const mayBeKey = /^ph[a-z]_/.test(value) || /^[\w-]{24,}$/.test(value) || value.length > 100;

@@ -46,7 +46,7 @@ const longest = 8192;
 const toleranceSeconds = 30;
 
 /**
- * The accepted algorithms, all with public keys: with any other, a holder of the verification key could also sign tokens.
+ * The accepted algorithms, all with public keys. With a shared key, each party that verifies tokens could also sign them.
  */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
@@ -82,7 +82,7 @@ async function verifyOnce(token: string, keySet: KeySet, rules: TokenRules): Pro
     const { payload } = await latePackage('jose').jwtVerify(token, keys, optionsOf(rules));
     return verificationOf(payload, rules);
   } catch (error) {
-    // Whatever else is thrown is about the token, or about a key of the provider that cannot be used.
+    // Any other error is about the token, or about a key of the provider that cannot be used.
     return error instanceof latePackage('jose').errors.JWKSNoMatchingKey ? 'unknown key' : invalid(faultOf(error));
   }
 }
@@ -105,8 +105,8 @@ function verificationOf(payload: JWTPayload, { audience, tenantClaim, rolesClaim
 }
 
 /**
- * The roles that a claim names: a text of words, as `scope` (RFC 8693 §4.2), or an array of texts. Anything else in it names
- * none. The name of a claim may have dots itself, as URLs do, so it is a path only if there is no such claim.
+ * The roles that a claim names: a text of words, like `scope` (RFC 8693 §4.2), or an array of texts. Any other value
+ * names none. The name of a claim may have dots, as URLs do, so it is read as a path only if no claim has that name.
  */
 function rolesIn(payload: JWTPayload, claim: string): readonly string[] {
   const path = Object.hasOwn(payload, claim) ? [claim] : claim.split('.');
