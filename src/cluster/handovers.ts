@@ -15,10 +15,10 @@ export interface Handovers {
 }
 
 /**
- * Counts the connections that a worker is handed, and closes those that it had not taken when it ended, as the operating
- * system closes those that it had taken. Node's cluster would wait forever for the ended worker's acknowledgement, and
- * the clients with it. In `handoff` of lib/internal/cluster/round_robin_handle.js, a message `newconn` with a number is
- * sent, and the worker sends an `ack` with that number before it reads from the connection.
+ * Counts the connections that a worker is handed. When the worker ends, closes those that it had not taken; the
+ * operating system closes the others. Node's cluster would wait forever for the acknowledgement of the ended worker,
+ * and so would the clients. In `handoff` of lib/internal/cluster/round_robin_handle.js, the primary sends a message
+ * `newconn` with a number. The worker sends an `ack` with that number before it reads from the connection.
  */
 export function watchHandovers(worker: ChildProcess): Handovers {
   const untaken = new Map<unknown, Connection>();

@@ -12,7 +12,7 @@ import type { EpochChange } from './worker-epochs.ts';
 export interface Orders {
   readonly config: Config;
   readonly site: Site;
-  /** The manifests that were fetched from servers by then; undefined if none are fetched. */
+  /** The manifests that had been fetched from servers when the worker started; undefined if none are fetched. */
   readonly manifests?: readonly ManifestFile[] | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Measurements {
 
 /** The counts of all workers, ended ones included. */
 export interface Totals {
-  /** Their metrics as one text. */
+  /** The metrics of all workers as one text. */
   readonly metrics: string;
   readonly usage: Usage;
 }
@@ -75,7 +75,7 @@ export interface WorkerClaim {
 /** The decision on one claim of a worker. */
 export interface Decision {
   readonly waited: boolean;
-  /** The least share that is left of any window of its surface, from 0 to 1. */
+  /** The smallest share left in any window of its surface, from 0 to 1. */
   readonly left: number;
   /** The reason why the call is refused; undefined if it is granted. */
   readonly refusal?:

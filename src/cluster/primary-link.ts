@@ -31,7 +31,7 @@ const permissionTimeoutMs = 3000;
 /** Longest time that a write waits for the other workers, in milliseconds; the primary gives up a little sooner. */
 const changeTimeoutMs = 6000;
 
-/** Longest time that a worker that cannot start waits until the primary knows why, in milliseconds. */
+/** Longest time that a worker that cannot start waits for the primary to receive the reason, in milliseconds. */
 const failureTimeoutMs = 1000;
 
 /** A worker's side of the channel to the primary. */

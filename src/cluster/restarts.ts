@@ -4,7 +4,7 @@ export interface Restarts {
   readonly delayAfterEnd: (place: number) => number | undefined;
 }
 
-/** Older ends of workers do not count, in milliseconds. */
+/** The time for which the end of a worker counts, in milliseconds. */
 const memoryMs = 60_000;
 
 const firstDelayMs = 100;
@@ -13,9 +13,7 @@ const longestDelayMs = 5000;
 /** The most ends within a minute for each worker, after which none is started. */
 const mostEnds = 5;
 
-/**
- * Doubles the delay after each further end in the same place. Gives up if there are too many ends in all places together.
- */
+/** Doubles the delay after each further end in the same place. Gives up after too many ends in all places together. */
 export function createRestarts(workers: number, now: () => number): Restarts {
   let ends: { readonly place: number; readonly at: number }[] = [];
   return {

@@ -3,9 +3,7 @@ import { type Epoch, type Epochs, LocalEpochs } from '../rest/epochs.ts';
 /** A new epoch of a key, which all workers must adopt; `all`: every key gets a new one. */
 export type EpochChange = { readonly sharingKey: string; readonly epoch: Epoch } | 'all';
 
-/**
- * Sends a change to the other workers. Resolves when they have adopted it, to undefined if that is not confirmed in time.
- */
+/** Sends a change to the other workers. Resolves to true when they have adopted it, or to undefined on a timeout. */
 type SendToOthers = (change: EpochChange) => Promise<true | undefined>;
 
 /** The epochs of one worker. A new epoch is sent to all other workers through the primary before it takes effect. */
