@@ -5,16 +5,18 @@ import { requestError } from '../operation/request-error.ts';
 import { Chunks } from '../rest/transport/chunks.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 
-/** The least memory for the bodies of all requests, in bytes; it is larger if a single body may be very large. */
+/** The least memory for the bodies of all requests, in bytes. There is more if one body may be very large. */
 const leastBytes = 64 * 2 ** 20;
 
-/** The least number of the largest bodies, of ordinary JSON, that fit into their room. */
+/** The least number of bodies of the largest size that must fit into the memory for bodies. */
 const largestBodies = 8;
 
 /** The size above which the body of a request is large, in bytes. */
 export const largeBody = 16_384;
 
-/** The memory for the bodies of requests, from their first byte to their answer, none of which has more than `largest` bytes. */
+/**
+ * The memory for the bodies of requests, from their first byte to their answer. No body has more than `largest` bytes.
+ */
 export function createRequestRoom(largest: number, within?: MemoryRoom): MemoryRoom {
   return new MemoryRoom(Math.max(leastBytes, largestBodies * largest), { within, largeBytes: largeBody });
 }

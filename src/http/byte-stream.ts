@@ -1,4 +1,6 @@
-/** The most bytes or characters that are handed to a connection at once: it has the rest when the client takes it. */
+/**
+ * The most bytes or characters that are handed to a connection at once. The rest waits until the client has read them.
+ */
 const sliceLength = 65_536;
 
 /** The bytes of a text or a buffer, in slices that are made one by one. */
@@ -14,12 +16,12 @@ export function* slicesOf(body: string | Buffer, encoding: 'utf8' | 'latin1' = '
   }
 }
 
-/** True for the first unit of a character that has two. */
+/** True for the first unit of a character that takes two UTF-16 units. */
 function isLead(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** The slices of a text between two others. If it is small, there is one slice, which a client can read at once. */
+/** The slices of a text between two others. A small text is one slice, which a client can read at once. */
 export function* framed(before: string, text: string, after: string): Generator<Buffer> {
   if (text.length <= sliceLength) yield Buffer.from(before + text + after);
   else {

@@ -11,11 +11,11 @@ export interface IdentifyingHeaders {
   readonly authorization: string | undefined;
   /** The number of `Authorization` headers. */
   readonly authorizations: number;
-  /** The first one. */
+  /** The first `x-request-id`. */
   readonly requestId: string | undefined;
   /** Undefined unless there is exactly one. */
   readonly traceparent: string | undefined;
-  /** All of them, joined by commas; empty without one. */
+  /** All `tracestate` headers, joined by commas; empty without one. */
   readonly tracestate: string;
 }
 

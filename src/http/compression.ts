@@ -7,13 +7,10 @@ import type { HttpAnswer } from './response.ts';
 /** The largest answer that is never compressed, in bytes: it fits into one packet. */
 const smallest = 1024;
 
-/**
- * The window of brotli. A smaller one would compress worse; a larger one would take more memory for each answer under
- * way.
- */
+/** The window of brotli. A smaller window would compress worse, a larger one would take more memory for each answer. */
 const brotliWindow = 18;
 
-/** The compression level. Its output is a tenth larger than that of the best level, in a tenth of the time. */
+/** The compression level. The output is a tenth larger than at the best level, and is made in a tenth of the time. */
 export const effort = 4;
 
 const brotli = promisify(brotliCompress);
@@ -57,7 +54,7 @@ export function compressedOnce(answer: Complete): Variants {
 }
 
 function codingFor(accepted: string | undefined, { body }: Complete): Coding | undefined {
-  // Most programs do not ask for a coding; for them this is all the work.
+  // Most programs do not ask for a coding, and for them nothing further is done.
   return accepted === undefined ? undefined : codingOf(accepted, Buffer.byteLength(body));
 }
 

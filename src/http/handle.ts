@@ -37,15 +37,15 @@ export interface HandleOptions
 }
 
 /**
- * Everything that `/graphql` answers. A request goes the first of these ways that it fits:
+ * Makes the handler of `/graphql`. The first of these rules that fits a request applies:
  *
- * - a preflight of another origin's page is answered by CORS;
- * - a browser that opens the endpoint gets GraphiQL, unless that is off;
- * - another method than GET and POST is 405, a body that is not declared as plain JSON 415;
- * - a client that takes JSON is answered on the fast path, nearly all are; if its answer is a stream, or comes in parts, Yoga
- *   writes it;
- * - a client that takes only a stream is answered by Yoga;
- * - a client that takes none of these gets 406, and nothing runs.
+ * - CORS answers the preflight of a page of another origin;
+ * - a browser that opens the endpoint gets GraphiQL, unless GraphiQL is off;
+ * - a method other than GET and POST is answered with 405, a body that is not declared as plain JSON with 415;
+ * - a client that accepts JSON, as nearly all do, is answered on the fast path; Yoga writes its answer if that is a
+ *   stream or comes in parts;
+ * - a client that accepts only a stream is answered by Yoga;
+ * - any other client gets 406, and nothing is executed.
  */
 export function createHandle(options: HandleOptions): Handle {
   const { compression = false, corsOrigins: origins, corsHeaders: headers = [], hasBudget = false } = options;

@@ -53,14 +53,14 @@ export interface StreamedAnswer {
 }
 
 /**
- * The interval between heartbeats, in milliseconds. A client or a proxy may take a connection that is silent for longer
- * for lost.
+ * The interval between heartbeats, in milliseconds. Clients and proxies may give up a connection that is silent for
+ * longer.
  */
 const beatMs = 13_000;
 
 /**
- * The HTTP response that streams the answers of a subscription to a client with this `Accept`. It reads no faster than
- * the client: further messages wait in the tail, which is bounded.
+ * The HTTP response that streams the answers of a subscription to a client with this `Accept`. Messages are read only
+ * as fast as the client takes them: further ones wait in the tail, which is bounded.
  */
 export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: StreamType, accept = ''): StreamedAnswer {
   const form = forms[type];
@@ -75,7 +75,7 @@ async function* written(messages: AsyncIterable<StreamMessage>, form: MessageFor
   yield Buffer.from(form.start);
   const iterator = messages[Symbol.asyncIterator]();
   for (;;) {
-    // Of a message only its bytes are kept, for as long as its client takes to read them.
+    // Only the bytes of a message are kept while the client reads them.
     const next = iterator.next().then((message) => bytesOf(message, form));
     for (let isHere = await settlesSoon(next); !isHere; isHere = await settlesSoon(next)) yield Buffer.from(form.beat);
     const slices = await next;

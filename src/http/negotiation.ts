@@ -10,7 +10,10 @@ export type StreamType = 'text/event-stream' | 'multipart/mixed';
 
 const streamTypes: readonly StreamType[] = ['multipart/mixed', 'text/event-stream'];
 
-/** The media type that a client prefers; among equal ones, the one that it names first. Undefined if it accepts neither. */
+/**
+ * The media type that a client prefers. If it prefers neither, the type that it names first; undefined if it accepts
+ * neither.
+ */
 export function negotiate(accept: string | undefined): MediaType | undefined {
   if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
     return 'application/json';

@@ -44,7 +44,7 @@ function knownExtensions(all: JsonObject | undefined): JsonObject | undefined {
   };
 }
 
-/** The members with these names. None of them may be an object or a list: the contents of those are dropped. */
+/** The members with these names. The contents of objects and lists are dropped, because no wanted member is one. */
 function picked(all: JsonObject, names: readonly string[]): JsonObject {
   let found: Record<string, unknown> | undefined;
   for (const name of names) {

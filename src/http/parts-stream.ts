@@ -73,10 +73,9 @@ async function* compressed(
     await Promise.race([failed, new Promise<void>((resolve) => encoder.flush(kinds[coding], resolve))]);
     yield taken();
   }
-  // All input has been written, but not all output has been read: the end of the coding comes last. If a client leaves now,
-  // the encoder is destroyed and does not finish.
+  // All input has been written, but not all output has been read: the end of the coding comes last.
   encoder.end();
-  // A client that leaves now destroys it, and it comes to no end.
+  // If the client leaves now, the encoder is destroyed and never finishes.
   await Promise.race([failed, finished(encoder).catch(() => undefined)]);
   yield taken();
 }

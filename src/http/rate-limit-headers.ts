@@ -1,6 +1,6 @@
 import type { BudgetStatus } from '../operation/cost.ts';
 
-/** The names of these headers, as CORS exposes them. */
+/** The names of the rate limit headers, as CORS exposes them. */
 export const rateLimitHeaderNames = 'ratelimit-policy, ratelimit';
 
 /**
@@ -22,7 +22,7 @@ function nameOf({ surface, window }: BudgetStatus): string {
   return `${surface}-${window}s`;
 }
 
-/** Of each surface the window with the least left. */
+/** The window with the least left, for each surface. */
 export function scarcestOf(windows: readonly BudgetStatus[]): readonly BudgetStatus[] {
   return [...Map.groupBy(windows, ({ surface }) => surface).values()].map((all) => all.reduce(scarcer));
 }

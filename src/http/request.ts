@@ -17,7 +17,7 @@ export interface BodyLimits {
 /** The most characters of a content type that an error repeats. */
 const longestShown = 100;
 
-/** The method of a request. HEAD is answered as GET is: node never sends a body for HEAD. */
+/** The method of a request. HEAD counts as GET: node sends no body for it. */
 export function methodOf({ method = '' }: IncomingMessage): string {
   return method === 'HEAD' ? 'GET' : method;
 }

@@ -14,7 +14,7 @@ export interface SendOptions {
    * sent uncompressed.
    */
   readonly compression: boolean;
-  /** Their `Vary` header: one line with all request headers that any answer depends on. */
+  /** The `Vary` header of all answers: one line with each request header that any answer depends on. */
   readonly vary: string;
 }
 

@@ -6,15 +6,15 @@ import type { ServerResponse } from 'node:http';
  */
 const longestPauseMs = 7500;
 
-/** The moments at which clients of large answers and of streams last took something, or had taken everything. */
+/** The moment at which each client of a large answer or stream last took bytes, or had taken all of them. */
 const takenAt = new WeakMap<ServerResponse, number>();
 
-/** Notes that the client of an answer has taken what was sent. */
+/** Notes that a client has taken what was sent. */
 export function noteTaken(response: ServerResponse): void {
   takenAt.set(response, performance.now());
 }
 
-/** The time since when a client has taken nothing of what waits for it; undefined if nothing waits. */
+/** The time since when a client has taken none of the bytes that wait for it; undefined if none wait. */
 export function stuckSince(response: ServerResponse): number | undefined {
   return response.writableLength > 0 ? takenAt.get(response) : undefined;
 }

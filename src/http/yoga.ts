@@ -26,7 +26,7 @@ export interface YogaOptions {
   readonly run: RunOperation;
   readonly bodyLimits: BodyLimits;
   readonly bodyRoom: MemoryRoom;
-  /** Identifies the caller of a request; undefined if the key does. */
+  /** Identifies the caller of a request; undefined if callers send keys. */
   readonly identify: Identify | undefined;
   /** True if parts are compressed for clients that ask for it. */
   readonly compression: boolean;
@@ -185,8 +185,8 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
 }
 
 /**
- * Passes the pieces of an answer on, and closes its connection if the client reads nothing. That starts with the first
- * piece, because Yoga removes all timeouts from the connection before it asks for one.
+ * Passes on the pieces of an answer, and closes the connection if the client reads nothing. The check starts with the
+ * first piece, because Yoga removes all timeouts from the connection before it requests that piece.
  */
 async function* watched<Piece>(
   pieces: AsyncIterable<Piece> | Iterable<Piece>,

@@ -16,8 +16,8 @@ export function bundleWith(hasPanel: boolean): string {
 }
 
 /**
- * Replacements for two places of the bundle that change errors: one adds the stack, with places in the bundle, to its own
- * errors; the other drops `locations` from answers.
+ * Replacements for two places of the bundle that change errors. The first place adds the stack to the bundle's own
+ * errors; the second drops `locations` from answers.
  */
 const errorsAsTheyAre = [
   [

@@ -1,25 +1,26 @@
 /**
- * Runs in the page. Every request takes the key of the page, unless its tab has a header `Authorization` of its own.
+ * Runs in the page: changes the requests of GraphiQL. Every request gets the key of the page, unless its tab has its
+ * own `Authorization` header.
  *
- * GraphiQL has no place for request extensions, but one for headers: with `"explain": "plan"` or `"explain": "trace"`
- * among them the extensions are sent instead. The schema is read as always. A plan has no data, which GraphiQL would take
- * for a broken answer.
+ * GraphiQL has no field for request extensions, but one for headers. The header `"explain": "plan"` or `"explain":
+ * "trace"` is therefore sent as an extension, except with a query of the schema. A plan has no data, so empty data is
+ * added: GraphiQL would otherwise show a broken answer.
  *
- * GraphiQL takes answers in parts, too, but does not say in which format: it knows the one of 2022.
+ * GraphiQL accepts answers in parts, but does not name their format. It knows the format of 2022.
  */
 const send = window.fetch.bind(window);
 
 const inParts = 'multipart/mixed; deferSpec=20220824, application/json';
 
-/** The key within a text that may be a whole header, as it is copied from a `curl` line. */
+/** The key in a text, which may also be a whole header copied from a `curl` line. */
 function keyIn(text) {
   return text.trim().replace(/^(?:authorization:\s*)?bearer\s+/i, '');
 }
 
 /**
- * The text of a document as it stands in the editor, so that the locations of errors are those that its reader sees; the
- * bundle's own printer sends one line. Operations of the text that do not run are no part of `definitions`: spaces take
- * their place.
+ * The text of a document as it stands in the editor, so that the locations of errors are right there; the bundle's own
+ * printer would put everything on one line. `definitions` lacks the operations that do not run, and spaces take their
+ * place.
  */
 function printAsWritten({ definitions }) {
   const text = definitions[0].loc.source.body;
@@ -43,7 +44,7 @@ function withKey(headers) {
   return hasOwnKey || key === '' ? headers : { ...headers, authorization: `Bearer ${key}` };
 }
 
-/** A request with these extensions. GraphiQL asks for streams by GET, and by POST for all else. */
+/** A request with these extensions. GraphiQL requests streams by GET, and everything else by POST. */
 function withExtensions(url, options, extensions) {
   if (options.body !== undefined) {
     return [url, { ...options, body: JSON.stringify({ ...JSON.parse(options.body), extensions }) }];

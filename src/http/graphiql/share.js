@@ -1,6 +1,9 @@
-/** Runs in the page: a tab as a link, and as a command for a terminal. Neither has its headers, or a key. */
+/**
+ * Runs in the page: turns a tab into a link, and into a command for a terminal. Neither includes the tab's headers or a
+ * key.
+ */
 
-/** Longer links are neither made nor opened, in characters: the browser keeps what they hold. */
+/** The longest link that is made or opened, in characters, because the browser stores the tab of a link. */
 const mostLink = 100_000;
 const longest = '100,000 characters';
 

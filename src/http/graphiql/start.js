@@ -1,11 +1,17 @@
-/** Runs in the page, behind GraphiQL's own script: the field of the key, what is stored, and the start. */
+/** Runs in the page after GraphiQL's own script: sets up the field of the key and the storage, and starts GraphiQL. */
 
-/** One key for all tabs. The session's storage keeps it over a reload, and forgets it with the browser's tab. */
+/**
+ * The field of the key, which is one for all tabs. The session storage keeps the key over a reload until the browser's
+ * tab is closed.
+ */
 const keyField = document.querySelector('#key');
 keyField.value = sessionStorage.getItem('gateway:key') ?? settings.demoKey;
 keyField.addEventListener('input', () => sessionStorage.setItem('gateway:key', keyIn(keyField.value)));
 
-/** GraphiQL keeps the headers of tabs in its history, whatever its settings are. Headers may hold keys. */
+/**
+ * The storage for GraphiQL, without the headers of tabs, which may hold keys. GraphiQL would store them in its history
+ * whatever its settings are.
+ */
 const storage = {
   getItem: (name) => localStorage.getItem(name),
   setItem: (name, value) => localStorage.setItem(name, name === 'graphiql:headers' ? '' : withoutHeaders(value)),
@@ -25,14 +31,14 @@ function withoutHeaders(value) {
   }
 }
 
-/** Says something to the reader, below the field of the key. */
+/** Shows a message below the field of the key. */
 function tell(text) {
   document.querySelector('#told').textContent = text;
 }
 
 /**
- * Opens the tab that the address holds, if none has the same text. Once: the address forgets it, so that a reload brings what
- * has become of it. Nothing runs before the reader says so.
+ * Opens the tab that the address holds, or an equal tab if there is one. The tab is then removed from the address, so
+ * that a reload keeps the reader's edits. Nothing is executed.
  */
 function openLinked() {
   const linked = linkedTab(location.hash);
@@ -67,10 +73,9 @@ function storable({ query, variables = null, headers = null, title = firstNameIn
 }
 
 /**
- * GraphiQL keeps its tabs over a reload, and opens one more unless one of them has the query and the variables that it
- * kept apart, which it does for edited ones only. So what the open tab has, or the one with the query of the address, is
- * put there. At first, when it has kept none, it shows the query of the address in a tab that has another: so that gets a
- * tab of its own.
+ * Keeps GraphiQL from opening a further tab at a reload. GraphiQL stores the last edited query and variables apart from
+ * its tabs, and opens a new tab if no stored tab has them. So the query and variables of the open tab are stored there,
+ * or those of the tab with the query of the address. At the first visit, a query in the address gets a tab of its own.
  */
 function keepTabs() {
   if (localStorage.getItem('graphiql:tabState') === null) openPanelAtFirst();
@@ -84,15 +89,15 @@ function keepTabs() {
   } else if (query !== null && tabs.length === 0) settings.graphiql.defaultTabs.unshift({ query });
 }
 
-/** Opens the panel at the first visit. On a telephone it would push the query out of sight. */
+/** Opens the panel at the first visit, except on narrow screens, where it would push the query out of sight. */
 function openPanelAtFirst() {
   const isWide = matchMedia('(width >= 48rem)').matches;
   if (settings.limits !== undefined && isWide) localStorage.setItem('graphiql:visiblePlugin', 'REST calls');
 }
 
 /**
- * Mends parts of GraphiQL that assistive technologies cannot use (WCAG 4.1.2, 2.5.3): tabs with buttons in them become a list of
- * buttons, items of the history lose a name that hides their text, and fields of the explorer get one.
+ * Mends parts of GraphiQL that assistive technologies cannot use (WCAG 4.1.2, 2.5.3). Tabs that contain buttons become
+ * a list of buttons, items of the history lose a name that hides their text, and fields of the explorer get a name.
  */
 function mend() {
   for (const tab of document.querySelectorAll('.graphiql-tab[aria-selected]')) {
@@ -113,7 +118,10 @@ function mend() {
 const urlOfWorker = (label) => URL.createObjectURL(new Blob([workers[label]], { type: 'text/javascript' }));
 window.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_module, label) => urlOfWorker(label) };
 
-/** Copies what is made of the open tab, or says why it is not. Pages that come by plain HTTP may not copy: they show it. */
+/**
+ * Copies a text made from the open tab, or says why there is none. Browsers forbid copying on pages that came by plain
+ * HTTP; there the text is shown.
+ */
 async function copy(name, { text, problem }) {
   if (problem !== undefined) return tell(problem);
   try {
@@ -137,7 +145,7 @@ document.querySelector('#copy-link').addEventListener('click', () => {
 document.querySelector('#copy-curl').addEventListener('click', () => {
   void copy('Command', curlOf(openTab ?? storedTab(), endpoint));
 });
-// A link that is opened over the page itself.
+// A link was opened in the page itself, which changes only the fragment of its address.
 window.addEventListener('hashchange', () => location.reload());
 
 keepTabs();

@@ -1,6 +1,6 @@
-/** Runs in the page: what the tabs of GraphiQL hold. */
+/** Runs in the page: reads the tabs of GraphiQL. */
 
-/** The open tab, before GraphiQL reports a change: the query of the address comes first, see `keepTabs`. */
+/** The open tab before GraphiQL reports a change. The query of the address comes first (see `keepTabs`). */
 function storedTab() {
   const stored = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
   const { tabs = settings.graphiql.defaultTabs, activeTabIndex = 0 } = stored;
@@ -10,7 +10,10 @@ function storedTab() {
   return named(tabs.find((tab) => tab.query === query) ?? { query, variables });
 }
 
-/** A tab that GraphiQL has not stored yet runs the first of its operations, as it does once it is stored. */
+/**
+ * A tab with its operation name. If GraphiQL has not stored the tab yet, this is its first operation, as it is once the
+ * tab is stored.
+ */
 function named({ query, operationName = firstNameIn(query), ...others }) {
   return { ...others, query, operationName };
 }

@@ -1,4 +1,4 @@
-/** Runs in the page: what the open tab of GraphiQL asks. */
+/** Runs in the page: the operation of the open tab of GraphiQL. */
 
 /** The parameters of a tab's operation, or why it has none. */
 function paramsOf({ query, variables, operationName, headers }) {
@@ -12,7 +12,10 @@ function paramsOf({ query, variables, operationName, headers }) {
   };
 }
 
-/** Only the plans of tenants depend on who asks. If clients bring keys, none is sent for a plan. */
+/**
+ * The credentials for a request for a plan. Plans depend on the caller only if the gateway takes tokens; a key is never
+ * sent for a plan.
+ */
 function credentialsOf(headers) {
   const own = Object.entries(headers).filter(([name]) => name.toLowerCase() === 'authorization');
   return settings.takesTokens ? withKey(Object.fromEntries(own)) : {};
@@ -23,7 +26,7 @@ function isBlank(query) {
   return query.replaceAll(/#.*/g, '').trim() === '';
 }
 
-/** Equal for parameters whose plan is the same. */
+/** A text that is equal for parameters with the same plan. */
 function keyOf({ query, variables, operationName, credentials }) {
   return JSON.stringify([query, variables, operationName, credentials]);
 }

@@ -1,8 +1,8 @@
 const noPlan = { plan: undefined, planKey: undefined, problem: undefined };
 
 /**
- * Runs in the page: what the panel "REST calls" knows. While it is open it has the plan of the open tab, for which nothing is
- * executed, and what the latest run made of it.
+ * Runs in the page: the state of the panel "REST calls". While the panel is open, it has the plan of the open tab and
+ * the calls of the latest run. Nothing is executed for a plan.
  */
 class PanelState {
   #state = { ...noPlan, isAsking: false, run: undefined, runKey: undefined };
@@ -26,7 +26,7 @@ class PanelState {
 
   snapshot = () => this.#state;
 
-  /** It is opened; what is returned closes it. */
+  /** Opens the panel. Returns the function that closes it. */
   open = () => {
     this.#isOpen = true;
     this.#wanted = undefined;
@@ -38,12 +38,15 @@ class PanelState {
     };
   };
 
-  /** GraphiQL's tabs have changed. What is greyed is an older plan of the same tab, never that of another. */
+  /**
+   * Takes a change of GraphiQL's tabs. The panel may grey an older plan of the same tab, but never shows the plan of
+   * another tab.
+   */
   takeTabs = ({ tabs, activeTabIndex }) => {
     const tab = tabs[activeTabIndex] ?? {};
     if (this.#tab?.id !== undefined && tab.id !== this.#tab.id) {
       this.#set(noPlan);
-      // The other tab may have the same text, and its plan is to be asked for all the same.
+      // The new tab may have the same text as the previous one. Its plan is requested even then.
       this.#wanted = undefined;
     }
     this.#tab = tab;
@@ -56,7 +59,7 @@ class PanelState {
     this.#want(paramsOf(this.#tab), 0);
   };
 
-  /** The key, or token, of the page has changed. */
+  /** Takes a change of the page's key or token. */
   takeKey = () => {
     if (this.#tab !== undefined) this.#want(paramsOf(this.#tab));
   };
@@ -64,7 +67,10 @@ class PanelState {
   /** GraphiQL's fetcher, whose runs are traced while the panel is open. */
   trace = (fetcher) => tracing(fetcher, this.#begin);
 
-  /** A run begins. Returns what takes its state; undefined if its trace is not wanted. */
+  /**
+   * Notes that a run begins. Returns the function that takes the state of the run; undefined if its trace is not
+   * wanted.
+   */
   #begin = ({ query, variables = {}, operationName }, headers = {}) => {
     if (!this.#isOpen) return undefined;
     const params = { query, variables, operationName, credentials: credentialsOf(headers) };

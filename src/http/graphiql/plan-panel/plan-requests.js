@@ -1,12 +1,15 @@
-/** Runs in the page: asks for the plan of what is being typed. */
+/** Runs in the page: requests the plan while a reader types. */
 
-/** Milliseconds between the last key and the request for a plan. GraphiQL itself waits a tenth of a second for a further key. */
+/**
+ * Milliseconds between GraphiQL's report of a change and the request for a plan. GraphiQL reports a change a tenth of a
+ * second after the last key.
+ */
 const typingPauseMs = 300 - 100;
 
 /**
- * Asks for one plan at a time, that of the latest text. `post` sends a request and takes a signal that aborts it; `onOutcome`
- * hears what came, never of a text that is not the latest any more: its request is aborted, and if its answer comes all the
- * same it is dropped by its number.
+ * Requests the plan of the latest text, one plan at a time. `post` sends a request and takes a signal that aborts it.
+ * `onOutcome` is called with the outcome for the latest text only: a new text aborts the earlier request, and an answer
+ * that still arrives is dropped.
  */
 function createPlanRequests({ post, onOutcome, setTimer = setTimeout, clearTimer = clearTimeout }) {
   let latest = 0;
@@ -24,7 +27,7 @@ function createPlanRequests({ post, onOutcome, setTimer = setTimeout, clearTimer
   };
   return {
     stop,
-    /** The plan of these parameters, once so many milliseconds have passed without another. */
+    /** Requests the plan of these parameters after a pause in which no other plan is wanted. */
     want: (params, pauseMs = typingPauseMs) => {
       stop();
       const mine = latest;
@@ -33,7 +36,10 @@ function createPlanRequests({ post, onOutcome, setTimer = setTimeout, clearTimer
   };
 }
 
-/** The plan that a response has, or in plain words why there is none, and whether the same text may have one later. */
+/**
+ * The plan in a response, or the reason in plain words why there is none. `isPassing` is true if the same text may have
+ * a plan later.
+ */
 async function outcomeOf(response) {
   const answer = await response.json().catch(() => undefined);
   const plan = answer?.extensions?.explain;
@@ -43,7 +49,7 @@ async function outcomeOf(response) {
 
 const unreachable = { problem: 'The gateway cannot be reached.', isPassing: true };
 
-/** Texts about errors whose messages are for operations that run. */
+/** Texts for errors whose own messages only suit operations that are executed. */
 const problems = {
   PERSISTED_DOCUMENT_REQUIRED: 'Only listed documents run here. This text is not one of them, so it has no plan.',
   UNAUTHENTICATED: 'The gateway does not accept this token. Put a valid one into the field at the top.',

@@ -1,14 +1,17 @@
 /**
- * Runs in the page: the calls of a plan, and which of them a run made, as rows of a table. Pure: everything comes from JSON
- * and goes out as text.
+ * Runs in the page: the calls of a plan as rows of a table, with the calls that a run made. The functions are pure:
+ * they turn JSON into text.
  */
 
-/** Rows that are shown at most, places and calls of a row, hints, and waves: a plan may have thousands, and a page gets slow. */
+/**
+ * The most rows, places and calls of a row, hints and waves that are shown. A plan may have thousands, which would make
+ * the page slow.
+ */
 const mostShown = { rows: 60, places: 3, calls: 20, hints: 4, waves: 30 };
 
 /**
- * The planned calls by waves, each with those of `made` that are of its kind, and behind them calls that no plan has.
- * `unmade` says that there are none of a kind.
+ * The planned calls in the order of their waves, each with the calls of `made` that belong to it. Calls that no plan
+ * has get rows of their own. `unmade` is the text for a planned call that was not made.
  */
 function rowsOf(planned, made, unmade) {
   const kinds = planned.map((call, index) => ({ call, id: `planned ${index}`, made: [] }));
@@ -33,7 +36,7 @@ function plannedRow(id, { wave, method, path, paths, when, lower, upper }) {
   return { id, wave, method, path, use: `for ${places}${others}${condition}`, planned: range(lower, upper) };
 }
 
-/** When a call that may be left out is made. */
+/** The conditions under which optional calls are made. */
 const conditions = {
   absent: 'only if nothing is found below it',
   'not in the page': 'only if no page of its list has it',
@@ -45,7 +48,10 @@ function strayRow(id, { wave, method, path }) {
   return { id, wave, method, path: withoutQuery(path), use: 'not in the plan' };
 }
 
-/** Planned calls by their route. One whose path has fewer parameters comes first: an action may look like an id. */
+/**
+ * Planned calls by their route. Routes with fewer parameters come first, because the name of an action may look like an
+ * id.
+ */
 function routesOf(kinds) {
   const routes = [...Map.groupBy(kinds, ({ call: { method, path } }) => `${method} ${path}`).values()];
   return routes
@@ -53,7 +59,10 @@ function routesOf(kinds) {
     .toSorted((one, other) => one.pattern.parameters - other.pattern.parameters);
 }
 
-/** The planned call that this one is: the same route in the nearest wave, which still expects one. */
+/**
+ * The planned call that a made call belongs to: the one with the same route in the nearest wave. Of two equally near,
+ * the one that still expects a call is preferred.
+ */
 function kindOf(routes, { method, path, wave }) {
   const bare = withoutQuery(path);
   const route = routes.find((one) => one.method === method && one.pattern.matches(bare));
@@ -77,14 +86,14 @@ function withoutQuery(path) {
   return path.split('?', 1)[0];
 }
 
-/** Matches paths of a template, behind the path of the upstream if that has one. */
+/** Matches paths with the template of a route. The base path of the upstream may stand before them. */
 function patternOf(template) {
   const parts = template.split(/\{[^}]*\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
   const pattern = new RegExp(`${parts.join('[^/]+')}$`);
   return { parameters: parts.length - 1, matches: (path) => pattern.test(path) };
 }
 
-/** The calls of a row that were made. */
+/** The part of a row about the calls that were made. */
 function madeOf(calls, unmade) {
   const times = calls.filter(({ cache }) => cache === undefined).map(({ milliseconds }) => milliseconds);
   return {
@@ -97,21 +106,21 @@ function madeOf(calls, unmade) {
   };
 }
 
-/** From so many milliseconds to so many, in as few characters as keep calls apart. */
+/** A range of milliseconds as text, with only as many digits as are needed to tell calls apart. */
 function timeOf(least, most) {
   if (most < 1000) return `${range(Math.ceil(least), Math.ceil(most))} ms`;
   return `${range(Math.round(least / 100) / 10, Math.round(most / 100) / 10)} s`;
 }
 
-/** The note on a read that the cache answered, which is no call. */
+/** The note on a read that the cache answered without a REST call. */
 const fromCache = 'from the cache';
 
-/** True for such a read. */
+/** True for a read that the cache answered. */
 function wasKept({ cache }) {
   return cache !== undefined;
 }
 
-/** The statuses, and how often the cache, another operation or a second try answered. */
+/** The statuses of calls, and the numbers of those that were cached, shared or sent again. */
 function summaryOf(calls) {
   const statuses = Map.groupBy(calls, statusOf);
   const texts = [...statuses].map(([status, { length }]) => (statuses.size === 1 ? status : `${status} × ${length}`));
@@ -144,7 +153,7 @@ function statusOf({ status }) {
   return status === undefined ? 'no answer' : String(status);
 }
 
-/** An object that is absent is no failure. */
+/** True if a call failed. An absent object is no failure. */
 function hasFailed({ status }) {
   return status === undefined || (status >= 400 && status !== 404);
 }

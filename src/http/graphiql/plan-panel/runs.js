@@ -1,11 +1,11 @@
-/** Runs in the page: makes runs report which REST calls they made. */
+/** Runs in the page: makes GraphiQL's runs report their REST calls. */
 
 const tracers = new WeakMap();
 
 /**
- * GraphiQL's fetcher, each run of which is asked for its trace if `begin` wants it; always the same one for the same fetcher,
- * since GraphiQL reads the schema anew for another. The operation is sent once, as usual: see `requests.js` for the header,
- * which is not sent as one. What the trace adds to an answer is taken out again.
+ * Wraps GraphiQL's fetcher so that it requests the trace of each run that `begin` wants. A fetcher always gets the same
+ * wrapper, because GraphiQL would read the schema again for a new one. The operation is sent once, as usual;
+ * `requests.js` turns the header `explain` into an extension. The trace is removed from the answer that GraphiQL shows.
  */
 function tracing(fetcher, begin) {
   const known = tracers.get(fetcher);
@@ -27,7 +27,7 @@ function tracing(fetcher, begin) {
   return traced;
 }
 
-/** One run, as the panel shows it. */
+/** The state of one run, for the panel. */
 class Run {
   #show;
   #startedAt = performance.now();
@@ -38,7 +38,7 @@ class Run {
     show(this.#state);
   }
 
-  /** Takes what an answer says of the run. Returns the answer as it would be without. */
+  /** Takes the trace from an answer. Returns the answer without it. */
   take(answer, isLast) {
     const { explain, cost, ...others } = answer?.extensions ?? {};
     // The last part of an answer has its trace.
@@ -50,7 +50,10 @@ class Run {
     return Object.keys(others).length === 0 ? plain : { ...plain, extensions: others };
   }
 
-  /** The answers of a subscription, or the parts of one answer. To stop means to stop them at once. */
+  /**
+   * Follows the answers of a subscription, or the parts of one answer. If GraphiQL stops the run, they are stopped at
+   * once.
+   */
   follow(answers) {
     const iterator = answers[Symbol.asyncIterator]();
     return {

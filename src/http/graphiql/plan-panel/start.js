@@ -1,6 +1,6 @@
-/** Runs in the page, before GraphiQL is drawn: `restCalls` and `panel` are what the page's GraphiQL is given. */
+/** Runs in the page before GraphiQL is drawn: makes `restCalls` and `panel`, which the page's GraphiQL is given. */
 const panel = new PanelState();
 const restCalls = createPlugin(panel);
 settings.graphiql.onTabChange = panel.takeTabs;
-// It comes here from the field behind what keeps the key.
+// The event bubbles up from the field of the key, after the field's own listener has stored the key.
 document.querySelector('header').addEventListener('input', panel.takeKey);

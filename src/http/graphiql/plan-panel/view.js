@@ -1,4 +1,4 @@
-/** Runs in the page: draws the panel. GraphiQL's bundle brings React along. Everything is set as text. */
+/** Runs in the page: draws the panel with the React of GraphiQL's bundle. Everything is inserted as text. */
 
 const h = React.createElement;
 
@@ -11,7 +11,7 @@ function createPlugin(panel) {
   return { title: 'REST calls', icon: WavesIcon, content: Content };
 }
 
-/** Bars that begin one after the other, and what they stand for. */
+/** An icon of bars that begin one after the other, as waves of calls do. */
 function WavesIcon() {
   const bars = ['M2 4h7', 'M7 9h7', 'M13 14h5'];
   return h(
@@ -88,7 +88,7 @@ function Plan({ shown, isStale }) {
   );
 }
 
-/** Each second piece stood in backticks. */
+/** Every second piece was in backticks. */
 function codeOrText(piece, index) {
   return index % 2 === 1 ? h('code', { key: index }, piece) : piece;
 }
@@ -111,7 +111,7 @@ function Waves({ rows, waves, moreRows, moreWaves, firstPartAfter }) {
     null,
     h(
       'div',
-      // It can be scrolled, so it must be reached.
+      // The table can be scrolled, so keyboards must be able to focus it.
       { className: 'rest-calls-waves', role: 'region', 'aria-label': 'Waves of REST calls', tabIndex: 0 },
       h(
         'table',
@@ -182,7 +182,7 @@ function Cell({ planned, count, time }) {
   );
 }
 
-/** Each call that was made, folded if there are several. */
+/** The calls that were made, folded if there are several. */
 function Made({ summary, calls, moreCalls }) {
   if (calls.length === 0) return h('small', null, summary);
   return h(
@@ -212,7 +212,7 @@ function More({ count, noun }) {
   return count > 0 && h('p', { className: 'rest-calls-note' }, `and ${counted(count, `more ${noun}`)}`);
 }
 
-/** A path that may be broken behind each of its parts. */
+/** A path in which lines may break after each segment. */
 function breakable(path) {
   return path.split(/(?<=[/?&])/).map((part, index) => h(React.Fragment, { key: index }, part, h('wbr')));
 }
