@@ -53,7 +53,7 @@ async function start(command: string, args: string[]): Promise<void> {
   return isDemo ? serveTenants(file) : serve(readConfig(process.env, file));
 }
 
-/** Says if a start would find its settings and files right. */
+/** Says whether a start would accept the settings and the files that they name. */
 async function checkSettings(file: EnvironmentFile): Promise<void> {
   const { checkedSettings } = await import('./commands/check-settings.ts');
   const { faults, warnings } = checkedSettings(process.env, file);
@@ -64,8 +64,9 @@ async function checkSettings(file: EnvironmentFile): Promise<void> {
 }
 
 /**
- * The settings of a file `.env` in the folder where the gateway was started; those of the environment win. What belongs
- * to OpenTelemetry goes into the environment, where its SDK reads it, and so does `NODE_ENV`, which others read, too.
+ * The settings in the file `.env` of the folder in which the gateway was started. Variables of the environment take
+ * precedence. OpenTelemetry's variables and `NODE_ENV` are copied into the environment, because other code reads them
+ * there.
  */
 function environmentFile(): EnvironmentFile {
   const file = readEnvironmentFile('.env', Object.keys(settings));
@@ -97,10 +98,10 @@ async function serve(config: Config, demo?: DemoTenants): Promise<void> {
   const close = async (): Promise<void> => void (await Promise.all([workspace?.close(), demo?.close()]));
   const task: Task = { config, site, environment: process.env, close };
   const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
-  // Not earlier: if it does not start, the one line that says why is all there is.
+  // Printed only now: if the start fails, the one line with the reason must be all that is printed.
   const inJson = isProduction(process.env);
   for (const warning of config.warnings) complain('warn', warning, inJson);
-  // Last: a program that reads it may act on it. Not by console.log, see src/telemetry/log.ts.
+  // Printed last, because a program that reads the line may act on it. Not by console.log, see src/telemetry/log.ts.
   const lines = demo === undefined ? greeting(started, config, workspace) : tenantsGreeting(started, config, demo);
   greet(lines, placesOf(started, config, { workspace, demo }), inJson);
 }
@@ -127,7 +128,10 @@ function placesOf(
   };
 }
 
-/** On this machine only, whatever HOST says: its data and its keys are known to all. */
+/**
+ * Starts the embedded workspace. It listens on this machine only, whatever HOST says, because its data and its keys are
+ * public.
+ */
 async function startEmbedded({ workspace }: Pick<PlainConfig, 'workspace'>): Promise<Workspace> {
   const { startWorkspace } = await import('embedded-workspace');
   return listening('WORKSPACE_PORT', startWorkspace({ host: '127.0.0.1', ...workspace }));
@@ -138,8 +142,8 @@ function greeting({ url, upstream }: Started, config: Config, workspace: Workspa
   const gateway = `Gateway    ${endpoint}${config.graphiql ? '   (GraphiQL in a browser)' : ''}`;
   if (workspace === undefined) return `${gateway}\nUpstream   ${config.upstreamUrl}   (${upstream})`;
   const lines = [gateway, `Workspace  ${workspace.url}`];
-  // Only print what works: a key is of no use if the gateway takes tokens, and a text does not run if only listed documents
-  // do.
+  // Print only what works: the key is useless if the gateway takes tokens, and a text does not run if only listed
+  // documents do.
   if (config.auth === undefined) lines.push(`Demo key   ${workspace.demoKey}`);
   if (config.auth !== undefined || config.persisted.mode === 'only') return lines.join('\n');
   const body = JSON.stringify({

@@ -8,22 +8,26 @@ import type { Position } from './rest/positions.ts';
 import type { Tenant } from './rest/tenants.ts';
 
 /**
- * The format of an answer in parts: with `pending`, `incremental` and `completed` (https://specs.apollo.dev/incremental/v0.2), or
- * as the proposal of 2022-08-24 has it (https://specs.apollo.dev/incremental/v0.1), in which each part is whole in itself.
+ * The format of an answer in parts. `v0.2` has `pending`, `incremental` and `completed`
+ * (https://specs.apollo.dev/incremental/v0.2). `20220824` is the proposal of that date, in which each part is complete
+ * in itself (https://specs.apollo.dev/incremental/v0.1).
  */
 export type PartsFormat = 'v0.2' | '20220824';
 
-/** Everything that one operation has. Nothing of it is shared with another operation but through `rest`'s single flight. */
+/** The state and collaborators of one operation. Operations share nothing but the single flight of `rest`. */
 export interface GatewayContext {
   readonly rest: RestApi;
-  /** The reason for which all of its REST calls would fail; undefined if they may succeed. */
+  /** The reason why all of its REST calls would fail; undefined if they may succeed. */
   readonly refusal?: UpstreamError | undefined;
-  /** The tenant for whom it runs, if the gateway holds the key: what the operation may reach and change. */
+  /**
+   * The tenant for whom the operation runs, if the gateway holds the key. The tenant decides what it may reach and
+   * change.
+   */
   readonly tenant?: Tenant | undefined;
   readonly loaders: Loaders;
   /** The format of its parts; undefined if it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;
-  /** True as long as the read is ahead of the executor. Undefined if the executor itself reads. */
+  /** Returns true as long as this read is ahead of the executor. Undefined if the executor itself reads. */
   readonly isAhead?: (() => boolean) | undefined;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
@@ -31,21 +35,22 @@ export interface GatewayContext {
   /** Counts the objects and bytes of the answer, and ends the operation at its limits. */
   readonly answer: AnswerCounter;
   /**
-   * Follows the rows that are added to a list, from now on or from a place on. Only a subscription that begins has it.
+   * Follows the rows that are added to a list, from now on or from a position on. Only the start of a subscription has
+   * it.
    */
   readonly follow?: ((list: ListRef, after: Position | undefined) => AsyncIterable<Added>) | undefined;
 }
 
 /** Writes and reads cursors. */
 export interface CursorCodec {
-  /** The cursor of the row behind which the list goes on at `position`. */
+  /** The cursor of a row after which the list continues at `position`. */
   readonly encode: (list: ListRef, position: Position) => string;
   /** The position that a cursor of this list holds. A changed or foreign cursor is a UserInputError. */
   readonly decode: (list: ListRef, cursor: string, argument: string) => Position;
-  /** The cursor of a log that goes on at `query`, as its upstream says. `log` tells logs apart. */
+  /** The cursor of a log that continues at `query`, as its upstream says. `log` distinguishes logs. */
   readonly encodeQuery: (log: string, query: string) => string;
   /** The query that a cursor of this log holds. A changed or foreign cursor is a UserInputError. */
   readonly decodeQuery: (log: string, cursor: string, argument: string) => string;
-  /** True if a cursor was made below `@current`: it is good for the list of any project or organization. */
+  /** True if a cursor was made below `@current`. Such a cursor is valid for the list of any project or organization. */
   readonly isOfCurrent: (cursor: string) => boolean;
 }

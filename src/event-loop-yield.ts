@@ -1,15 +1,15 @@
 /** The time in one turn of the event loop in which operations may begin and large work may be done, in milliseconds. */
 const turnMs = 20;
 
-/** Of the operations that wait so many begin in each further turn at most. */
+/** The most waiting operations that begin in one further turn. */
 const perTurn = 8;
 
-/** Large work that waits longer than this has more before it than the process can do soon, in milliseconds. */
+/** The longest time that large work waits, in milliseconds, before the process counts as crowded. */
 const crowdedMs = 1000;
 
 type Work = () => void;
 
-/** A piece of large work that waits. Times are by the clock. */
+/** A piece of large work that waits. Times are by the clock of `EventLoopYield`. */
 interface Piece {
   readonly work: Work;
   readonly since: number;
@@ -18,24 +18,27 @@ interface Piece {
 }
 
 /**
- * Keeps operations that all come at once from having the event loop to themselves: those that do not begin within a
- * while wait for its next turns, so that health checks, answers of the upstream and new connections come in between.
- * So does large work for operations that have begun, such as reading a large body: one piece of it in each further turn.
+ * Keeps many simultaneous operations from blocking the event loop. Operations that do not begin within `turnMs` wait
+ * for later turns, so that health checks, answers of the upstream and new connections come in between. Large work for
+ * operations that have begun, such as reading a large body, also waits: one piece is done in each later turn.
  */
 export class EventLoopYield {
   readonly #now: () => number;
   readonly #operations: Work[] = [];
-  /** Those that end soonest first: if not all of them can be done in time, some operations are done and not none. */
+  /**
+   * Waiting pieces, the one that ends soonest first. If there is no time for all, some operations then complete instead
+   * of none.
+   */
   readonly #pieces: Piece[] = [];
-  /** Pieces that end operations, which gives back memory: they go before the others. */
+  /** Pieces that end operations. They go before the others, because they release memory. */
   readonly #lastPieces: Work[] = [];
   /** The moment after which further tasks of this turn have to wait. */
   #until = 0;
   /** True if the next turn is awaited. */
   #isOn = false;
-  /** True if a piece waits for the next turn. */
+  /** True if a piece waits for a later turn. */
   #isLargeOn = false;
-  /** True if the last turn was left to everything else. */
+  /** True if the last turn did no large work, so that everything else could run. */
   #isRested = false;
 
   /** `now` is a clock in milliseconds that never goes back. */
@@ -43,13 +46,16 @@ export class EventLoopYield {
     this.#now = now;
   }
 
-  /** Undefined if an operation may begin at once, which is nearly always so. `now` is the time by its clock. */
+  /**
+   * Returns undefined if an operation may begin at once, as it nearly always may; otherwise a promise of its turn.
+   * `now` is the time by the clock.
+   */
   take(now: number): Promise<void> | undefined {
     if (this.#mayBegin(now) && this.#operations.length === 0) return undefined;
     return new Promise((resolve) => void this.#operations.push(resolve));
   }
 
-  /** The same for the large work that ends an operation, such as writing a large answer. */
+  /** Does the same for the large work that ends an operation, such as writing a large answer. */
   takeLast(): Promise<void> | undefined {
     if (this.#mayBegin(this.#now()) && !this.#isLargeOn) return undefined;
     return new Promise((resolve) => {
@@ -58,7 +64,10 @@ export class EventLoopYield {
     });
   }
 
-  /** Does large work at once if it may begin, else in a later turn; `endsAt` is when it is too late, by the clock. */
+  /**
+   * Does large work at once if it may begin, otherwise in a later turn. `endsAt` is the time by the clock until which
+   * the work is useful.
+   */
   doLarge(work: Work, endsAt: number): void {
     if (this.#mayBegin(this.#now()) && !this.#isLargeOn) work();
     else this.doLater(work, endsAt);
@@ -71,7 +80,7 @@ export class EventLoopYield {
     this.#awaitTurn();
   }
 
-  /** True if there is more large work than can be done soon: no operation should begin that brings more of it. */
+  /** True if there is more large work than the process can do soon. No operation that would add to it should begin. */
   get isCrowded(): boolean {
     const before = this.#now() - crowdedMs;
     return this.#pieces.some(({ since }) => since < before);
@@ -98,7 +107,8 @@ export class EventLoopYield {
     this.#isOn = length > 0;
     if (!this.#isOn) return;
     setImmediate(this.#turn);
-    // Each task has a callback of its own. Its consequences run before the next task, which may be too late then.
+    // Each operation has a callback of its own, so that its consequences run before the next one begins. By then the
+    // time may be up.
     for (let left = Math.min(perTurn, length) - 1; left > 0; left -= 1) setImmediate(this.#begin);
     this.#operations.shift()?.();
   };

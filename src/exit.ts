@@ -11,12 +11,15 @@ type Stop = (exitCode: number, reason: string) => void;
 
 /** The log of a stop, with its beginning and its end. */
 interface StopLog {
-  /** Undefined in a worker: its primary tells. */
+  /** Undefined in a worker, because its primary logs the stop. */
   readonly log?: Logger | undefined;
   readonly end: () => Promise<void>;
 }
 
-/** The first signal stops gracefully, a second one at once. The end of the terminal is no second one. */
+/**
+ * Stops gracefully at the first signal and at once at a second one. The hang-up of the terminal does not count as a
+ * second signal.
+ */
 export function stopOnSignal(close: () => Promise<void>, { log, end }: StopLog): Stop {
   let stopping = false;
   const closeAll = async (): Promise<void> => {
@@ -41,8 +44,8 @@ export function stopOnSignal(close: () => Promise<void>, { log, end }: StopLog):
 }
 
 /**
- * Counts and logs errors that no code caught. A rejected promise harms no other request; but after an exception the state of
- * the process is not known, so it answers what is in flight and leaves its place to a new one.
+ * Counts and logs errors that no code caught. A rejected promise harms no other request. After an exception the state
+ * of the process is unknown: it answers the requests in flight and exits, so that a new process can replace it.
  */
 export function handleUncaught(count: () => void, log: Logger, stop: Stop): void {
   process.on('unhandledRejection', (error) => {
@@ -78,7 +81,7 @@ export function failureOf(error: unknown): { readonly message: string; readonly 
   return { message: message.replaceAll('\n', ' '), exitCode };
 }
 
-/** Waits until something listens; if its port is taken, the error names the setting. */
+/** Waits until a server listens. If its port is taken, the error names the setting. */
 export async function listening<T>(
   variable: 'PORT' | 'METRICS_PORT' | 'WORKSPACE_PORT',
   start: Promise<T>,
@@ -88,12 +91,12 @@ export async function listening<T>(
   } catch (error) {
     const code = codeOf(error);
     if (!(error instanceof Error) || (code !== 'EADDRINUSE' && code !== 'EACCES')) throw error;
-    // A port that is taken may be free soon, one that is forbidden stays so.
+    // A port that is taken may be free soon; a forbidden port stays forbidden.
     if (code === 'EACCES')
       throw new ConfigError(`${variable}: expected a port that may be listened on, but got: ${error.message}`);
     const place = variable === 'WORKSPACE_PORT' ? '127.0.0.1' : 'HOST';
     const found = `expected a port that is free at ${place}, but got: ${error.message}`;
-    // Scrapers have to know the port of metrics.
+    // No free port is advised for metrics, because scrapers must know their port.
     const advice = variable === 'METRICS_PORT' ? '' : `; ${variable}=0 takes a free one`;
     throw new Error(`${variable}: ${found}${advice}`, { cause: error });
   }

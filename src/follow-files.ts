@@ -16,7 +16,7 @@ export interface FollowOptions {
    * stable for that long.
    */
   readonly pollMs?: number | undefined;
-  /** Reads the files again. Throws, or rejects, if they cannot be used: that is logged and counted. */
+  /** Reads the files again. Throws, or rejects, if they cannot be used; such a failure is logged and counted. */
   readonly read: () => void | Promise<void>;
   readonly log: Log;
 }
@@ -38,9 +38,7 @@ export interface Followed {
 /** Files that are followed. */
 export interface FollowedFiles extends Followed {
   readonly reloads: Readonly<Reloads>;
-  /**
-   * Follows these files from now on, as they are when they are looked at next: a file that was read may name others.
-   */
+  /** Replaces the followed files, because a file that was read may name others. */
   readonly follow: (patterns: readonly string[]) => void;
 }
 
@@ -74,19 +72,19 @@ export function followFiles({ name, since, pollMs = 500, read, log, ...options }
   const follow = (others: readonly string[]): void => {
     if (others.join('\n') === patterns.join('\n')) return;
     patterns = others;
-    // Of the new ones nothing is known: they are read once more, for one may have changed since it was read.
+    // The state of the new files is unknown. They are read once more, because one may have changed since it was read.
     known = '';
   };
   return { reloads, reload, follow, close: () => clearInterval(timer) };
 }
 
-/** A text that changes if any of the files does, by inode, time and size: no contents are read. */
+/** A text that changes if any of the files does. It is made from inode, time and size; no contents are read. */
 export function fingerprint(patterns: readonly string[]): string {
   const files = patterns.flatMap((pattern) => [pattern, ...globSync(pattern)]);
   return toFingerprint(files.map((file) => [file, statSync(file, { throwIfNoEntry: false })]));
 }
 
-/** The same, without holding up anything else. */
+/** The fingerprint of the files, made without blocking the event loop. */
 async function fingerprintLater(patterns: readonly string[]): Promise<string> {
   const files: string[] = [];
   for (const pattern of patterns) files.push(pattern, ...(await Array.fromAsync(glob(pattern))));

@@ -67,7 +67,9 @@ type NeededSettings = Pick<
   | 'upstreamConnections'
 >;
 
-/** Settings that may be left out: then the upstream is reached directly, and the others are off. */
+/**
+ * Settings that may be left out. Without them the upstream is reached directly, and each of the other features is off.
+ */
 type FurtherSettings = Partial<
   Pick<
     Config,
@@ -88,7 +90,9 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly cache?: Omit<CacheOptions, 'refreshMs' | 'epochs' | 'remote'> | undefined;
   /** The epochs of keys that other processes renew, too; by default this process is the only one. */
   readonly epochs?: Epochs | undefined;
-  /** Memory for answers that are being made or not yet taken, in bytes; by default a share of the heap. */
+  /**
+   * Memory for answers that are being made or that clients have not taken, in bytes; by default a share of the heap.
+   */
   readonly answerRoomBytes?: number | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
@@ -98,7 +102,7 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly live?: LiveSettings | undefined;
   /** Persisted documents; members that are left out are as in `defaultPersistedSettings`. */
   readonly persisted?: Partial<PersistedSettings>;
-  /** The counts of calls in another process, which then also has the `budget`. */
+  /** The counts of REST calls, if another process keeps them. That process then also has the `budget`. */
   readonly callBudget?: CallBudget | undefined;
   /** Follows operations and REST calls with spans. */
   readonly tracing?: Tracing | undefined;
@@ -118,9 +122,9 @@ export interface Gateway {
    * nothing.
    */
   readonly reload: () => Promise<void>;
-  /** Breaks off the streams of subscriptions, and begins none any more: their clients connect to another gateway. */
+  /** Ends the streams of all subscriptions and refuses new ones, so that their clients connect to another gateway. */
   readonly cutStreams: () => void;
-  /** From now on requests are those of these tenants, if the gateway holds the keys. */
+  /** Uses these tenants for all requests from now on, if the gateway holds the keys. */
   readonly takeTenants: (tenants: Tenants) => void;
   readonly metrics: Metrics;
   /** Forgets what is cached. */
@@ -140,8 +144,8 @@ type Options = GatewayOptions & Required<Pick<GatewayOptions, 'log'>>;
 const preparedBytes = 48 * 2 ** 20;
 
 /**
- * Composes a gateway. Opens no socket until it is asked something, except to Redis. Rejects with a ManifestError for
- * persisted documents that cannot be used.
+ * Composes a gateway. Until it is asked something, it opens no connection except to Redis. Rejects with a ManifestError
+ * if persisted documents cannot be used.
  */
 export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   const options: Options = { log: () => undefined, ...given };
@@ -216,13 +220,13 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** Agents, the code for whom is loaded only if there may be any. */
+/** The part for agents. Its code is loaded only if the gateway serves agents. */
 async function agentsOf(mcp: McpConfig, schema: GraphQLSchema, options: Options): Promise<Agents> {
   const { createAgents } = await import('./mcp/mcp.ts');
   return createAgents(mcp, { ...options, schema }, options.auth?.rules.issuer);
 }
 
-/** Takes tokens for agents, too. */
+/** Starts the authentication, which also accepts tokens for agents. */
 function startAuth(
   auth: TokenAuthOptions,
   { upstreamTlsFiles = {}, log }: Options,
@@ -251,7 +255,9 @@ interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'>
   readonly watch: ReturnType<typeof watchWith>;
 }
 
-/** The way of every operation, followed by spans if it is traced, and subscriptions if there are any. */
+/**
+ * Makes the function that runs every operation, with spans if it is traced, and with subscriptions if there are any.
+ */
 function createOperations(
   options: Options,
   parts: OperationParts,
@@ -293,14 +299,14 @@ function createOperations(
   return { run: options.tracing === undefined ? run : traceOperations(run, options.tracing), live };
 }
 
-/** The memory of the process, of which the cache has its part from the start. */
+/** The memory of the process. The part of the cache is claimed from the start. */
 function createMemory(onCut: () => void, { cache }: Options): MemoryRoom {
   const memory = new MemoryRoom(processBytes(), { onCut });
   memory.claim().insist(cache === undefined ? 0 : cacheBytesOf(cache));
   return memory;
 }
 
-/** The memory for cached answers: at most half of that of the process, however much is set. */
+/** The memory for cached answers: the setting, but at most half of the memory of the process. */
 function cacheBytesOf({ maxBytes }: Pick<CacheOptions, 'maxBytes'>): number {
   return Math.min(maxBytes, processBytes() / 2);
 }
@@ -319,8 +325,8 @@ function callBudgetOf(options: Options, redis: SharedRedis | undefined): CallBud
 }
 
 /**
- * The options of the cache of REST answers; undefined if there is none. If epochs are shared but nothing is kept, they only keep
- * operations from sharing what began before a write. A refresh may take as long as an operation.
+ * The options of the cache of REST answers; undefined if there is none. If epochs are shared but nothing is cached, the
+ * epochs only keep an operation from sharing one that began before a write. A refresh may take as long as an operation.
  */
 function cacheOptionsOf(options: Options, redis: SharedRedis | undefined): CacheOptions | undefined {
   const { cache, epochs, operationDeadlineMs: refreshMs } = options;
@@ -339,7 +345,7 @@ function followCertificates(options: Options, reroute: (route: Route) => void): 
   return followTls({ files, route, reroute, log });
 }
 
-/** Each way to differ is logged once. */
+/** Watches for differences between answers and the schema. Each kind of difference is logged once. */
 function watchDrift({ driftSampleRate = 0, log }: Options): DriftWatch {
   return createDriftWatch(driftSampleRate, (series) =>
     log('warn', 'the upstream differs from the OpenAPI document', { ...series }),
@@ -357,7 +363,7 @@ function createPersistedDocuments(
   return createPersisted({ ...settings, schemas, introspection, prepare, ...shared, log });
 }
 
-/** Counts and logs what happens. */
+/** Makes the callbacks that count and log operations and faults. */
 function watchWith(
   metrics: Metrics,
   { report, log }: Options,

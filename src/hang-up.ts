@@ -1,6 +1,8 @@
 import { isatty } from 'node:tty';
 
-/** The act that hang-ups ask for: it is done for each of them, and at once for those that came before it was known. */
+/**
+ * The response to a kind of hang-up. `isDue` is true if one came before `act` was known; `act` is then called at once.
+ */
 interface Answer {
   act: (() => void) | undefined;
   isDue: boolean;
@@ -10,20 +12,20 @@ const reload: Answer = { act: undefined, isDue: false };
 const stop: Answer = { act: undefined, isDue: false };
 
 /**
- * Takes SIGHUP, which would end the process. It asks to read files again, or to stop if a terminal that the process was
- * started at is gone.
+ * Handles SIGHUP, which would otherwise end the process. The signal asks to read files again. If a terminal that the
+ * process was started at is gone, it asks to stop.
  */
 export function takeHangUps(): void {
   const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
   process.on('SIGHUP', () => ask(terminals.every((descriptor) => isatty(descriptor)) ? reload : stop));
 }
 
-/** From now on a hang-up reads files again. */
+/** Reads files again at each hang-up from now on. */
 export function reloadOnHangUp(act: () => void): void {
   answerWith(reload, act);
 }
 
-/** From now on the end of the terminal stops the process. */
+/** Stops the process when its terminal is gone, from now on. */
 export function stopOnHangUp(act: () => void): void {
   answerWith(stop, act);
 }

@@ -1,13 +1,15 @@
-/** Writes a line for operators; `fields` stand beside the message on its line. Never given a key. */
+/** Writes a line for operators. `fields` are added to the line beside the message. Callers never pass a key. */
 export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void;
 
-/** The same reason is not logged again within this time, in milliseconds: some things fail now and then for hours. */
+/**
+ * The time within which the same reason is not logged again, in milliseconds: some things fail now and then for hours.
+ */
 const quietMs = 60_000;
 
 /** The most reasons that are remembered. */
 const mostReasons = 1000;
 
-/** Keeps what fails again and again from filling the log: each reason is logged once a minute at most. */
+/** Limits repeated failures in the log: each reason is logged at most once a minute. */
 export class LogThrottle {
   readonly #now: () => number;
   readonly #loggedAt = new Map<string, number>();
@@ -25,7 +27,10 @@ export class LogThrottle {
     return true;
   }
 
-  /** True at the first failure of an outage, if nothing tells of its end: it is over after a minute without a failure. */
+  /**
+   * True at the first failure of an outage whose end is not reported. An outage is over after a minute without a
+   * failure.
+   */
   takesFirst(reason: string): boolean {
     const isFirst = this.takes(reason);
     if (!isFirst) this.#add(reason, this.#now());

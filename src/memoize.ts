@@ -1,7 +1,7 @@
-/** A function that works out each value once, and keeps it as long as the object that it is worked out from. */
+/** Memoizes a function of an object. Each result is kept as long as its object. */
 export function memoize<Key extends object, Value>(find: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Found<Key, Value>>();
-  // The objects of one list ask for the same, one after the other.
+  // The objects of one list ask for the same key, one after the other.
   let last: Found<Key, Value> | undefined;
   return (key) => {
     if (last?.key === key) return last.value;

@@ -1,19 +1,21 @@
 import { getHeapStatistics } from 'node:v8';
 
 /**
- * The share of the heap that bodies, kept answers, answers and messages may take together. The rest is for code, for many
- * small things, and for what work leaves to the garbage collector.
+ * The share of the heap that bodies, kept answers, answers and messages may take together. The rest is for code, for
+ * many small objects, and for garbage that is not yet collected.
  */
 const shareOfHeap = 0.6;
 
-/** The share of the heap for answers that are being made or that their clients have not taken, and its most bytes. */
+/**
+ * The share of the heap for answers that are being made or that clients have not taken yet, and the most bytes of it.
+ */
 const shareOfAnswers = 1 / 16;
 const mostForAnswers = 96 * 2 ** 20;
 
-/** Large claims leave this share of a room to others, so that a few of them do not keep all others out. */
+/** The share of a room that large claims leave free, so that a few of them cannot exclude all others. */
 const shareForSmall = 0.25;
 
-/** The shortest time in which a client takes nothing before it may be ended, in milliseconds. */
+/** The shortest time after which a client that takes nothing may be ended, in milliseconds. */
 const shortestStuckMs = 1000;
 
 /** The memory that one process has for all of its rooms, in bytes. */
@@ -21,7 +23,7 @@ export function processBytes(): number {
   return getHeapStatistics().heap_size_limit * shareOfHeap;
 }
 
-/** The memory that one process has for answers of at most so many bytes each. */
+/** The memory that one process has for answers. `largest` is the most bytes of one answer. */
 export function answerRoomBytes(largest: number): number {
   const share = Math.min(mostForAnswers, getHeapStatistics().heap_size_limit * shareOfAnswers);
   return Math.max(share, largest);
@@ -29,9 +31,9 @@ export function answerRoomBytes(largest: number): number {
 
 /** The client of an answer. */
 export interface Reader {
-  /** The time since when it has taken nothing of what waits for it; undefined if nothing waits. */
+  /** The time since when it has taken none of the bytes that wait for it; undefined if none wait. */
   readonly stuckSince: number | undefined;
-  /** Calls back when it has the whole answer, or has left. */
+  /** Calls back when the client has the whole answer or has left. */
   onClose(listener: () => void): void;
   /** Aborts its connection. */
   cut(): void;
@@ -39,11 +41,11 @@ export interface Reader {
 
 /** Settings of a room. */
 export interface RoomOptions {
-  /** The room of the process, of which this one is a part. */
+  /** The room of the process, if this room is a part of it. */
   readonly within?: MemoryRoom | undefined;
   /** The bytes above which a claim is large; by default none is. */
   readonly largeBytes?: number;
-  /** Called after each client that is ended because it is stuck; by default that of the room of the process. */
+  /** Called after each client that is ended because it is stuck; by default `onCut` of the room of the process. */
   readonly onCut?: (() => void) | undefined;
 }
 
@@ -90,8 +92,8 @@ export class MemoryRoom {
   }
 
   /**
-   * Makes room for more bytes of a claim that is so large with them: the clients that have been stuck for longest are ended
-   * until there is enough. False if there is not.
+   * Makes room for `more` bytes of a claim, whose size is then `whole`. If needed, ends the clients that have been
+   * stuck for longest. Returns false if there is still not enough room.
    */
   fits(more: number, whole = more): boolean {
     const most = whole > this.#largeBytes ? this.#bytes * (1 - shareForSmall) : this.#bytes;
@@ -115,7 +117,10 @@ export class MemoryRoom {
     if (this.#within !== undefined) this.#within.#delist(claim);
   }
 
-  /** Ends the client that has been stuck for longest, and releases its claim. False if none has been for long. */
+  /**
+   * Ends the client that has been stuck for longest, and releases its claim. Returns false if no client has been stuck
+   * for `shortestStuckMs`.
+   */
   #cutOne(): boolean {
     let longest: Claim | undefined;
     let since = performance.now() - shortestStuckMs;
@@ -133,7 +138,7 @@ export class MemoryRoom {
   }
 }
 
-/** A part of a room, until each of its holders has released it; its maker is the first. */
+/** A part of a room, taken until each holder has released it. Its maker is the first holder. */
 export class Claim {
   readonly #room: MemoryRoom;
   #bytes = 0;
@@ -147,7 +152,10 @@ export class Claim {
     return this.#bytes;
   }
 
-  /** Changes the claim to so many bytes; false if there is no room for them. A claim that has ended needs none. */
+  /**
+   * Changes the claim to this number of bytes; false if there is no room for them. A claim that has ended needs no
+   * room.
+   */
   resize(bytes: number): boolean {
     const more = bytes - this.#bytes;
     if (this.#holders > 0 && more > 0 && !this.#room.fits(more, bytes)) return false;
@@ -155,7 +163,7 @@ export class Claim {
     return true;
   }
 
-  /** Changes the claim to so many bytes, even if there is no room for them. */
+  /** Changes the claim to this number of bytes, even if there is no room for them. */
   insist(bytes: number): void {
     if (this.#holders === 0) return;
     this.#room.count(bytes - this.#bytes);

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 /** The largest file that is read, in bytes: far more than settings and manifests have. */
 const maxBytes = 10 * 2 ** 20;
 
-/** A path that names something else than a file of text. Its code is one that `unreadableBecause` knows. */
+/** The error of a path that is not a text file. Its code is one that `unreadableBecause` knows. */
 class UnreadableError extends Error {
   override readonly name = 'UnreadableError';
   readonly code: string;
@@ -15,8 +15,8 @@ class UnreadableError extends Error {
 }
 
 /**
- * The text of a file. Opening a pipe would hold up the whole process until another one writes into it. So anything but
- * a file is refused first, and so is a file that is too large. Errors of the system are thrown as they are.
+ * The text of a file. Refuses anything but a file first, because opening a pipe would block the process until another
+ * process writes into it. Also refuses a file that is too large. Errors of the system are thrown unchanged.
  */
 export function readTextFile(path: string): string {
   const stats = statSync(path);

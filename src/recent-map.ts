@@ -4,15 +4,15 @@ import { LRUCache } from 'lru-cache';
 interface Limits<Key, Value> {
   /** The most entries. */
   readonly entries?: number;
-  /** The most that their sizes may come to. */
+  /** The most that the sizes of all entries may add up to. */
   readonly size?: number;
-  /** The size of an entry, unless `set` says it. */
+  /** The size of an entry, unless `set` is given one. */
   readonly sizeOf?: (value: Value, key: Key) => number;
   /** The time after which an entry is forgotten, in milliseconds. */
   readonly forMs?: number;
 }
 
-/** A map with limits: the entry that was used the longest ago makes room for a new one. */
+/** A map with limits: the least recently used entry makes room for a new one. */
 export class RecentMap<Key extends string, Value extends object | string | number | symbol | boolean> extends LRUCache<
   Key,
   Value

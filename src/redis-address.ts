@@ -1,18 +1,21 @@
 /** The servers that a URL of Redis names. */
 export interface RedisAddress {
-  /** One server; Sentinels that know which server is the primary; or some nodes of a Cluster, which know the others. */
+  /** One server, Sentinels that know which server is the primary, or some nodes of a Cluster that know the others. */
   readonly kind: 'server' | 'sentinel' | 'cluster';
-  /** A URL for each server, Sentinel or node, with the user and the password of all. */
+  /** A URL for each server, Sentinel or node, with the user and the password that all share. */
   readonly members: readonly string[];
   /** The path behind the hosts: a database, or the name of the primary and a database. */
   readonly path: string;
   readonly isSecure: boolean;
 }
 
-/** Such as `redis+sentinel://user:password@host:26379,host2:26379/name/0`: scheme, kind, credentials, hosts, path. */
+/**
+ * Matches URLs such as `redis+sentinel://user:password@host:26379,host2:26379/name/0`. The groups are scheme, kind,
+ * credentials, hosts and path.
+ */
 const severalPattern = /^(rediss?)\+(sentinel|cluster):\/\/([^/?#]*@)?([^@/?#]*)(.*)$/is;
 
-/** The servers that a URL names, which may be no URL at all. */
+/** The servers that a text names. The text need not be a URL. */
 export function redisAddressOf(url: string): RedisAddress {
   const [, scheme, kind, credentials = '', hosts = '', path = ''] = severalPattern.exec(url) ?? [];
   if (scheme === undefined || kind === undefined) {

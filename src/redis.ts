@@ -7,7 +7,7 @@ import { type Log, LogThrottle } from './log.ts';
 import { redisAddressOf } from './redis-address.ts';
 import { followPassword } from './redis-password.ts';
 
-/** The way to a Redis that several gateways share. */
+/** The way to connect to a Redis that several gateways share. */
 interface RedisOptions {
   /** As `REDIS_URL`: one server, Sentinels or nodes of a Cluster, with user and password if they need them. */
   readonly url: string;
@@ -28,7 +28,7 @@ interface RedisSettings {
   readonly redisSentinelPassword?: string | undefined;
 }
 
-/** The Redis that settings name, which it connects to; undefined if they name none. Once for a process. */
+/** Connects to the Redis that settings name; undefined if they name none. Called once in a process. */
 export function connectRedis(settings: RedisSettings = {}, log: Log = () => undefined): SharedRedis | undefined {
   const { redisUrl: url, redisAuthorities: authorities, redisPasswordFile: path } = settings;
   if (url === undefined) return undefined;
@@ -36,7 +36,7 @@ export function connectRedis(settings: RedisSettings = {}, log: Log = () => unde
   return new SharedRedis({ url, authorities, password, sentinelPassword: settings.redisSentinelPassword, log });
 }
 
-/** A script that Redis runs as one step. In a Cluster all of its keys have to have one hash tag. */
+/** A script that Redis runs as one step. In a Cluster, all keys of a script must have the same hash tag. */
 export interface Script {
   readonly text: string;
   /** The hash by which Redis knows the script once it has run. */
@@ -50,7 +50,7 @@ export function createScript(text: string): Script {
 
 /** Options of a command. */
 interface CommandOptions {
-  /** True if it is sent even while Redis is not up, as long as there is a connection. */
+  /** True if it is sent while Redis is not up, provided that there is a connection. */
   readonly mustSend?: boolean;
   /** True if the answer is bytes and not text. */
   readonly isBinary?: boolean;
@@ -67,7 +67,9 @@ const mostWaiting = 1000;
 /** The interval after which a Redis that did not answer in time is tried again, in milliseconds. */
 const restMs = 1000;
 
-/** Names that Redis looks at for one command of a scan: it serves others in between. */
+/**
+ * The number of names that Redis looks at for one command of a scan. Redis serves other clients between two commands.
+ */
 const scanned = 500;
 
 /** The longest time until a lost connection is tried again, in milliseconds. */
@@ -76,19 +78,19 @@ const longestReconnectMs = 2000;
 /** Most reasons that are logged of one outage. */
 const mostReasons = 20;
 
-/** The reason of a lost connection of which nothing else is known. */
+/** The reason of a lost connection if nothing else is known about it. */
 const closed = 'connection closed';
 
-/** Replies that say of a server that it can serve nothing at the moment. */
+/** The replies of a server that can serve nothing at the moment. */
 const outages: ReadonlySet<string> = new Set(['LOADING', 'MASTERDOWN', 'CLUSTERDOWN', 'NOAUTH']);
 
 /** The commands that gateways send, whose failures are counted. */
 const commands = ['eval', 'evalsha', 'exists', 'get', 'pttl', 'scan', 'set', 'unlink'] as const;
 
 /**
- * The one connection of a process to a Redis: for documents, budgets and answers. It is up while there is a connection and answers
- * come in time. While it is not, commands fail at once, so that nothing waits twice for the same outage. An outage is one line
- * of the log for each of its reasons, and one when it is over.
+ * The only connection of a process to a Redis, for documents, budgets and answers. It is up while it is connected and
+ * answers come in time. While it is down, commands fail at once, so that nothing waits twice for the same outage. The
+ * log has one line for each reason of an outage and one for its end.
  */
 export class SharedRedis {
   /** Commands that Redis refused or did not answer in time, since the start, by their names. */
@@ -112,7 +114,7 @@ export class SharedRedis {
     this.#client = this.#connect();
   }
 
-  /** True if it can be asked. */
+  /** True if commands can be sent. */
   get isUp(): boolean {
     return this.#isUp;
   }
@@ -127,7 +129,7 @@ export class SharedRedis {
     return this.#reason;
   }
 
-  /** Calls back each time it is up, or is not any more. */
+  /** Calls back each time the connection comes up or goes down. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -158,7 +160,7 @@ export class SharedRedis {
   }
 
   /**
-   * Deletes all names that match a pattern, in every node of a Cluster, and answers how many there were; undefined if a
+   * Deletes all names that match a pattern, in every node of a Cluster. Resolves to their number; undefined if a
    * command fails or is too late. A name that is made meanwhile may stay.
    */
   async unlinkAll(pattern: string): Promise<number | undefined> {
@@ -181,13 +183,13 @@ export class SharedRedis {
     return count;
   }
 
-  /** One by one, because in a Cluster the names of one command have to have one hash tag. */
+  /** Deletes names one by one, because in a Cluster all names of one command must have the same hash tag. */
   async #unlink(node: Redis, names: readonly string[]): Promise<number | undefined> {
     const answers = await Promise.all(names.map((name) => this.#ask('unlink', {}, () => node.unlink(name))));
     return answers.includes(undefined) ? undefined : answers.filter((answer) => answer === 1).length;
   }
 
-  /** Ends the connection for good; that is not logged. */
+  /** Closes the connection for good, without a line in the log. */
   close(): void {
     this.#isClosed = true;
     this.#isUp = false;
@@ -218,7 +220,8 @@ export class SharedRedis {
   #failed(name: string, error: unknown): void {
     if (this.#isClosed) return;
     const reason = reasonOf(error);
-    // The script may be sent itself, which only the user's permissions tell apart.
+    // A script is sent as `evalsha` or as `eval`, and a user may be allowed only one of them: the log names the refused
+    // one.
     const command = reason === 'NOPERM' && !isWithinScript(error) ? (commandOf(error) ?? name) : name;
     this.failures.set(command, (this.failures.get(command) ?? 0) + 1);
     if (isOutage(error)) {
@@ -232,7 +235,7 @@ export class SharedRedis {
     }
   }
 
-  /** While it does not answer in time one command at a time tries whether it does. */
+  /** Tries later whether Redis answers in time again, with one command at a time. */
   #tryLater(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#try(), restMs).unref();
@@ -252,8 +255,8 @@ export class SharedRedis {
     const client = createClient(this.#options);
     const heard = (error: Error): void => {
       this.#down(reasonOf(error));
-      // Without the database that was asked for the connection would go on with another one, which may be that of others. With
-      // a new password it begins anew.
+      // Without its database, the connection would continue with another one, which may belong to others. After a
+      // refused password, only a new connection reads the password again.
       if (commandOf(error) !== 'select' && !isOfPassword(error)) return;
       client.removeAllListeners('ready');
       client.disconnect();
@@ -263,13 +266,13 @@ export class SharedRedis {
       this.#up('connected');
     });
     client.on('error', heard);
-    // Of a Cluster whose other nodes serve it says nothing about all.
+    // The failure of one node does not count while other nodes of the Cluster serve.
     client.on('node error', (error: Error) => {
       if (!this.#isUp || isOfPassword(error)) heard(error);
     });
     client.on('close', () => this.#down(closed));
     client.on('end', () => this.#connectLater());
-    // Its events say why it fails.
+    // The reason is reported by its events.
     client.connect().catch(() => undefined);
     return client;
   }
@@ -292,7 +295,10 @@ export class SharedRedis {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Logged if it is news. If it is not, nothing is logged when Redis is up again, either. */
+  /**
+   * Notes that Redis is down. The log has a line only if `isNews`; without that line, the end of the outage has none
+   * either.
+   */
   #down(reason: string, isNews = true): void {
     if (this.#isClosed) return;
     const wasUp = this.#isUp;
@@ -311,7 +317,10 @@ export class SharedRedis {
   }
 }
 
-/** A client that connects once, and never by itself again: the next one has the password that is in its file then. */
+/**
+ * Makes a client that connects only once and never reconnects by itself. The next client reads the password from its
+ * file again.
+ */
 function createClient({ url, authorities, password, sentinelPassword }: RedisOptions): Redis | Cluster {
   const { Cluster, Redis } = latePackage('ioredis');
   const { kind, members, path, isSecure } = redisAddressOf(url);
@@ -324,14 +333,14 @@ function createClient({ url, authorities, password, sentinelPassword }: RedisOpt
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2000,
-    // A connection that stopped answering is given up, with all that waits for it.
+    // A connection that stops answering is closed, and all commands that wait for it fail.
     socketTimeout: 2000,
     retryStrategy: () => null,
     lazyConnect: true,
   };
   if (kind === 'server') {
     const redis = new Redis(url, { ...common, enableOfflineQueue: false });
-    // One beside the URL does not count if the URL names a user.
+    // ioredis ignores a password beside the URL if the URL names a user, so the password is set afterwards.
     if (current !== undefined) redis.options.password = current;
     return redis;
   }
@@ -353,7 +362,7 @@ function createClient({ url, authorities, password, sentinelPassword }: RedisOpt
     enableOfflineQueue: false,
     sentinelCommandTimeout: 1000,
     sentinelRetryStrategy: () => null,
-    // It is not the primary any more: its Sentinels know the new one.
+    // A server that answers READONLY is no longer the primary. The Sentinels know the new one.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   });
 }
@@ -371,7 +380,7 @@ function credentialsOf(member = ''): { readonly username?: string; readonly pass
   };
 }
 
-/** Rejects if it takes too long. A busy process first reads what has arrived by then. */
+/** Resolves to an answer; rejects if it takes too long. A busy process first reads what has arrived in time. */
 function inTime<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error(`no answer within ${answerMs} ms`));
@@ -381,12 +390,12 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
   });
 }
 
-/** True if a failure is not that of one command: the next ones would fail, too. */
+/** True if a failure concerns more than one command, so that the next commands would fail, too. */
 function isOutage(error: unknown): boolean {
   return !(error instanceof latePackage('ioredis').ReplyError) || outages.has(reasonOf(error));
 }
 
-/** The command that Redis has refused, in lower case; undefined if it is another failure. */
+/** The command that Redis has refused, in lower case; undefined for any other failure. */
 function commandOf(error: unknown): string | undefined {
   const isReply = error instanceof latePackage('ioredis').ReplyError && error instanceof Error;
   const command = isReply && 'command' in error ? error.command : undefined;
@@ -394,12 +403,14 @@ function commandOf(error: unknown): string | undefined {
   return String(command.name).toLowerCase();
 }
 
-/** True if Redis has another password, or a newer one. */
+/** True if Redis has refused the password, which may have been replaced. */
 function isOfPassword(error: Error): boolean {
   return error instanceof latePackage('ioredis').ReplyError && ['WRONGPASS', 'NOAUTH'].includes(reasonOf(error));
 }
 
-/** True if the user may run a script, but not a command in it: the first word of what Redis answers is only `ERR`. */
+/**
+ * True if the user may run scripts, but not a command in this one. Redis then answers with `ERR` and not with `NOPERM`.
+ */
 function isWithinScript(error: unknown): boolean {
   const lacksPermission = /^ERR (?:The user executing the script can't run|ACL failure in script)/;
   return error instanceof latePackage('ioredis').ReplyError && lacksPermission.test(messageOf(error));

@@ -34,8 +34,8 @@ let publicSchema: GraphQLSchema | undefined;
 let schemaWithoutSubscriptions: GraphQLSchema | undefined;
 
 /**
- * The public schema with what answers it, the same for all gateways of a process: never change it. `live` says whether it
- * has subscriptions. Throws if a field has neither a resolver nor a REST column.
+ * The public schema with its resolvers. All gateways of a process share it, so it must not be changed. `live` says
+ * whether it has subscriptions. Throws if a field has neither a resolver nor a REST column.
  */
 export function createSchema(live = true): GraphQLSchema {
   publicSchema ??= buildSchema();
@@ -44,7 +44,7 @@ export function createSchema(live = true): GraphQLSchema {
   return schemaWithoutSubscriptions;
 }
 
-/** The same types without those that only subscriptions answer. */
+/** The schema without the types that only subscriptions answer. */
 function withoutSubscriptions(schema: GraphQLSchema): GraphQLSchema {
   const { subscription, types, ...config } = schema.toConfig();
   const root = Object.values(subscription?.getFields() ?? {});
@@ -66,14 +66,14 @@ function buildSchema(): GraphQLSchema {
   return withoutInternalDirectives(schema);
 }
 
-/** The schemas that operations run on. Those that only some operations need are made when the first of these runs. */
+/** The schemas that operations run on. A schema that only some operations need is made when the first of these runs. */
 interface SchemasOfOperations {
   readonly schema: GraphQLSchema;
   readonly compilerSchema: GraphQLSchema;
   readonly incremental: { readonly schema: GraphQLSchema; readonly partsSchema: GraphQLSchema } | undefined;
 }
 
-/** A schema, and those for compiled operations and for answers in parts; `incremental` says whether there are any. */
+/** Makes the schemas of operations from one schema. `incremental` says whether answers may come in parts. */
 export function createSchemas(schema: GraphQLSchema, incremental = false): SchemasOfOperations {
   return {
     schema,
@@ -96,14 +96,14 @@ export function createReadableSchema(incremental: boolean): GraphQLSchema {
   return incremental ? withDefer(createSchema()) : createSchema();
 }
 
-/** The same types in a schema that knows `@defer`. graphql's executor of whole answers does not accept such a schema. */
+/** The schema with `@defer`. graphql's executor of whole answers does not accept such a schema. */
 function withDefer(schema: GraphQLSchema): GraphQLSchema {
   return new GraphQLSchema({ ...schema.toConfig(), directives: [...schema.getDirectives(), GraphQLDeferDirective] });
 }
 
 let partsSchema: GraphQLSchema | undefined;
 
-/** The same schema for operations that are answered in parts, once for a process as well. */
+/** The schema for operations that are answered in parts, made once for a process. */
 function createPartsSchema(): GraphQLSchema {
   if (partsSchema !== undefined) return partsSchema;
   const schema = buildSchema();
@@ -112,7 +112,7 @@ function createPartsSchema(): GraphQLSchema {
   return partsSchema;
 }
 
-/** The same types in a schema that does not say how fields are mapped to the REST API. */
+/** The schema without the directives that map fields to the REST API. */
 function withoutInternalDirectives(schema: GraphQLSchema): GraphQLSchema {
   const directives = schema.getDirectives().filter(({ name }) => !internalDirectives.has(name));
   return new GraphQLSchema({ ...schema.toConfig(), directives });
@@ -122,15 +122,15 @@ const internalDirectives: ReadonlySet<string> = new Set(['column', 'rest']);
 
 let compilerSchema: GraphQLSchema | undefined;
 
-/** The same schema for compiled operations, made once for a process. It does not serve validation or introspection. */
+/** The schema for compiled operations, made once for a process. It does not serve validation or introspection. */
 export function createCompilerSchema(): GraphQLSchema {
   compilerSchema ??= toCompilerSchema(buildSchema());
   return compilerSchema;
 }
 
 /**
- * Changes a schema for compiled operations: results of our own scalars pass as they are, because columns have checked
- * their values and nothing else answers them, and defaults of arguments stand where graphql-jit looks for them.
+ * Changes a schema for compiled operations. Results of our own scalars pass unchanged, because columns have checked
+ * their values and nothing else answers them. Defaults of arguments are put where graphql-jit looks for them.
  */
 export function toCompilerSchema(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -143,7 +143,7 @@ export function toCompilerSchema(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-/** The SDL's default is a literal; graphql-jit looks for a coerced value. */
+/** Adds the coerced default of an argument, which graphql-jit needs. The SDL only gives a literal. */
 function spellOutDefault(argument: GraphQLArgument): void {
   const literal = argument.default?.literal;
   if (literal !== undefined) argument.default = { value: coerceInputLiteral(literal, argument.type) };

@@ -34,7 +34,10 @@ import type { RunningTracing } from './telemetry/tracing/start.ts';
 /** The longest time that a start waits for the upstream's answer, in milliseconds. Requests are served meanwhile. */
 const checkWaitMs = 1000;
 
-/** After so long a stop is over, whatever hangs, in milliseconds; a long STOP_DELAY_MS still leaves time for answers. */
+/**
+ * The longest time that a stop takes, in milliseconds, even if something hangs. A long STOP_DELAY_MS still leaves time
+ * for answers.
+ */
 const longestStopMs = 15_000;
 const leastDrainMs = 5000;
 
@@ -56,7 +59,7 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
   const remote = await followRemote(orders.config, plainLog);
   const tenants = followKeys(orders.config, { environment, remote, log: plainLog });
   const starting = startServing(orders, environment, { log, plainLog, remote });
-  // It serves before all of its start is over.
+  // The process already serves before its start is complete.
   const end = stopOnSignal(async () => {
     await (await starting).stop();
     tenants?.close();
@@ -75,7 +78,7 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
   return { url, upstream: await checked };
 }
 
-/** Serves from processes of its own, and stops them on a signal. Resolves when they listen. */
+/** Serves from worker processes, and stops them on a signal. Resolves when they listen. */
 export async function lead({ config, site, environment, close }: Task): Promise<Started> {
   const journal = openLog(config, true, environment);
   const { log, plainLog } = journal;
@@ -93,7 +96,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
     log: plainLog,
   });
-  // The first one serves before all have started.
+  // The first worker serves before all have started.
   const end = stopOnSignal(async () => {
     await (await starting).stop();
     remote?.close();
@@ -114,7 +117,7 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   return group;
 }
 
-/** Serves as the primary tells it, which started this process. */
+/** Serves as a worker, with the orders of the primary that started this process. */
 export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
   const link = new PrimaryLink();
   const orders = await link.orders;
@@ -138,7 +141,7 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
   }
 }
 
-/** Makes the log of a process. In production nothing else is printed. */
+/** Opens the log of a process. In production, nothing else is printed. */
 function openLog(config: Config, isShared: boolean, environment: NodeJS.ProcessEnv): Journal {
   const journal = createLog(config, isShared);
   if (isProduction(environment)) takeForeignLines(journal.plainLog);
@@ -147,7 +150,7 @@ function openLog(config: Config, isShared: boolean, environment: NodeJS.ProcessE
 
 /** A gateway that listens. */
 interface Serving extends Pick<Started, 'url'> {
-  /** The answer of the upstream, or that it has not answered within a second. */
+  /** A phrase about the upstream's answer, or about its lack of an answer within a second. */
   readonly checked: Promise<string | undefined>;
   readonly gateway: Gateway;
   readonly stop: () => Promise<void>;
@@ -223,7 +226,7 @@ function sharedOver(
   };
 }
 
-/** True if there is anything to read again on SIGHUP. */
+/** True if there is a file to read again on SIGHUP. */
 function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
   return persisted.files !== undefined || auth !== undefined || Object.keys(upstreamTlsFiles).length > 0;
 }
@@ -270,7 +273,10 @@ function drainMsOf({ stopDelayMs }: Config): number {
   return Math.max(longestStopMs - stopDelayMs, leastDrainMs);
 }
 
-/** Loaded only if it is asked for: OpenTelemetry's SDK takes longer to load than the rest of the gateway. */
+/**
+ * Starts tracing. OpenTelemetry's SDK is loaded only if tracing is on, because it takes longer to load than the rest of
+ * the gateway.
+ */
 async function startTraces(environment: NodeJS.ProcessEnv, upstreamUrl: string, log: Log): Promise<RunningTracing> {
   const { startTracing } = await import('./telemetry/tracing/start.ts');
   return startTracing(environment, upstreamUrl, log);

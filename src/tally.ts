@@ -1,12 +1,15 @@
 /** The distribution of values over the buckets of a histogram. */
 export interface Distribution {
-  /** Values by the first bound that they do not exceed; the last number is of those that exceed all. */
+  /**
+   * The number of values in each bucket: those beyond the previous bound and not beyond this one. The last number
+   * counts values beyond all bounds.
+   */
   readonly counts: readonly number[];
-  /** Of all values. */
+  /** The sum of all values. */
   readonly sum: number;
 }
 
-/** Adds values up without making anything: each operation and each call comes by. */
+/** Adds up values. It allocates nothing, because it runs for each operation and each call. */
 export class Tally implements Distribution {
   readonly counts: number[];
   sum = 0;

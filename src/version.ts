@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 
-/** The version in the package's own package.json, as metrics and protocols tell it. */
+/** The version in package.json, as metrics and protocols report it. */
 export function packageVersion(): string {
   const file = findPackageJSON(import.meta.url);
   const content: unknown = file === undefined ? undefined : JSON.parse(readFileSync(file, 'utf8'));
