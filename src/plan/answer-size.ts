@@ -6,26 +6,26 @@ import { type ObjectSelection, type OperationScope, type SelectedField } from '.
 /** The most JSON objects that an operation answers. */
 export interface AnswerSize {
   readonly objects: number;
-  /** The place with the most of them, and how many are there; empty and 0 if there is none. */
+  /** The response path with the most objects, and their number; empty and 0 if there is none. */
   readonly path: string;
   readonly objectsThere: number;
-  /** True if the schema is read beside them, whose objects are not counted. */
+  /** True if the operation also reads the schema. Objects of the schema are not counted. */
   readonly introspects: boolean;
 }
 
 /** An operation of a valid document that is sized. */
 export interface AnswerSizeRequest extends OperationScope {
   readonly maxPageSize: number;
-  /** The coerced variables; undefined if the size holds for any. */
+  /** The coerced variables. If undefined, the size holds for any variables. */
   readonly variableValues: VariableValues | undefined;
-  /** The number of items in a list whose length only the upstream's answer says; by default that of the largest page. */
+  /** The assumed length of a list whose length only the upstream's answer says; by default that of the largest page. */
   readonly openListLength?: number;
 }
 
 /**
- * The size of an answer with every record distinct and every page full. Records, connections, edges, `pageInfo` and
- * payloads count, what is inside a JSON value or read of the schema does not; `look-ahead/object-weight.ts` counts the same
- * while the answer is made.
+ * The size of an answer in which every record is distinct and every page is full. Records, connections, edges,
+ * `pageInfo` and payloads count; objects in JSON values and objects of the schema do not. `look-ahead/object-weight.ts`
+ * counts the same objects while the answer is made.
  */
 export function answerSizeOf(request: AnswerSizeRequest): AnswerSize {
   const root = rootOf(request, request.variableValues?.coerced);
@@ -36,15 +36,15 @@ export function answerSizeOf(request: AnswerSizeRequest): AnswerSize {
 }
 
 /**
- * The sum of what is counted at each object of an answer, its root included, with every record distinct and every page full.
- * `countAt` counts at one object.
+ * Sums what `countAt` counts at each object of an answer, including the root. Every record is distinct and every page
+ * is full.
  */
 export function sumOverObjects(request: AnswerSizeRequest, countAt: CountAt): number {
   const root = rootOf(request, request.variableValues?.coerced);
   return root === undefined ? 0 : atMost(countAt(root) + new Counting(request, countAt).below(root, undefined));
 }
 
-/** Counts something at one object, by what is selected on it. */
+/** Counts something at one object, based on what is selected on it. */
 type CountAt = (selection: ObjectSelection) => number;
 
 /** Larger numbers would not be exact. */
@@ -60,11 +60,11 @@ interface Answered {
   readonly page: number | undefined;
 }
 
-/** A count over one tree. It counts each selection once, so that fragments that spread fragments cannot multiply it. */
+/** A count over one tree. It visits each selection once, so that nested fragments cannot multiply the work. */
 class Counting {
   readonly #request: AnswerSizeRequest;
   readonly #countAt: CountAt;
-  /** By the number of rows in the page that an object is; undefined if it is no page. */
+  /** Known counts, by the number of rows of the page that an object is; undefined if it is no page. */
   readonly #known = new Map<number | undefined, Map<ObjectSelection, number>>();
 
   constructor(request: AnswerSizeRequest, countAt: CountAt) {
@@ -84,7 +84,7 @@ class Counting {
     return atMost(count);
   }
 
-  /** Follows the field that answers the most objects down to one below which there are no others. */
+  /** Follows the field that answers the most objects, down to a field with no objects below it. */
   fullestPlace(root: ObjectSelection): Pick<AnswerSize, 'path' | 'objectsThere'> {
     const path: string[] = [];
     let objectsThere = 1;
@@ -127,7 +127,7 @@ class Counting {
     });
   }
 
-  /** The most rows of a page. One that is larger than any page may be is refused. */
+  /** The most rows of a page. A page that is larger than allowed will be refused. */
   #pageOf(selected: SelectedField): number {
     const { maxPageSize } = this.#request;
     const given = ['first', 'last'].map((name) => this.#numberIn(selected.given(name)));
@@ -144,7 +144,7 @@ class Counting {
     return typeof number === 'number' ? number : undefined;
   }
 
-  /** The number of given ids, each as often as it is. */
+  /** The number of given ids. Repeated ids count each time. */
   #idsOf(selected: SelectedField): number {
     const { variableValues, maxPageSize } = this.#request;
     const value = selected.given('ids');

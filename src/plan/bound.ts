@@ -23,9 +23,10 @@ const nothing: Bound = { calls: 0, rows: 0 };
 const unbounded: Bound = { calls: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
 
 /**
- * A bound of every plan of an operation: as if nothing were shared, every page as large as it may be, and all selected that
- * its variables may select. Worked out once for an operation, it spares the plans of those that cannot exceed a limit.
- * Infinite if only a plan can tell: mutations, and objects by global id or by the keys of a narrowed caller.
+ * A bound of every plan of an operation. It assumes that nothing is shared, that every page has its largest size, and
+ * that all fields are selected that the variables may select. It is worked out once for an operation. An operation
+ * whose bound is within the limits needs no plan. The bound is infinite for mutations, and for objects by global id or
+ * by the keys of a narrowed caller.
  */
 export function boundOf(request: BoundRequest): Bound {
   const { operation, maxPageSize, isNarrowed = false } = request;
@@ -48,7 +49,7 @@ class Bounding {
     this.#maxPageSize = maxPageSize;
   }
 
-  /** The cost of what is selected on an object that comes in a view; undefined for one that is no row. */
+  /** The cost of a selection on an object that comes in a view. `view` is undefined for an object that is no row. */
   ofObject(selection: ObjectSelection, view: View | undefined): Bound {
     const bounds = this.#known[view ?? 'none'];
     const known = bounds.get(selection);
@@ -70,14 +71,14 @@ class Bounding {
       case 'column':
         return nothing;
       case 'organization':
-        // The project that tells which one `@current` is.
+        // The project that tells what `@current` stands for.
         return sum([{ calls: 1, rows: 1 }, this.#inside(selected, undefined)]);
       case 'organizationOf':
         return this.#inside(selected, undefined);
       case 'byId':
       case 'owner':
       case 'reference':
-        // The row by its key, and beside it a page of its list.
+        // The row by its key, and a page of its list.
         return sum([{ calls: 2, rows: 1 + maxPageSize }, this.#inside(selected, 'detail')]);
       case 'list':
         return this.#ofList(role, selected);
@@ -86,7 +87,7 @@ class Bounding {
       case 'table':
         return { calls: 1, rows: maxPageSize };
       case 'text':
-        // The event, and the project that tells which one `@current` is.
+        // The event, and the project that tells what `@current` stands for.
         return { calls: 2, rows: 2 };
       case 'report':
         return this.#ofReport(selected);
@@ -97,7 +98,10 @@ class Bounding {
     }
   }
 
-  /** A report may name rows. Then a page of their list is read, and each of these rows that the page lacks. */
+  /**
+   * The cost of a report. If it names rows, a page of their list is read, and then each of the rows that the page
+   * lacks.
+   */
   #ofReport(selected: SelectedField): Bound {
     const inside = this.#inside(selected, 'detail');
     const rows = this.#maxPageSize;
@@ -110,7 +114,7 @@ class Bounding {
     const has = (argument: string): boolean => selected.given(argument) !== undefined;
     const given = selected.given('first') ?? selected.given('last');
     const size = given?.kind === Kind.INT ? Math.min(Math.max(Number(given.value), 1), maxPageSize) : maxPageSize;
-    // Behind a cursor, one page may reach from another window of the list to this one.
+    // After a cursor, one page may be merged from this window and another window of the list.
     const read = has('after') || has('before') ? maxPageSize : size;
     const page = has('last') ? { calls: 2, rows: maxPageSize + read } : { calls: 1, rows: read };
     return sum([page, times(size, this.#inside(selected, listView(endpoint.noun)))]);

@@ -25,14 +25,14 @@ interface PlannedRange {
   readonly range: ListRange;
   /** Equal for windows that may share pages. */
   readonly list: string;
-  /** At how many owners the list is read. */
+  /** The number of owners at which the list is read. */
   readonly owners: number;
-  /** The number of rows of the page before that are read again. */
+  /** The number of rows of the previous page that are read again. */
   readonly overlap?: number;
 }
 
 /**
- * Plans a connection: the pages that it reads, and what is selected on their rows. Agrees with `fetchConnection` and
+ * Plans a connection: the pages that it reads, and the selection on their rows. Agrees with `fetchConnection` and
  * `fetchEvents` (`graphql/connections.ts`).
  */
 export function planList(planned: PlannedField, args: Arguments): void {
@@ -46,7 +46,7 @@ export function planList(planned: PlannedField, args: Arguments): void {
   if (reading.kind === 'window') {
     return want(planned, part, reading, (arrival) => planRows(planned, part, reading.offset, arrival));
   }
-  // The first page is read first. If the list does not end in it, the count says where its end is.
+  // The first page is read first. If the list is longer, the count of the first page tells where the list ends.
   const first = { offset: reading.from, limit: builder.options.maxPageSize };
   builder.lists.addJump(collectionOf(planned));
   want(planned, part, first, (arrival) => {
@@ -83,7 +83,7 @@ function want(
   builder.lists.want({ noun, collection, isKnown, ...window, certain, stage, path, done });
 }
 
-/** Plans what is selected on the rows of a page; without an offset they are the last of their list. */
+/** Plans the selection on the rows of a page. Without an offset, the rows are the last of their list. */
 function planRows(
   { builder, selected, endpoint: { noun }, parent, path }: PlannedField,
   { range: { limit }, list, owners }: PlannedRange,
@@ -110,7 +110,7 @@ export function rowsOf(
   });
 }
 
-/** Plans the list of projects of a narrowed caller: each is found by its key, and nothing else of the list is read. */
+/** Plans the list of projects of a narrowed caller. Each project is read by its key; the list itself is not read. */
 export function planReachable(builder: PlanBuilder, selected: SelectedField, { projects }: Reach): void {
   builder.withArguments(selected, (args) => {
     const { page } = keyedConnection(builder.options, { noun: 'Project', scope: '' }, [...projects], args.connection);
@@ -124,7 +124,7 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
   });
 }
 
-/** A list that is walked by offset. */
+/** The range of a list that is read by offset. */
 function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
   const { cursors, maxPageSize } = planned.builder.options;
   const list = listOf(planned);
@@ -138,7 +138,7 @@ function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
   return { range, ...sharing(planned, '', cursorOfUnknown) };
 }
 
-/** A list of events: forward only, and by time. */
+/** The range of a list of events, which is read only forwards and by time. */
 function eventRange(planned: PlannedField, args: Arguments): PlannedRange {
   const { cursors, maxPageSize } = planned.builder.options;
   const given = args.all['filter'];
@@ -152,18 +152,18 @@ function eventRange(planned: PlannedField, args: Arguments): PlannedRange {
   // If rows may be left out because they were answered before, offsets do not count the page's rows.
   const text = JSON.stringify([filter, at.boundary === undefined ? instant : [instant, offset]]);
   const range: ListRange = { kind: 'window', offset, limit };
-  // A cursor of a list that is not known yet may hold as many ids as fit in.
+  // If the list of a cursor is unknown, the cursor may hold the largest possible number of ids.
   const isUnknown = list === undefined && cursor !== undefined;
   const overlap = isUnknown ? maxPageSize : overlapOf(at, Math.max(limit, 1), maxPageSize);
   return { range, overlap, ...sharing(planned, text === plain ? '' : text, list === undefined ? cursor : undefined) };
 }
 
-/** Neither a filter nor an instant. */
+/** The text of a window with neither a filter nor an instant. */
 const plain = JSON.stringify([{}, {}]);
 
 /**
- * A cursor of a list whose owner is not known fits one of the lists at most, unless it was made below `@current`; the
- * others refuse it.
+ * If the owner of a list is unknown, a cursor fits at most one of the lists, and the others refuse it. A cursor made
+ * below `@current` fits them all.
  */
 function sharing(
   planned: PlannedField,
@@ -183,7 +183,7 @@ function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefin
   return parent.id === undefined ? undefined : { noun, scope: parent.id };
 }
 
-/** Plans the scope of the ids of listed rows below `@current`, which is read beside their page. */
+/** Plans the read of the scope that ids of rows below `@current` need. It is read at the same time as their page. */
 function planScopeOfList(
   { builder, endpoint, parent, stage, certain, path }: PlannedField,
   page: ObjectSelection,

@@ -12,8 +12,8 @@ import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
 import { collectionOf, ownersOf, type PlanField, type PlannedField, planRead } from './planned-field.ts';
 
 /**
- * Plans a field of objects that is in no row: what it reads, and what is selected below it. Agrees with the resolvers of
- * such fields (`resolvers/project.ts`, `resolvers/organization.ts`, `resolvers/event-tables.ts`).
+ * Plans a field of objects that no row holds: its read, and the selection below it. Agrees with the resolvers of such
+ * fields (`resolvers/project.ts`, `resolvers/organization.ts`, `resolvers/event-tables.ts`).
  */
 export function planField(builder: PlanBuilder, selected: SelectedField, parent: Objects, parentPath: string): void {
   const path = pathOf(parentPath, selected);
@@ -22,7 +22,7 @@ export function planField(builder: PlanBuilder, selected: SelectedField, parent:
   else planByRole({ builder, selected, parent, stage: parent.stage, certain: parent.certain, path });
 }
 
-/** Plans a field that a read of its own answers. */
+/** Plans a field that has a REST call of its own. */
 export function planByRole(planned: Omit<PlannedField, 'endpoint'>): void {
   const { role } = planned.selected;
   const plan = plans[role.kind];
@@ -54,7 +54,7 @@ function planById(planned: PlannedField, args: Arguments): void {
   withObjects(planned, args, (objects) => builder.plan({ objects, selection, path, known: 'unknown' }));
 }
 
-/** An object that is answered as one value, read by itself. */
+/** Plans an object that is answered as one value and read by its own call. */
 function planText(planned: PlannedField, args: Arguments): void {
   const { builder, endpoint, path } = planned;
   withObjects(planned, args, (objects) => {
@@ -64,17 +64,17 @@ function planText(planned: PlannedField, args: Arguments): void {
   });
 }
 
-/** Plans something with the objects that the argument `id` names. */
+/** Plans a field of the objects that the argument `id` names. */
 function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Objects) => void): void {
   const { builder, path, stage, certain, parent } = planned;
   const objects = objectsById(planned, args.text('id') ?? '');
   const isClaimed = isCurrent(parent) && objects.owner !== undefined && !isCurrent(objects.owner);
   if (!isClaimed) return plan(objects);
-  // A global id below `@current` is followed once it is known to be of that project or organization.
+  // A global id below `@current` is used only after its project or organization has been checked.
   builder.planCurrent({ stage, certain, path }, (arrival) => plan({ ...objects, stage: arrival, certain: false }));
 }
 
-/** The objects that an argument names: one, or one at each owner whose own id is not known. */
+/** The objects that an argument names: one, or one at each owner if the id of the owner is unknown. */
 function objectsById({ builder, endpoint: { noun }, parent, stage, certain }: PlannedField, id: string): Objects {
   if (parent === undefined || noun === 'Project') {
     refuseCurrent(builder.reach, id, 'id');
@@ -87,7 +87,7 @@ function objectsById({ builder, endpoint: { noun }, parent, stage, certain }: Pl
   return toObjects({ type: noun, group, id: key.id, owner: parent, stage });
 }
 
-/** A value that any row of a list holds. A page of one row is read if no other row is. */
+/** Plans a value that any row of a list holds. If no other row is read, a page of one row is. */
 function planAnyRow(planned: PlannedField): void {
   const { builder, endpoint, stage, certain, path } = planned;
   const collection = collectionOf(planned);
@@ -137,7 +137,7 @@ function planTable(planned: PlannedField, args: Arguments): void {
   const rows = tableSizeOf(args.number('first'), maxPageSize);
   const scope = parent?.id;
   if (scope === undefined && cursor !== undefined) {
-    // A cursor of a list whose owner is not known fits one of them at most, unless it was made below `@current`.
+    // If the owner of a list is unknown, a cursor fits at most one list, unless it was made below `@current`.
     const isAny = builder.options.cursors.isOfCurrent(cursor);
     const name = JSON.stringify([list, rows, cursor]);
     return planRead({ ...planned, certain: false }, { name, rows, ...(!isAny && { atMost: 1 }) });

@@ -3,17 +3,20 @@ import { listEndpoint } from '../rest/endpoints.ts';
 import { after, isBefore, type KeyedCollection, mayBeOne, type Stage } from './objects.ts';
 import type { Condition, PlannedCalls, Schedule } from './planned-calls.ts';
 
-/** A window of a list that is wanted, at each owner that has such a list. */
+/** A wanted window of a list, at each owner that has such a list. */
 export interface WantedWindow extends KeyedCollection {
-  /** Equal for windows that may share pages: the collection, its filter, and the instant that offsets count from. */
+  /**
+   * A text that is equal for windows that may share pages. It names the collection, its filter, and the instant that
+   * offsets count from.
+   */
   readonly list: string;
   readonly owners: number;
   readonly offset: number;
   readonly limit: number;
-  /** The number of rows beyond the limit that are asked for, because they were answered before. */
+  /** The number of rows requested beyond the limit, because the previous page has answered them already. */
   readonly overlap?: number;
   readonly countOnly: boolean;
-  /** Any row will do, of any window. */
+  /** True if any row of any window will do. */
   readonly anyRow?: boolean;
   readonly certain: boolean;
   readonly stage: Stage;
@@ -22,13 +25,16 @@ export interface WantedWindow extends KeyedCollection {
   readonly done: (stage: Stage) => void;
 }
 
-/** The end of a list, which is read if the first page is not it: tails of one first page share the jump there. */
+/** The end of a list, read if the first page is not the end. Tails with the same first page share this read. */
 interface Jump extends Pick<WantedWindow, 'noun' | 'list' | 'owners' | 'limit' | 'stage' | 'path'> {
   /** The offset of the first page. */
   readonly offset: number;
 }
 
-/** A page that is read: the windows it answers, when it is asked for, and when it arrives. */
+/**
+ * A page that is read: the windows that it answers, the stage at which it is requested, and the stage at which it
+ * arrives.
+ */
 interface Reading {
   readonly page: MergedPage;
   readonly windows: readonly WantedWindow[];
@@ -37,7 +43,7 @@ interface Reading {
 }
 
 /**
- * Plans the pages of lists: windows that are wanted at one stage share pages. Agrees with WindowLoader
+ * Plans the pages of lists. Windows that are wanted at the same stage share pages. Agrees with WindowLoader
  * (`loaders/window-loader.ts`): change both.
  */
 export class ListPlans {
@@ -48,7 +54,7 @@ export class ListPlans {
   readonly #collections = new Map<string, WantedWindow>();
   /** Collections whose end may be read after their first page. */
   readonly #jumps = new Set<string>();
-  /** Lists of which a page of one row may be read for any row. */
+  /** Lists for which a page of one row may be read, if any row will do. */
   readonly #anyRows = new Set<string>();
   #pending: WantedWindow[] = [];
   #pendingJumps: Jump[] = [];
@@ -64,7 +70,7 @@ export class ListPlans {
     if (window.anyRow !== true) this.#collections.set(window.collection, window);
   }
 
-  /** The end of a list may be read after its first page. */
+  /** Notes that the end of a list may be read after its first page. */
   addJump(collection: string): void {
     this.#jumps.add(collection);
   }
@@ -74,7 +80,10 @@ export class ListPlans {
     this.#pendingJumps.push(jump);
   }
 
-  /** The most waves that a row of a collection may wait for pages that may be of the same collection. */
+  /**
+   * The most waves that a row may wait for pages of its collection. Pages of a collection that may turn out to be the
+   * same count, too.
+   */
   wavesOf(wanted: KeyedCollection): number {
     let waves = 0;
     for (const read of this.#collections.values()) {
@@ -83,7 +92,7 @@ export class ListPlans {
     return waves;
   }
 
-  /** True if a page of a collection is planned by now. */
+  /** True if a page of a collection has been planned. */
   reads(collection: string): boolean {
     return this.#collections.has(collection);
   }
@@ -111,8 +120,8 @@ export class ListPlans {
     const jumps = this.#pendingJumps;
     this.#pendingJumps = [];
     for (const ends of Map.groupBy(jumps, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
-      // All jumps behind one first page are made at once, to where the longest tail begins. A jump behind another page may
-      // come later, and finds a tail of the same length.
+      // All jumps after the same first page are made at once, to the start of the longest tail. A jump after another
+      // page may come later, and reads a tail of the same length.
       const pages = [...Map.groupBy(ends, ({ offset }) => offset).values()];
       for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(limit, same.flat());
     }
@@ -163,7 +172,10 @@ export class ListPlans {
     for (const { done } of windows) this.#schedule.at(arrival, () => done(arrival));
   }
 
-  /** Answers a window with a page that is surely read for another window. False if there may be no such page. */
+  /**
+   * Answers a window with a page that is certain to be read for another window. Returns false if there may be no such
+   * page.
+   */
   #answer(window: WantedWindow): boolean {
     const reading = this.#readings.get(window.list)?.find((one) => surelyAnswers(one, window));
     if (reading === undefined) return false;
@@ -173,7 +185,10 @@ export class ListPlans {
     return true;
   }
 
-  /** Any row: one that arrives for something else will do. If there is none, a page of one row is read after those. */
+  /**
+   * Plans the read of any row of a list. A row that arrives for another reason is used. If there is none, a page of one
+   * row is read afterwards.
+   */
   #readAnyRow(window: WantedWindow, readsRows: boolean): void {
     if (this.#answer(window) || this.#anyRows.has(window.list)) return;
     this.#anyRows.add(window.list);
@@ -192,8 +207,9 @@ function isWindow({ anyRow }: WantedWindow): boolean {
 }
 
 /**
- * The windows that are wanted at one time decide how pages are merged, and only at the first stage these are certain. Later
- * on, only a window that was wanted before is sure to lie in one page.
+ * True if a reading is certain to answer a window. Pages are merged from the windows that are wanted at one time, and
+ * only the windows of the first stage are certain. Later, a window lies in one page for certain only if it was wanted
+ * before.
  */
 function surelyAnswers({ page, windows, asked }: Reading, window: WantedWindow): boolean {
   if (!isBefore(asked, window.stage)) return false;

@@ -9,10 +9,10 @@ import {
 } from 'graphql';
 import type { OperationScope } from '../look-ahead/selection-tree.ts';
 
-/** Most values of a type that are told. */
+/** The most values of a type that are collected. */
 const mostValues = 10;
 
-/** The texts and objects that an operation writes out, and its fragments, by the names of their types. */
+/** The literal texts and objects of an operation and its fragments, by the names of their types. */
 export function literalsOf({
   schema,
   operation,

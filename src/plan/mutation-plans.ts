@@ -11,7 +11,7 @@ import { keyed, type Objects, type Stage, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
 
 /**
- * Plans mutations: one write each, one after the other. Rows that were read before a write answer nothing after it.
+ * Plans mutations, each as one write after the previous one. Rows that were read before a write are not used after it.
  * Agrees with `resolvers/writes.ts`.
  */
 export function planMutations(builder: PlanBuilder, fields: readonly SelectedField[]): void {
@@ -48,22 +48,22 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Endp
   }
 }
 
-/** The object of a write, and what has to be known of its project or organization. */
+/** The object of a write, and the facts about its project or organization that have to be known. */
 interface Target {
-  /** Its id is empty for objects that are made. */
+  /** The key of the object. Its id is empty for objects that are created. */
   readonly key: Key;
-  /** True if the project or organization is the one that `@current` stands for, and not the one of the key. */
+  /** True if the owner is the project or organization that `@current` stands for, and not the owner in the key. */
   readonly isOwnerRead: boolean;
   /**
-   * The objects that are read before the write: the one that `@current` stands for, and those that a narrowed caller
-   * names.
+   * The objects that are read before the write: the one that `@current` stands for, and those that the input of a
+   * narrowed caller names.
    */
   readonly reads: readonly Noun[];
-  /** True if the write is not sent unless these reads show that its input names nothing of another. */
+  /** True if the write is sent only if these reads show that its input names nothing of another owner. */
   readonly mayBeRefused: boolean;
 }
 
-/** Throws if the resolver would refuse the input, before any call. */
+/** The target of a write. Throws before any call if the resolver would refuse the input. */
 function targetOf(
   builder: PlanBuilder,
   { noun, isRow }: Endpoint,
@@ -84,14 +84,14 @@ function targetOf(
   return { key, isOwnerRead, reads, mayBeRefused: isCompared || shown.length > 0 };
 }
 
-/** The object that a write answers, with all its columns unless the answer may be anything. */
+/** The object that a write answers. It has all its columns, unless the upstream may answer anything. */
 function writtenObjects(
   { noun, method }: Endpoint,
   { key, isOwnerRead, mayBeRefused }: Target,
   stage: Stage,
   isAnything: boolean,
 ): Objects {
-  // Plans take it that writes succeed. Most upstreams do not answer what was deleted.
+  // Plans assume that writes succeed. Most upstreams do not answer a deleted object.
   const certain = method !== 'DELETE' && !mayBeRefused;
   const { owner } = keyed(key, stage, certain);
   const real = isOwnerRead && owner !== undefined ? toObjects({ type: owner.type, group: realOwner, stage }) : owner;
@@ -99,5 +99,5 @@ function writtenObjects(
   return toObjects({ type: noun, group: `the ${noun} that was written`, owner: real, view, stage, certain });
 }
 
-/** The project or organization that `@current` turned out to be: no key of the operation names it. */
+/** The group of the project or organization that `@current` stands for: no key of the operation names it. */
 const realOwner = 'what @current stands for';

@@ -15,14 +15,16 @@ import {
 } from './objects.ts';
 import { type PlanBuilder, pathOf } from './plan-builder.ts';
 
-/** Plans what is selected on objects of the answer. Agrees with `resolvers/by-id.ts`, which reads it. */
+/** Plans the selection on objects of the answer. Agrees with `resolvers/by-id.ts`, which reads them. */
 export function planObjects(builder: PlanBuilder, selection: SelectedObjects): void {
   const { type } = selection.objects;
   if (type === 'Organization') planOrganization(builder, selection);
   else planRow(builder, type, selection);
 }
 
-/** An organization is known by its id alone. The name of one that a plugin names comes with the plugin's row. */
+/**
+ * Plans an organization, which is known by its id alone. If a plugin names it, its name comes with the plugin's row.
+ */
 function planOrganization(builder: PlanBuilder, { objects, selection, path, known }: SelectedObjects): void {
   const { stage, certain } = objects;
   for (const selected of selection.on(builder.type('Organization')).fields) {
@@ -63,7 +65,7 @@ function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void
 
 const unanswered = { when: 'not in the answer' } as const;
 
-/** The view of their own row that the objects are answered with; undefined if they come with a row that has what is needed. */
+/** The view of their own row that the objects need; undefined if they come with a row that has what is needed. */
 function viewOf(noun: Noun, needs: Needs, { objects, known }: SelectedObjects): View | undefined {
   const own = { type: noun, id: objects.id, scope: objects.owner?.id };
   if (known === 'unknown') return ownView(own, needs, known);
@@ -72,13 +74,13 @@ function viewOf(noun: Noun, needs: Needs, { objects, known }: SelectedObjects): 
   return isThere ? undefined : needs.view;
 }
 
-/** If all relations answer 404, one read of the row decides whether the object exists. */
+/** Plans the read that decides whether an object exists: its row is read if all of its relations answer 404. */
 function planProof(builder: PlanBuilder, noun: Noun, { objects, path }: SelectedObjects): void {
   const later = { ...objects, stage: after(objects.stage), certain: false };
   builder.rows.wantIfAbsent({ noun, objects: later, view: 'list', path, when: 'absent', done: () => undefined });
 }
 
-/** Plans the objects that a column refers to, one at most of each. */
+/** Plans the objects that a column refers to, at most one for each row. */
 function planReference(builder: PlanBuilder, selected: SelectedField, objects: Objects, parentPath: string): void {
   const { role, below: selection, field } = selected;
   const path = pathOf(parentPath, selected);
@@ -86,13 +88,13 @@ function planReference(builder: PlanBuilder, selected: SelectedField, objects: O
   const facts = { group: `${textOf(objects)}.${field.name}`, owners: most(objects), stage };
   if (role.kind === 'organizationOf') {
     const isPlugin = objects.type === 'Plugin';
-    // A plugin that names no organization is of the one that lists it.
+    // A plugin that names no organization belongs to the one that lists it.
     if (isPlugin && isCurrent(owner)) builder.planCurrent({ stage, certain: false, path });
     const known = isPlugin ? 'named' : 'assumed';
     builder.plan({ objects: toObjects({ ...facts, type: 'Organization' }), selection, path, known });
   } else if (role.kind === 'reference') {
     const { noun } = role.endpoint;
-    // Dashboards refer to dashboards of their own project, projects to dashboards of their own.
+    // Dashboards and projects only refer to dashboards of their own project.
     const isSibling = noun === objects.type;
     const [owners, to] = isSibling ? [objects.owners, objects.to - objects.from] : [most(objects), 1];
     const referred = toObjects({ ...facts, type: noun, owner: isSibling ? owner : objects, owners, to });
@@ -100,10 +102,10 @@ function planReference(builder: PlanBuilder, selected: SelectedField, objects: O
   }
 }
 
-/** More hints than this help no reader. */
+/** The most hints. More would help no reader. */
 const mostHints = 50;
 
-/** Columns for which each of many objects is read, each once and by its own name, whatever its aliases. */
+/** Adds a hint for each column that makes many objects read a row of their own. Aliases of a column share one hint. */
 function addHints(builder: PlanBuilder, { fields }: ObjectSelection, { objects, path }: SelectedObjects): void {
   const count = most(objects);
   if (builder.hints.size >= mostHints || count < 2 || (objects.view !== undefined && suffices(objects.view, 'detail')))

@@ -4,22 +4,22 @@ import { type Selection } from '../look-ahead/selection-tree.ts';
 import { type NodeType, type Noun, ownerTypeOf } from '../rest/nouns.ts';
 import { current, type Key } from '../rest/paths.ts';
 
-/** A point in the run of an operation: the rows that are known after a number of waves. */
+/** A point in the execution of an operation: the rows that have arrived after a number of waves. */
 export interface Stage {
   readonly wave: number;
-  /** The stage before it; undefined at the start of an operation and at the answer of a write. */
+  /** The previous stage; undefined at the start of an operation and at the answer of a write. */
   readonly earlier: Stage | undefined;
 }
 
 /** The stage at which an operation begins. */
 export const start: Stage = { wave: 0, earlier: undefined };
 
-/** The stage at which the answer of a call has arrived that was made at another stage. */
+/** The stage at which the answer to a call of an earlier stage has arrived. */
 export function after(stage: Stage, waves = 1): Stage {
   return { wave: stage.wave + waves, earlier: stage };
 }
 
-/** True if `one` is `other`, or a stage before it. */
+/** True if `one` is `other` or an earlier stage. */
 export function isBefore(one: Stage, other: Stage): boolean {
   for (let at: Stage | undefined = other; at !== undefined; at = at.earlier) if (at === one) return true;
   return false;
@@ -28,18 +28,18 @@ export function isBefore(one: Stage, other: Stage): boolean {
 /** The objects that one place of an answer may hold. */
 export interface Objects {
   readonly type: NodeType;
-  /** Equal for objects of one list, or with one key. With `from` and `to` it says which objects these are. */
+  /** A text that is equal for objects of one list, or with one key. With `from` and `to` it identifies the objects. */
   readonly group: string;
   readonly from: number;
   readonly to: number;
-  /** The upstream id, if the arguments have it. */
+  /** The upstream id, if an argument gives it. */
   readonly id: string | undefined;
   readonly owner: Objects | undefined;
-  /** At how many owners such objects are, at most. */
+  /** The most owners that have such objects. */
   readonly owners: number;
-  /** True if what they need is read in any case. */
+  /** True if the rows and relations that the objects need are read in any case. */
   readonly certain: boolean;
-  /** The view of the row that they come with. */
+  /** The view of the row that the objects come with. */
   readonly view: View | undefined;
   /** The stage at which their keys are known. */
   readonly stage: Stage;
@@ -48,7 +48,7 @@ export interface Objects {
 /** The facts that objects are made of. */
 type Facts = Pick<Objects, 'type' | 'group' | 'stage'> & Partial<Objects>;
 
-/** One object at each owner, unless `from` and `to` say otherwise. */
+/** Makes objects from facts: one object at each owner, unless `from` and `to` say otherwise. */
 export function toObjects(facts: Facts): Objects {
   const { owner, owners = owner === undefined ? 1 : most(owner) } = facts;
   return { from: 0, to: 1, id: undefined, owner, certain: false, view: undefined, ...facts, owners };
@@ -70,7 +70,7 @@ function ownerOf(noun: Noun, scope: string, stage: Stage, certain: boolean): Obj
   return keyed({ noun: 'Project', scope: '', id: scope }, stage, certain);
 }
 
-/** The most objects that these are. */
+/** The most objects that these may be. */
 export function most({ owners, from, to }: Objects): number {
   return owners * (to - from);
 }
@@ -85,12 +85,12 @@ export function collectionText(noun: Noun, owner: Objects | undefined): string {
   return owner === undefined ? noun : `${noun} of ${textOf(owner)}`;
 }
 
-/** True if the owner is known by its id. If it is not, it may turn out to be one that is. */
+/** True if the id of the owner is known. An owner without a known id may turn out to be the same as a known one. */
 export function isOwnerKnown(owner: Objects | undefined): boolean {
   return owner === undefined || owner.id !== undefined;
 }
 
-/** True if an object is the `@current` one: only the row of that project can tell which it is. */
+/** True if an object is the `@current` one. Only the row of the current project tells which object that is. */
 export function isCurrent(objects: Objects | undefined): boolean {
   return objects?.id === current;
 }
@@ -100,30 +100,33 @@ export function currentProject(stage: Stage, certain: boolean): Objects {
   return keyed({ noun: 'Project', scope: '', id: current }, stage, certain);
 }
 
-/** A collection of which rows are wanted by key. */
+/** A collection whose rows are wanted by key. */
 export interface KeyedCollection {
   readonly noun: Noun;
   readonly collection: string;
-  /** True if it is known whose collection it is. */
+  /** True if the owner of the collection is known. */
   readonly isKnown: boolean;
 }
 
 interface Count extends KeyedCollection {
-  /** The number of rows for which each text stands. */
+  /** The number of rows for each text. */
   readonly rows: Map<string, number>;
 }
 
-/** Counts the rows that are wanted by key at stages which may turn out to be the same time. */
+/** Counts the rows that are wanted by key at stages that may happen at the same time. */
 export class KeyCounts {
   readonly #counts = new Map<string, Count>();
 
-  /** Adds rows; `text` is equal for equal ones. */
+  /** Adds rows. `text` is the same for the same rows. */
   add(wanted: KeyedCollection, text: string, count: number): void {
     const rows = this.#counts.get(wanted.collection)?.rows ?? new Map<string, number>();
     this.#counts.set(wanted.collection, { ...wanted, rows: rows.set(text, count) });
   }
 
-  /** The most rows that may be wanted at once of a collection, and of collections that may turn out to be the same one. */
+  /**
+   * The most rows of a collection that may be wanted at once. Collections that may turn out to be the same one count,
+   * too.
+   */
   of(wanted: KeyedCollection): number {
     let keys = 0;
     for (const count of this.#counts.values()) {
@@ -150,12 +153,12 @@ export interface SelectedObjects {
   readonly known: Known;
 }
 
-/** The way in which the objects of a place are found. */
+/** The source of the objects of a place. */
 export type Known =
   | Existence
   // A list or a write answered their rows.
   | 'listed'
-  // An action answered them, or they are read by their key if it answered something else.
+  // An action answered them. If it answered something else, they are read by their key.
   | 'answered'
-  // As the organization of plugins, whose rows have its name.
+  // The row of a plugin names them as its organization, and has their name.
   | 'named';

@@ -5,15 +5,15 @@ import { type AnswerSizeRequest, sumOverObjects } from './answer-size.ts';
 import { type Plan, type PlanRequest, planOperation } from './plan.ts';
 import type { PlannedCall } from './planned-calls.ts';
 
-/** A plan, and when the first part of the answer goes out. */
+/** A plan, and the wave after which the first part of the answer is sent. */
 export interface PlanInParts extends Plan {
-  /** The wave behind which it goes out, 0 if it needs no call; undefined if nothing is deferred with these variables. */
+  /** The wave after which the first part is sent, 0 if it needs no call; undefined if these variables defer nothing. */
   readonly firstPartAfter?: number;
 }
 
 /**
- * Adds to the plan of an operation the wave after which the first part of its answer goes out, and a hint for deferring
- * more. `deferring` is the operation with `@defer`, undefined if it has none. Mutations are answered as a whole.
+ * Adds to a plan the wave after which the first part of the answer is sent, and a hint for deferring more. `deferring`
+ * is the operation with `@defer`; undefined if it has none. Mutations are answered as a whole.
  */
 export function planInParts(
   plan: Plan,
@@ -32,7 +32,7 @@ export function planInParts(
 
 const listFormat = new Intl.ListFormat('en');
 
-/** Most places that a hint names. */
+/** The most places that a hint names. */
 const mostPlaces = 3;
 
 /** A hint to defer the fields of the last wave, if the first part waits for more than one wave. */
@@ -54,36 +54,38 @@ function hintsOf({ calls, waves }: Plan): readonly string[] {
  */
 export const mostDeferredPlaces = 5000;
 
-/** The most bytes of their labels and paths, which are written for each of them. An answer as a whole has none. */
+/**
+ * The most bytes of the labels and paths of deferred fragments. They are written once for each fragment, and only in
+ * answers in parts.
+ */
 export const mostNameBytes = 4 * 2 ** 20;
 
-/** An operation of a valid document that is looked at. */
+/** An operation of a valid document whose deferred fragments are counted. */
 export interface DeferredPlacesRequest extends AnswerSizeRequest {
   /** With `@defer`. */
   readonly document: DocumentNode;
 }
 
-/** True if an answer in parts stays within what its deferred fragments may take. */
+/** True if the deferred fragments of an answer stay within their limits. */
 export function defersLittle(request: DeferredPlacesRequest): boolean {
   const places = deferredPlacesOf(request);
   return places <= mostDeferredPlaces && places * longestNameOf(request.document) <= mostNameBytes;
 }
 
 /**
- * The most deferred fragments of an answer. Each counts once for every object that it is on. graphql's executors, and
- * the answer, take more time and memory for each of them than for an object. A list counts as too long if only the
- * upstream's answer says its length.
+ * The most deferred fragments of an answer. A fragment counts once for each object that it is on, because it takes
+ * graphql's executors and the answer more time and memory than an object. A list of unknown length counts as too long.
  */
 export function deferredPlacesOf(request: AnswerSizeRequest): number {
   const most = mostDeferredPlaces + 1;
   const sized = { ...request, openListLength: most };
-  // Only the answer says how many objects of the schema it has.
+  // The number of objects of the schema is known only from the answer.
   return sumOverObjects(sized, ({ deferrals, introspects }) => deferrals + (introspects ? most : 0));
 }
 
 /**
- * The bytes of the longest label and the longest path together, without the places in lists: no deferred fragment of the
- * document is named by more.
+ * The bytes of the longest label and the longest path together, without the places in lists. The name of a deferred
+ * fragment never takes more.
  */
 export function longestNameOf(document: DocumentNode): number {
   const { longestLabel, longestPath } = measureOf(document);

@@ -19,19 +19,19 @@ import { currentProject, type Objects, type SelectedObjects, type Stage } from '
 import { PlannedCalls, Schedule } from './planned-calls.ts';
 import { RowPlans } from './row-plans.ts';
 
-/** The schema and the variables of an operation that is planned, and what its arguments are checked with. */
+/** Facts that plans are made from: the schema, the variables of an operation, and the checks of its arguments. */
 export interface PlanOptions {
   readonly schema: GraphQLSchema;
   readonly variableValues: VariableValues;
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
-  /** The most steps of the planning (see `mostSteps`); by default as many as it needs. */
+  /** The most steps of planning (see `mostSteps`); by default unlimited. */
   readonly maxSteps?: number;
-  /** The tenant for whom it would run, if the gateway holds the key. */
+  /** The tenant for whom the operation would run, if the gateway holds the key. */
   readonly tenant?: Tenant | undefined;
 }
 
-/** The place that asks what `@current` stands for. */
+/** A place of the answer that needs to know what `@current` stands for. */
 interface Asking {
   readonly stage: Stage;
   readonly certain: boolean;
@@ -39,8 +39,8 @@ interface Asking {
 }
 
 /**
- * A plan in the making. It runs through the waves of an operation as its loaders would: what is wanted at one stage is
- * turned into calls together, and the fields below it are planned at the stage at which the answers arrive.
+ * A plan in the making. It goes through the waves of an operation as the loaders do: what is wanted at one stage is
+ * turned into calls together, and the fields below are planned at the stage at which the answers arrive.
  */
 export class PlanBuilder {
   readonly options: PlanOptions;
@@ -50,13 +50,13 @@ export class PlanBuilder {
   readonly rows: RowPlans;
   readonly steps: PlanSteps;
   readonly hints = new Set<string>();
-  /** True if a field that must not be null is refused: then its siblings may not run either. */
+  /** True if a field that must not be null is refused. Its siblings may then not run either. */
   isRefused = false;
   /** The errors of fields whose arguments were refused. */
   readonly refusals: unknown[] = [];
   readonly #planObjects: (builder: PlanBuilder, place: SelectedObjects) => void;
 
-  /** `planObjects` plans what is selected on objects of the answer. */
+  /** `planObjects` plans the selection on objects of the answer. */
   constructor(options: PlanOptions, planObjects: (builder: PlanBuilder, place: SelectedObjects) => void) {
     this.options = options;
     this.steps = new PlanSteps(options.maxSteps ?? Number.POSITIVE_INFINITY);
@@ -65,23 +65,23 @@ export class PlanBuilder {
     this.rows = new RowPlans(this.calls, this.schedule, this.lists, options.maxPageSize);
   }
 
-  /** The reach of the caller for whom it is planned; undefined if it reaches all that its key sees. */
+  /** The reach of the caller of the operation; undefined if the caller reaches all that its key sees. */
   get reach(): Reach | undefined {
     return this.options.tenant?.reach;
   }
 
-  /** Its reach in a mutation. Throws a ForbiddenError if it may not run that. */
+  /** The reach of the caller in a mutation. Throws a ForbiddenError if the caller may not run the mutation. */
   writeReach(mutation: string): Reach | undefined {
     return mutationReach(this.options.tenant, mutation);
   }
 
-  /** Plans what is selected on objects that a field answers. */
+  /** Plans the selection on objects that a field answers. */
   plan(place: SelectedObjects): void {
     this.steps.take(place.path);
     if (!this.#isOutside(place.objects)) this.#planObjects(this, place);
   }
 
-  /** True if objects are known to be out of reach: they are absent, and nothing is read for them. */
+  /** True if objects are known to be out of reach. They are answered as absent, and nothing is read for them. */
   #isOutside({ type: noun, id, owner }: Objects): boolean {
     if (this.reach === undefined || id === undefined) return false;
     const scope = owner === undefined ? '' : owner.id;
@@ -89,14 +89,14 @@ export class PlanBuilder {
   }
 
   /**
-   * Plans the read of the project that tells what `@current` stands for, as `resolvers/current-scope.ts` reads it: one for an
-   * operation.
+   * Plans the read of the project that tells what `@current` stands for. An operation reads it only once, as
+   * `resolvers/current-scope.ts` does.
    */
   planCurrent({ stage, certain, path }: Asking, done: (arrival: Stage) => void = () => undefined): void {
     this.rows.want({ noun: 'Project', objects: currentProject(stage, certain), view: 'list', path, done });
   }
 
-  /** Runs what is scheduled to its end. */
+  /** Runs all scheduled tasks, including those that they schedule. */
   run(): void {
     const settleLists = (): void => this.lists.settle((collection) => this.rows.reads(collection));
     this.schedule.run(() => {
@@ -107,7 +107,7 @@ export class PlanBuilder {
     settleLists();
   }
 
-  /** Called after a write: rows that were read before it answer nothing any more. */
+  /** Forgets the rows that were read before a write: they are not used after it. */
   forget(): void {
     this.calls.forget();
     this.lists.forget();
@@ -127,7 +127,7 @@ export class PlanBuilder {
     if (!isDone && isNonNullType(selected.field.type)) this.isRefused = true;
   }
 
-  /** Plans something that costs nothing if its arguments are refused; false if they are. */
+  /** Plans something that costs nothing if its arguments are refused. Returns false if they are. */
   attempt(plan: () => void): boolean {
     try {
       plan();
@@ -158,7 +158,7 @@ export class Arguments {
     return typeof value === 'number' ? value : undefined;
   }
 
-  /** The arguments of a connection that say which rows it asks for. */
+  /** The arguments of a connection that decide which rows it answers. */
   get connection(): ConnectionArguments {
     const [first, last] = [this.number('first'), this.number('last')];
     return { first, last, after: this.text('after'), before: this.text('before') };
@@ -175,12 +175,12 @@ export function pathOf(parent: string, { responseKey }: Pick<SelectedField, 'res
   return parent === '' ? responseKey : `${parent}.${responseKey}`;
 }
 
-/** Arguments that the resolvers refuse too, before any call. */
+/** True for an error of arguments that the resolvers also refuse before any call. */
 function isRefusal(error: unknown): boolean {
   return error instanceof UserInputError || error instanceof ForbiddenError || error instanceof GraphQLError;
 }
 
-/** An operation is too large to be planned: planning ends at the limit. */
+/** The error of an operation that is too large to be planned. Planning ends at the limit. */
 export class PlanLimitError extends Error {
   override readonly name = 'PlanLimitError';
   readonly limit: number;
@@ -194,21 +194,21 @@ export class PlanLimitError extends Error {
   }
 }
 
-/** The steps of planning for each REST call that an operation may make: as many places may need its answer. */
+/** The steps of planning for each REST call that an operation may make: this many places may need its answer. */
 const stepsOfCall = 30;
 
-/** Small operations are planned even if few calls are allowed. */
+/** The least limit of steps, so that small operations are planned even if few calls are allowed. */
 const leastSteps = 2000;
 
-/** The most steps of planning if an operation may make so many REST calls. */
+/** The most steps of planning, by the number of REST calls that an operation may make. */
 export function mostSteps(maxUpstreamCalls: number): number {
   return Math.max(leastSteps, stepsOfCall * maxUpstreamCalls);
 }
 
-/** Longer paths take as much of the planning as several places. In characters. */
+/** The number of characters for which a path counts as one further step: long paths take longer to plan. */
 const usualPath = 256;
 
-/** Counts the steps of one planning: places in the answer and fields there that no row holds. */
+/** Counts the steps of one planning: places of the answer, and their fields that no row holds. */
 export class PlanSteps {
   readonly #limit: number;
   #taken = 0;
@@ -217,7 +217,7 @@ export class PlanSteps {
     this.#limit = limit;
   }
 
-  /** Takes the step to a path. Throws a PlanLimitError beyond the limit. */
+  /** Takes the step to a path. Throws a PlanLimitError if the limit is exceeded. */
   take(path: string): void {
     this.#taken += 1 + Math.floor(path.length / usualPath);
     if (this.#taken > this.#limit) throw new PlanLimitError(this.#limit, path);

@@ -13,8 +13,8 @@ import { type PlannedCall } from './planned-calls.ts';
 import { planMessage } from './tail-plans.ts';
 
 /**
- * The forecast of an operation: the REST calls that it makes if nothing fails, without retries and without the calls that
- * fill a page which the upstream capped.
+ * The forecast of an operation: the REST calls that it makes if nothing fails. Retries do not count, nor do the calls
+ * that complete a page which the upstream has cut short.
  */
 export interface Plan {
   readonly calls: readonly PlannedCall[];
@@ -25,7 +25,7 @@ export interface Plan {
   readonly rows: number;
   /** The most JSON objects that it answers. */
   readonly objects: number;
-  /** The most calls that wait for one another, one after the other. */
+  /** The length of the longest chain of calls that wait for one another. */
   readonly waves: number;
   /** The causes of its cost, in words for people. */
   readonly hints: readonly string[];
@@ -49,7 +49,7 @@ export function planOperation(request: PlanRequest): Plan {
   return planChecked(request).plan;
 }
 
-/** The same, with the refusals of arguments. */
+/** The plan of an operation, with the refusals of arguments. */
 export function planChecked(request: PlanRequest): CheckedPlan {
   const builder = planCalls(request);
   const plan = { ...planOf(builder), objects: answerSizeOf(request).objects };

@@ -12,26 +12,26 @@ export interface PlannedCall {
   readonly upper: number;
   /** The most rows that the calls ask for. */
   readonly rows: number;
-  /** From 1; a call of a wave waits for one of the wave before it. */
+  /** The wave of the calls, counted from 1. A call waits for a call of the previous wave. */
   readonly wave: number;
   /** The places of the answer that need the calls. */
   readonly paths: readonly string[];
-  /** The condition under which calls are made that may also be left out. */
+  /** The condition of calls that may be left out. */
   readonly when?: Condition;
 }
 
-/** The reason for which a call may be needed or not. */
+/** The reason why a call may or may not be needed. */
 export type Condition =
-  // Its relations all answer 404: then its row decides whether the object exists.
+  // All relations of the object answer 404. Its row then decides whether the object exists.
   | 'absent'
-  // Keys whose rows are looked for in a page of their list first.
+  // A page of the list is read first, and may lack the rows of these keys.
   | 'not in the page'
-  // The answer of a write need not be the object.
+  // The answer of a write may be something other than the object.
   | 'not in the answer'
   // The list does not end in its first page.
   | 'long list';
 
-/** A call as it is wanted. */
+/** A wanted call. */
 interface Entry {
   readonly endpoint: Endpoint;
   readonly stage: Stage;
@@ -45,19 +45,19 @@ interface Entry {
 /** The calls that are planned so far, and what they read. */
 export class PlannedCalls {
   readonly #calls = new Map<string, PlannedCall>();
-  /** The ranges of groups that are read, by what is read of them. */
+  /** The ranges of groups that are read, by the name of the read. */
   readonly #read = new Map<string, readonly Range[]>();
 
   get all(): PlannedCall[] {
     return [...this.#calls.values()];
   }
 
-  /** Called after a write: rows that were read before it answer nothing any more. */
+  /** Forgets the rows that were read before a write: they are not used after it. */
   forget(): void {
     this.#read.clear();
   }
 
-  /** Marks something as read of objects. Returns of how many of them it was not read before. */
+  /** Marks a read of objects. Returns the number of objects for which it is new. */
   claim(name: string, objects: Objects): number {
     const { from, to, owners } = objects;
     const text = `${name} ${objects.group}`;
@@ -88,13 +88,13 @@ export class PlannedCalls {
   }
 }
 
-/** Numbers from `from` to the one before `to`. */
+/** The numbers from `from` up to, but not including, `to`. */
 interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** Ranges that do not touch, and another one: it takes in those that it touches. */
+/** Adds a range to ranges that do not touch. Ranges that touch the new one become part of it. */
 function join(ranges: readonly Range[], range: Range): readonly Range[] {
   const isTouched = ({ from, to }: Range): boolean => from <= range.to && to >= range.from;
   const touched = ranges.filter(isTouched);

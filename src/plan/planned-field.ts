@@ -3,24 +3,24 @@ import type { Endpoint } from '../rest/endpoints.ts';
 import { collectionText, most, type Objects, type Stage } from './objects.ts';
 import type { Arguments, PlanBuilder } from './plan-builder.ts';
 
-/** A field that a read of its own answers, and what it is read below. */
+/** A field that has a read of its own, and the objects below which it is read. */
 export interface PlannedField {
   readonly builder: PlanBuilder;
   readonly selected: SelectedField;
   readonly endpoint: Endpoint;
-  /** The objects that it is a field of; undefined for a field of the query itself. */
+  /** The objects that have the field; undefined for a field of the query itself. */
   readonly parent: Objects | undefined;
   readonly stage: Stage;
   readonly certain: boolean;
   readonly path: string;
 }
 
-/** At how many objects the field is, at most. */
+/** The most objects that have the field. */
 export function ownersOf({ parent }: PlannedField): number {
   return parent === undefined ? 1 : most(parent);
 }
 
-/** The collection below the field's objects that its operation is about. */
+/** The collection below the field's objects that its REST operation concerns. */
 export function collectionOf({ endpoint, parent }: PlannedField): string {
   return collectionText(endpoint.noun, parent);
 }
@@ -30,15 +30,15 @@ export type PlanField = (planned: PlannedField, args: Arguments) => void;
 
 /** A read that answers a field as a whole. */
 export interface Read {
-  /** Equal for reads that are one call at the same object. */
+  /** A name that is equal for reads that are one call at the same object. */
   readonly name: string;
-  /** The number of rows it asks for. */
+  /** The number of rows that the read asks for. */
   readonly rows: number;
-  /** At how many objects it is made at most, if not at all of them. */
+  /** The most objects for which the read is made, if it is not made for all of them. */
   readonly atMost?: number;
 }
 
-/** One read for each object of the field; equal ones are one. */
+/** Plans one read for each object of the field. Equal reads are one call. */
 export function planRead(
   { builder, endpoint, parent, stage, certain, path }: PlannedField,
   { name, rows, atMost = Number.POSITIVE_INFINITY }: Read,

@@ -36,9 +36,9 @@ export class RowPlans {
   /** The stage at which rows that are read by id have arrived. */
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
-  /** Counts the rows of collections that are wanted in the list view at stages that may turn out to be one. */
+  /** Counts the rows that are wanted in the list view, at stages that may happen at the same time. */
   readonly #later = new KeyCounts();
-  /** Collections of which a page is read instead of rows. */
+  /** Collections of which a page is read instead of single rows. */
   readonly #paged = new Set<string>();
   #pending: WantedRow[] = [];
   #ifAbsent: WantedRow[] = [];
@@ -56,7 +56,7 @@ export class RowPlans {
     else if (!this.#answer(row)) this.#pending.push(row);
   }
 
-  /** Wants a row that is read only if all relations of its object answer 404. */
+  /** Adds a row that is read only if all relations of its object answer 404. */
   wantIfAbsent(row: WantedRow): void {
     this.#ifAbsent.push(row);
     if (isInLists(row)) this.#later.add(collectionOf(row), textOf(row.objects), 1);
@@ -74,7 +74,7 @@ export class RowPlans {
     this.#paged.clear();
   }
 
-  /** Turns the wanted rows into calls, or into windows of lists if a page of them is read instead. */
+  /** Turns the wanted rows into calls. If a page of their list is read instead, they become windows of the list. */
   settle(): void {
     const pending = this.#pending;
     if (pending.length === 0) return;
@@ -86,7 +86,7 @@ export class RowPlans {
     }
   }
 
-  /** Plans the rows that only the existence of an object depends on. */
+  /** Plans the rows that are read only to learn whether an object exists. */
   settleAbsence(): void {
     const rows = this.#ifAbsent.filter(({ objects }) => !this.#arrivals.has(textOf(objects)));
     this.#ifAbsent = [];
@@ -97,8 +97,8 @@ export class RowPlans {
   }
 
   /**
-   * Rows that a page of their list could have. From `pageFirstThreshold` rows on, the page is read first. Fewer rows wait
-   * for a page that is in flight.
+   * Plans rows that a page of their list may have. If at least `pageFirstThreshold` rows are wanted, the page is read
+   * first. Fewer rows wait only for a page that is in flight.
    */
   #readInLists(rows: readonly WantedRow[]): void {
     const [first] = rows;
@@ -116,7 +116,9 @@ export class RowPlans {
     }
   }
 
-  /** The most rows of a collection that may be wanted at once: stages other than the first may turn out to be one. */
+  /**
+   * The most rows of a collection that may be wanted at once. Stages other than the first may happen at the same time.
+   */
   #countKeys(collection: KeyedCollection, rows: readonly WantedRow[]): number {
     const keys = new Map(rows.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
     const count = [...keys.values()].reduce((sum, each) => sum + each, 0);
@@ -125,7 +127,10 @@ export class RowPlans {
     return this.#later.of(collection);
   }
 
-  /** Plans one page at most instead of rows. After the first stage, it may be merged with any other window or with none. */
+  /**
+   * Plans at most one page instead of rows. After the first stage, the page may be merged with any other window or with
+   * none.
+   */
   #wantPage(row: WantedRow): void {
     const { noun, collection, isKnown } = collectionOf(row);
     if (this.#paged.has(collection)) return;
@@ -168,7 +173,7 @@ export class RowPlans {
     this.#schedule.at(at, () => done(at));
   }
 
-  /** Answers a wanted row with one that is read by id anyway. */
+  /** Answers a wanted row with a row that is read by id in any case. */
   #answer({ objects, done }: WantedRow): boolean {
     const arrival = this.#arrivals.get(textOf(objects));
     if (arrival === undefined) return false;

@@ -17,24 +17,24 @@ function uuidOf(number: number): string {
   return `018f3c5e-7a31-7c11-9d2b-${`${number}`.padStart(12, '0')}`;
 }
 
-/** Which values are wanted. Those of another `number` name other objects and other lists. */
+/** The wanted samples. Samples with another `number` name other objects and other lists. */
 interface Sampling {
   /** A large number. */
   readonly many: number;
   readonly number: number;
-  /** The reach of the caller, if it is narrowed: objects beyond it cost nothing. */
+  /** The reach of the caller, if it is narrowed. Objects out of reach cost nothing. */
   readonly reach: Reach | undefined;
 }
 
-/** The project or organization of a number, within reach if there is any. */
+/** The project or organization with a number. It is within reach, if the caller reaches any. */
 function ownerOf({ reach, number }: Sampling, type: 'Project' | 'Organization'): string {
   const reachable = [...((type === 'Project' ? reach?.projects : reach?.organizations) ?? [])];
   return reachable[number % reachable.length] ?? (type === 'Project' ? `${number}` : uuidOf(number));
 }
 
 /**
- * Values of each scalar that make a difference to what is read: ids by what they may name, switches both ways. Those of
- * two numbers differ: equal arguments would be read once.
+ * Samples of each scalar that make a difference to the reads: an id for each type that it may name, and both values of
+ * a switch. Two numbers give different samples, because equal arguments would be read once.
  */
 const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[]>> = {
   Boolean: () => [true, false],
@@ -47,7 +47,7 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
     const [firstProject, firstOrganization] = [ownerOf(first, 'Project'), ownerOf(first, 'Organization')];
     return [
       project,
-      // Objects of one list may be found in a page of it; those of many lists have as many parents.
+      // Objects of one list may be found in a page of the list. Objects of several lists have several parents.
       toGlobalId({ type: 'Dashboard', scope: firstProject, id }),
       toGlobalId({ type: 'Dashboard', scope: project, id }),
       toGlobalId({ type: 'Project', scope: '', id: project }),
@@ -63,7 +63,7 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
   },
   Int: ({ many, number }) => [many, Math.max(1, many - 1 - Math.floor(number / many)), 0],
   JSON: ({ number }) => [{}, { key: number }],
-  // A text that may be the name of a file, too.
+  // A text that is also a valid name of a file.
   String: ({ number }) => [`text-${number}.txt`],
   TimeZone: () => ['UTC'],
   UUID: ({ number }) => [uuidOf(number)],
@@ -72,7 +72,7 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
 /** A project that no narrowed caller reaches. */
 const beyond = '-1';
 
-/** Values that a variable of a type may have, of those that cost differently. */
+/** Values of a type that differ in cost. */
 export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly unknown[] {
   const known = getNullableType(type);
   if (isListType(known)) {
@@ -85,8 +85,9 @@ export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly 
 }
 
 /**
- * The required members, of either sort of owner; for a filter, one of its texts; and files, without which the change of a
- * plugin's source code is refused. Once more with the dashboards that it may name, which are read first for a narrowed caller.
+ * Objects with the required members, one for each sort of owner. A filter has one of its texts. Files are included,
+ * because the change of a plugin's source code is refused without them. If the type can name dashboards, each object is
+ * repeated with them: they are read first for a narrowed caller.
  */
 function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly unknown[] {
   const fields = Object.values(type.getFields());
@@ -112,7 +113,7 @@ function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly u
   return dashboards.length === 0 ? bare : [...bare, ...bare.map((object) => ({ ...object, ...named }))];
 }
 
-/** As many different values as may be given, all of the same sort. */
+/** The largest allowed number of different values, all of the same sort. */
 function listOf(type: GraphQLInputType, sampling: Sampling, sort: number): readonly unknown[] {
   const { many, number } = sampling;
   return Array.from({ length: many }, (_value, at) => samplesOf(type, { ...sampling, number: number + at })[sort]);

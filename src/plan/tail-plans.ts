@@ -10,8 +10,8 @@ import { after, keyed, start, textOf, toObjects } from './objects.ts';
 import type { Arguments, PlanBuilder } from './plan-builder.ts';
 
 /**
- * Plans one message of a subscription: the page that a poll reads, shared by all who follow the same list, and what is
- * selected on its rows. Agrees with `resolvers/subscription.ts`.
+ * Plans one message of a subscription: the page of a poll, which all followers of the list share, and the selection on
+ * its rows. Agrees with `resolvers/subscription.ts`.
  */
 export function planMessage(builder: PlanBuilder, fields: readonly SelectedField[]): void {
   for (const selected of fields) {

@@ -18,20 +18,20 @@ import { literalsOf } from './literals.ts';
 import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
 import { samplesOf } from './samples.ts';
 
-/** An operation, and for whom and how long it is planned. */
+/** An operation, its caller, and the limit of its planning. */
 interface PlanningOptions extends OperationScope {
   readonly maxPageSize: number;
-  /** The most steps of each planning (see `mostSteps`); by default as many as it needs. */
+  /** The most steps of each planning (see `mostSteps`); by default unlimited. */
   readonly maxSteps?: number;
-  /** The tenant for whom it would run, if the gateway holds the key. */
+  /** The tenant for whom the operation would run, if the gateway holds the key. */
   readonly tenant?: Tenant | undefined;
-  /** Checks cursors; by default any text is taken for one. */
+  /** Checks cursors; by default any text is accepted as a cursor. */
   readonly cursors?: CursorCodec | undefined;
 }
 
 /** An operation whose variables are not known. */
 interface WorstCaseOptions extends PlanningOptions {
-  /** True if variables with a default may have other values, too. */
+  /** True if variables with a default may also have other values. */
   readonly variesDefaults: boolean;
 }
 
@@ -40,17 +40,20 @@ export type Variables = Readonly<Record<string, unknown>>;
 
 /** The plans of an operation over all values of its variables. */
 export interface Extremes {
-  /** The plan with the defaults of variables, and without everything that can be left out. */
+  /** The plan with the defaults of variables. Variables without a default are left out if they may be. */
   readonly usual: Plan;
-  /** That with the most calls, and among those with the most rows; its `objects` are those of the largest answer. */
+  /**
+   * The plan with the most calls, and of several such plans the one with the most rows. Its `objects` are those of the
+   * largest answer.
+   */
   readonly worst: Plan;
-  /** The variables of the worst that are others than those of the usual one. */
+  /** The variables of the worst plan that differ from those of the usual plan. */
   readonly variables: Variables;
-  /** The fewest calls of any. */
+  /** The fewest calls of any plan. */
   readonly lower: number;
 }
 
-/** Any text is taken for a cursor, because any variable may hold one. */
+/** Accepts any text as a cursor, because any variable may hold one. */
 const anyCursors: CursorCodec = {
   encode: () => '',
   decode: () => ({ offset: 1_000_000 }),
@@ -60,13 +63,13 @@ const anyCursors: CursorCodec = {
 };
 
 /**
- * The extremes among the plans of an operation, looked for one variable after the other: with its default, or else with
- * each of the values that cost differently. Undefined if no variables fit.
+ * The extremes among the plans of an operation. The search changes one variable at a time, and tries its default and
+ * each of the values that differ in cost. Undefined if no variables fit.
  */
 export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const { operation, maxPageSize } = options;
   const choices = (operation.variableDefinitions ?? []).map((one, place) =>
-    // Further from each other than a list is long: no two variables have an object in common.
+    // The numbers of two variables differ by more than the length of a list, so that they have no object in common.
     choicesOf(one, options, 1 + place * maxPageSize),
   );
   const twinsOf = createTwins(options);
@@ -85,14 +88,18 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   let usual = start;
   let worst = start;
   let least = start;
-  /** The cheapest of all, those that are refused too: one more variable may make it a plan. */
+  /** The cheapest plan found, including refused ones: a refused plan may only lack one more variable. */
   let bottom = start;
   let { objects } = first.plan;
-  /** Plans of as many calls as the worst, with another value of each variable: a further variable may make one dearer. */
+  /**
+   * Plans with as many calls as the worst plan but another value of a variable. With a further variable, one of these
+   * may become the worst.
+   */
   const ties = new Map<string, Found>();
   const search = (): void => {
     for (const { name, values } of choices) {
-      // Each is also tried without the others: some exclude each other, as `first` and `last` do.
+      // Each value is also tried without the other variables, because some exclude each other, as `first` and `last`
+      // do.
       for (const around of new Set([worst, least, bottom, start, ...changed, ...ties.values()])) {
         const twins = around === least || around === bottom ? twinsOf(name, around.variables) : [];
         for (const value of [...values, ...twins]) {
@@ -130,7 +137,7 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
 /** The most switches that are tried one by one. */
 const mostSwitches = 4;
 
-/** Switches both ways: they may take away what other variables make a difference to. */
+/** Variables with switches on and off. A switch may hide the fields that other variables affect. */
 function switchesOf({ variableDefinitions = [] }: OperationDefinitionNode): readonly Variables[] {
   const names = variableDefinitions.flatMap(({ variable, type }) => {
     const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
@@ -141,15 +148,15 @@ function switchesOf({ variableDefinitions = [] }: OperationDefinitionNode): read
   return names.length === 0 ? [] : [all(true), all(false), ...(names.length === 1 ? [] : each)];
 }
 
-/** The types of which no value names what is read. */
+/** The types whose values never name an object that is read. */
 const amounts: ReadonlySet<string> = new Set(['Boolean', 'Float', 'Int']);
 
-/** The most other values that are tried for a variable. */
+/** The most values of other variables and of the document that are tried for a variable. */
 const mostTwins = 12;
 
 /**
- * Makes the look-up of the values that make a variable name the same as another one, or as the document itself: what two
- * places read alike is read once.
+ * Makes the function that finds further values for a variable: those of other variables, and literals of the document.
+ * With equal values, two places share one read.
  */
 function createTwins(options: WorstCaseOptions): (name: string, variables: Variables) => readonly unknown[] {
   const { schema, operation } = options;
@@ -175,19 +182,22 @@ type Found = CheckedPlan & { readonly variables: Variables };
 /** The most rounds over all variables: the effect of one variable may depend on those that are examined after it. */
 const mostRounds = 3;
 
-/** True if the values are of another sort than the operation takes: nothing would be called. */
+/** True if the operation refuses the values and makes no call. */
 function isRefused({ refusals, plan }: CheckedPlan): boolean {
   return refusals.length > 0 && plan.upper === 0;
 }
 
-/** Rows decide between plans of as many calls. */
+/** True if a plan costs more than another. If both make the same number of calls, their rows decide. */
 function costsMore(found: CheckedPlan, other: CheckedPlan): boolean {
   if (isRefused(found) !== isRefused(other)) return isRefused(other);
   const { upper, rows } = found.plan;
   return upper > other.plan.upper || (upper === other.plan.upper && rows > other.plan.rows);
 }
 
-/** Between plans of as few calls, one from which the search may go on to fewer. */
+/**
+ * True if a plan costs less than another. Of plans with equally few calls, the search continues from the one with fewer
+ * refusals.
+ */
 function costsLess(found: CheckedPlan, other: CheckedPlan): boolean {
   const by = [
     found.plan.lower - other.plan.lower,
@@ -197,7 +207,10 @@ function costsLess(found: CheckedPlan, other: CheckedPlan): boolean {
   return (by.find((difference) => difference !== 0) ?? 0) < 0;
 }
 
-/** The values to try for a variable: its default, else left out if it can be, or one of the values that cost differently. */
+/**
+ * The values to try for a variable: no value if it may be left out, and each of the values that differ in cost. A
+ * variable with a default is only left out, unless defaults vary.
+ */
 function choicesOf(
   { variable, type, defaultValue }: VariableDefinitionNode,
   options: WorstCaseOptions,
