@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { slicesOf } from './byte-stream.ts';
 import { type Complete, compressed } from './compression.ts';
-import { closeIfUnread } from './unread.ts';
+import { closeIfUnread, noteTaken } from './unread.ts';
 
 /** Sends a complete answer and adds the headers that describe its body. Does nothing if the client has left. */
 export type Send = (request: IncomingMessage, response: ServerResponse, answer: Complete) => void;
@@ -56,6 +56,8 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   const encoding = length === body.length ? 'latin1' : 'utf8';
   if (length <= soonSent) {
     response.end(body, encoding);
+    // The operating system takes nothing while the client leaves earlier answers unread.
+    if (response.writableLength > 0) noteTaken(response);
     return;
   }
   closeIfUnread(response);

@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
  */
 const longestPauseMs = 7500;
 
-/** The moment at which each client of a large answer or stream last took bytes, or had taken all of them. */
+/** The moment at which each client last took bytes of an answer that waits for it, or had taken all of them. */
 const takenAt = new WeakMap<ServerResponse, number>();
 
 /** Notes that a client has taken what was sent. */
