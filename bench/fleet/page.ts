@@ -113,7 +113,7 @@ function notesOf(fleet: Fleet): string {
   if (largest === undefined) throw new Error('expected a case with one Redis');
   const commands = largest.commands / largest.operations;
   const each = (1000 * largest.redisMs) / largest.operations;
-  return `- An operation is ${number(commands)} commands and ${number(each)} µs of Redis, so one Redis carries some ${number(Math.round(1e4 / each) * 100)} a second.
+  return `- An operation takes ${number(commands)} commands and ${number(each)} µs of Redis, so one Redis carries some ${number(Math.round(1e4 / each) * 100)} a second.
 - ${outageOf(fleet)}
 - Measured on ${machine.date}, Node ${machine.node}: ${machine.processor}, ${machine.cores} cores, ${number(size.seconds)} seconds each.
   The machine was busy: with ${largest.gateways} gateways, Redis was late ${number(largest.losses)} times.`;

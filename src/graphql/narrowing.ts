@@ -18,7 +18,7 @@ export class ForbiddenError extends Error {
  */
 export function mutationReach(tenant: Tenant | undefined, name: string): Reach | undefined {
   if (tenant === undefined || tenant.mutations.has(name)) return tenant?.mutations.get(name);
-  throw new ForbiddenError(`The tenant is not allowed to run \`${name}\`.`);
+  throw new ForbiddenError(`The caller is not allowed to run \`${name}\`.`);
 }
 
 /** Refuses a mutation that is aimed at an object outside of what the tenant may reach. */
@@ -28,7 +28,7 @@ export function refuseOutside(reach: Reach | undefined, target: Reachable): void
 
 /** The refusal of an object that is out of reach, or that does not exist: a tenant cannot tell them apart. */
 export function outside(): ForbiddenError {
-  return new ForbiddenError('The tenant may not reach what the mutation is about.');
+  return new ForbiddenError('The caller may not reach what the mutation is about.');
 }
 
 /** Refuses `@current` for a narrowed tenant, because only the user of the key knows what it stands for. */
