@@ -7,7 +7,7 @@ import type { Connections } from './connections.ts';
 export interface StopTimes {
   /** The time in which the server still takes requests after `/readyz` has begun to fail. */
   readonly stopDelayMs: number;
-  /** The time after that in which it waits for answers in flight. */
+  /** The time after `stopDelayMs` in which the server waits for answers in flight. */
   readonly drainMs: number;
   /** Ends answers that have no end of their own, once this process gets no new connections. */
   readonly cutStreams?: (() => void) | undefined;
@@ -24,8 +24,8 @@ export interface SharedSocket {
 }
 
 /**
- * The number of looks in a row without a new connection after which all connections count as accepted, and the longest
- * time for that in milliseconds, because some clients never pause.
+ * All connections count as accepted after this many looks in a row without a new one, and at the latest after this many
+ * milliseconds, because some clients never pause.
  */
 const emptyLooks = 4;
 const longestLookMs = 1000;

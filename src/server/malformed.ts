@@ -7,8 +7,8 @@ type ClientError = Error & { readonly code?: string };
 
 /**
  * Makes the handler of input that is not HTTP, too large or too slow: it sends a bare answer and closes the connection.
- * If a complete request came before on the connection, its answer is sent first: otherwise the client would take the bare
- * answer for its own, and a change that was made for refused.
+ * The answer to an earlier complete request on the connection is sent first. Otherwise the client would take the bare
+ * answer for it, and believe that a change was refused although it was made.
  */
 export function createRefuseMalformed(
   connections: Connections,

@@ -39,7 +39,7 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** The last valid host, as most requests have the same one, and the most characters of a host (RFC 1035 §2.3.4). */
+/** The last valid host, because most requests have the same; and the longest host in characters (RFC 1035 §2.3.4). */
 let lastHost = '';
 const longestHost = 260;
 

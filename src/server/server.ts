@@ -9,7 +9,7 @@ import { createRefuseMalformed } from './malformed.ts';
 import { createMetricsEndpoint } from './metrics-endpoint.ts';
 import type { ReaderLimits } from './slow-reader.ts';
 
-// To import it is to read all that it exports, and for WebSocket Node loads an undici of its own.
+// An import of `node:http` would read all of its exports, and for its WebSocket Node loads an undici of its own.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** Settings of the server: its address, its limits, and its stop. */
@@ -22,7 +22,7 @@ export interface ServerOptions extends StopTimes {
   readonly metrics?: boolean;
   /** Most connections of clients; by default 10,000. */
   readonly maxConnections?: number;
-  /** The least speed at which clients have to read; by default half a minute, and beyond that 128 KiB a second. */
+  /** The least speed at which clients have to read; by default 128 KiB a second, after half a minute of grace. */
   readonly readers?: ReaderLimits;
 }
 
@@ -48,8 +48,8 @@ const httpLimits = {
 } as const;
 
 /**
- * The most connections of clients. Each takes some kilobytes and a file descriptor, of which the connections to the
- * upstream need some, too.
+ * The most connections of clients. Each takes some kilobytes and a file descriptor. Connections to the upstream need
+ * file descriptors, too.
  */
 const mostConnections = 10_000;
 
@@ -131,7 +131,7 @@ export async function startMetricsServer(
   server.on('connection', (socket) => {
     if (connections.size >= mostScrapers) {
       metrics.refused('connections');
-      // Anyone may connect here, so that a newcomer, perhaps the scraper, gets the place of one that asks nothing.
+      // Anyone may connect here. So a new connection, perhaps the scraper's, takes the place of an idle one.
       if (!connections.closeOneIdle()) return void socket.destroy();
     }
     connections.add(socket);
@@ -158,7 +158,7 @@ function limitConnections(server: Server, most: number, refused: CountRefused): 
 }
 
 /**
- * The most connections that wait to be accepted. The operating system drops those beyond, and their clients try again
+ * The most connections that wait to be accepted. The operating system drops further ones, and their clients try again
  * after seconds.
  */
 const backlog = 4096;

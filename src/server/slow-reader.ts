@@ -2,7 +2,7 @@
 export interface ReaderLimits {
   /** The grace period of every client, in milliseconds. */
   readonly graceMs: number;
-  /** The least rate after that, in bytes a second. */
+  /** The least rate after the grace period, in bytes a second. */
   readonly bytesPerSecond: number;
 }
 
