@@ -18,10 +18,10 @@ import { confirmScope, startIdScope, withRealScope } from './current-scope.ts';
 import { fetchEarly, provesExistence } from './early-records.ts';
 
 /**
- * The record of an object by its key; null if an object that was asked for by its id does not exist, or is out of the
- * tenant's reach. One that a row refers to keeps its record, whatever is selected: if its row is gone, its columns are
- * null. The row is awaited only if the selection needs a column of it, and what the selection reads beyond the row starts
- * before that. `plan/object-plans.ts` says beforehand what is read.
+ * The record of an object by its key. An object that was asked for by its id is null if it does not exist, or is out of
+ * the tenant's reach. An object that a row refers to always keeps its record; if its row is gone, its columns are null.
+ * The row is awaited only if the selection needs a column of it. Everything else that the selection reads is started
+ * before. `plan/object-plans.ts` predicts these reads.
  */
 export function fetchRecord(
   key: Key,
@@ -51,8 +51,8 @@ export function fetchCounted(
 }
 
 /**
- * The record with the scope for its global id; `page` are the rows that may have it, by default its own. In an answer in parts
- * only the id waits for that: for the row, too, which may save a call.
+ * The record with the scope for its global id. `page` holds the rows that may have the scope, by default only its own.
+ * In an answer in parts only the id waits for the scope. It also waits for the row, which may save a call.
  */
 function withScope(
   record: RowRecord,
@@ -78,7 +78,7 @@ export function fetchWithin(
   return confirmScope(key, 'id', context).then(() => fetchRecord(key, 'unknown', context, info));
 }
 
-/** The record with what a selection needs of its row. */
+/** The record with the columns that a selection needs. */
 function fetchNeeded(
   needs: Needs,
   key: Key,
@@ -103,7 +103,7 @@ function fetchNeeded(
 
 /**
  * The records of rows of a list. If the selection needs columns that lists do not have, the objects' own rows are read
- * too; what the selection reads beyond them starts before that. `page` has the rows that came with them.
+ * too. Everything else that the selection reads is started before. `page` has all rows that were read together.
  */
 export function listedRecords(
   collection: Collection,

@@ -44,7 +44,7 @@ export const Edge = {
     recordsOf(source, source.page.rows.slice(index, index + 1), context, info)[0] ?? null,
 } satisfies ProjectEdgeResolvers;
 
-/** The records of rows of a page; one that is found by its key may turn out to be gone. */
+/** The records of the rows of a page. An object that is found by its key may no longer exist. */
 function recordsOf(
   { list, page, isKeyed = false }: ConnectionSource,
   rows: readonly Row[],

@@ -6,9 +6,9 @@ import { ownerTypeOf } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
 
-// Global ids name real projects and organizations. Objects below `@current` are read below it, so that they wait for
-// nothing; what it stands for is read beside them, and only if one of their ids is selected.
-// `plan/object-plans.ts` and `plan/connection-plans.ts` say beforehand when that is.
+// Global ids name real projects and organizations. Objects below `@current` are read under that name, without waiting for
+// its real id. The real id is read at the same time, and only if one of their global ids is selected.
+// `plan/object-plans.ts` and `plan/connection-plans.ts` predict that read.
 
 /**
  * Starts to read what `@current` stands for, for ids of objects of the collection. The rows of most plugins
@@ -19,7 +19,7 @@ export function startIdScope({ noun, scope }: Collection, { loaders }: GatewayCo
   loaders.fetchCurrentId('Project').catch(() => undefined);
 }
 
-/** The record of an object below `@current` with the scope for its id. `rows` are of its list, or its own. */
+/** The record of an object below `@current` with the scope for its id. `rows` are of its list, or just its own. */
 export async function withRealScope(
   record: RowRecord,
   rows: readonly Row[],
@@ -34,7 +34,7 @@ export async function withRealScope(
   }
 }
 
-/** The organization whose list a plugin's row stands in. Only a global plugin may be of another one. */
+/** The organization whose list has a plugin's row. Only a global plugin may belong to another organization. */
 function ownerIn({ organization_id: owner, is_global: isGlobal }: Row): string | undefined {
   return typeof owner === 'string' && isGlobal !== true ? owner.toLowerCase() : undefined;
 }

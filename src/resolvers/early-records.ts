@@ -19,13 +19,13 @@ export function fetchEarly(
   if (ownView({ ...key, type: key.noun }, needs, existence) !== undefined) return row;
   const early = completedLater(toRecord(key, { id: key.id, started }), { row });
   if (existence === 'assumed') return Promise.resolve(early);
-  // The row may show first that it does not exist. A failure proves nothing as long as it may.
+  // The row may show first that the object is gone. Until then a failed relation proves nothing.
   const exists = Promise.race([provesExistence(needs, started, () => false), row.then(() => false)]);
   return exists.then((isAnsweredFirst) => (isAnsweredFirst ? early : row));
 }
 
 /**
- * True if a relation proves that the object exists: one that answers does, and one that fails if the `failureProves` it.
+ * True if a relation proves that the object exists. An answer proves it, and a failure does if `failureProves` says so.
  */
 export function provesExistence(
   { relations }: Needs,

@@ -83,7 +83,7 @@ export async function fetchEventCsv(list: ListRef, id: string, context: GatewayC
   });
 }
 
-/** Which values are asked for, in the words of the schema. */
+/** The arguments that select values, as the schema names them. */
 interface ValuesArguments {
   readonly key?: string | null | undefined;
   readonly eventName?: string | null | undefined;
@@ -100,7 +100,7 @@ export async function fetchEventValues(
   return { body: await context.loaders.reports.fetchEventValues(project.key.id, toValuesQuery(args)) };
 }
 
-/** The same as CSV. */
+/** The values of a property in events of a project, as CSV. */
 export async function fetchEventValuesCsv(
   project: RowRecord,
   args: ValuesArguments,

@@ -15,7 +15,7 @@ import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
 import { startIdScope } from './current-scope.ts';
 
-/** The connection of a counted list, reading no row if the selection wants none. */
+/** The connection of a counted list. Reads no row if the selection wants none. */
 export function listConnection(
   list: ListRef,
   args: ConnectionArguments,
@@ -25,7 +25,7 @@ export function listConnection(
   return fetchConnection(context, list, args, begin(list, context, info));
 }
 
-/** The connection of all projects: of those that a narrowed tenant may reach, in the order of its entry. */
+/** The connection of all projects. A narrowed tenant gets the projects that it may reach, in the order of its entry. */
 export function projectConnection(
   args: ConnectionArguments,
   context: GatewayContext,
@@ -53,7 +53,7 @@ function begin(list: ListRef, context: GatewayContext, info: GraphQLResolveInfo)
   const type = getNamedType(info.returnType);
   if (!isObjectType(type)) throw new Error(`${info.fieldName} is no connection`);
   const selection = selectionOf(info).on(type);
-  // Ids of rows below `@current` need its real id; it is read beside the page.
+  // The ids of rows below `@current` need its real id, which is read at the same time as the page.
   if (list.scope === current && answersScopes(selection)) startIdScope(list, context);
   countAnswered(1, context, info);
   return wantedOf(selection);

@@ -52,7 +52,7 @@ function plugins(organizationId: string): Collection {
   return { noun: 'Plugin', scope: organizationId };
 }
 
-/** Only plugins have the name of their organization: any row of them will do, and a page of one if there is none. */
+/** The name of an organization, which only its plugins have. Any known plugin row will do; otherwise one is read. */
 async function fetchName(
   { id, name: known }: OrganizationRecord,
   { loaders, answer }: GatewayContext,
@@ -89,14 +89,14 @@ async function fetchUnused(
   info: GraphQLResolveInfo,
 ): Promise<RowRecord[]> {
   const named = pluginsIn(await context.loaders.reports.fetchPluginsReport(collection.scope, 'unused'));
-  // Those that are read are counted one by one.
+  // Plugins that are named by their ids are counted one by one when they are read.
   const rows = named.filter((plugin) => typeof plugin !== 'string');
   countAnswered(rows.length, context, info, collection.scope.length);
   const records = named.map(async (plugin) => {
     if (typeof plugin !== 'string')
       return answeredRecord(toRecord(collection, { row: plugin, view: 'detail' }), context, info);
     const key = { ...collection, id: plugin };
-    // One that cannot be read loses its columns, and not the list.
+    // A plugin that cannot be read loses its columns, but the list keeps its other plugins.
     return fetchRecord(key, 'assumed', context, info).catch((failure: unknown) =>
       answeredRecord(toRecord(key, { id: plugin, failure: toError(failure) }), context, info),
     );

@@ -34,7 +34,7 @@ export const pluginMutations: Pick<MutationResolvers, PluginMutation> = {
   checkPluginForUpdates: (_root, { input }, context, info) => act('check_for_updates', input, context, info),
 };
 
-/** The payload of an action. If the upstream did not answer the plugin, it is read when it is selected. */
+/** The payload of an action. If the upstream's answer lacks the plugin, the plugin is read when it is selected. */
 export const ActionPayload = {
   plugin: async (
     { key, plugin }: PluginActionSource,

@@ -72,7 +72,7 @@ function eventQueryOf(filter: SubscriptionEventsAddedArgs['filter']): ListRef['f
   return toEventQuery(filter);
 }
 
-/** Cursors of messages are not those of pages. */
+/** The list as a tail, so that the cursors of its messages differ from those of pages. */
 function ofTail(list: ListRef): ListRef {
   return { ...list, table: 'tail' };
 }
@@ -82,7 +82,7 @@ interface Payload {
   readonly eventsAdded: Added;
 }
 
-/** One payload for each message, however many listen: those who ask the same of it share one answer. */
+/** One payload for each message and all of its listeners. Listeners with equal operations share one answer. */
 const payloads = new WeakMap<Added, Payload>();
 
 async function* named(messages: AsyncIterable<Added>): AsyncGenerator<Payload, void, void> {

@@ -13,7 +13,7 @@ import { type Noun, ownerTypeOf } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 
-/** Runs a write. Even if it fails, nothing that was read before it answers anything after it. */
+/** Runs a write. After it, even if it has failed, nothing that was read before it is used any more. */
 export async function write<T>({ loaders }: GatewayContext, send: () => Promise<T>): Promise<T> {
   try {
     return await send();
@@ -35,10 +35,10 @@ export async function writeRow(
 }
 
 /**
- * The write that an input asks for. If its project or organization is `@current`, and the payload answers global ids or
- * a global id is given beside it, what `@current` stands for is read first, and the write goes to just that: by the time
- * it has been made, the user may have opened another project. What a narrowed tenant names is read below the project that
- * its id says, so that no forged id reaches the body. `plan/mutation-plans.ts` says beforehand what this reads.
+ * The write that an input asks for. The real id behind `@current` is read first if the payload answers global ids, or
+ * if a global id is given beside `@current`. The write then goes to the real id, because the user may open another
+ * project meanwhile. For a narrowed tenant, each object that the input names is read below the project in its id, so
+ * that no forged id reaches the body. `plan/mutation-plans.ts` predicts these reads.
  */
 async function prepare(
   target: WriteTarget,
