@@ -39,7 +39,7 @@ export function adminTokenIn(path: string): string {
   return token;
 }
 
-/** A file with a secret; the value is its path, for the file is read later. */
+/** A file with a secret; the value is its path, because the file is read later. */
 export function secretFile(meaning: string, expected: string, contentIn = contentOf): Kind<string> {
   return {
     fallback: undefined,

@@ -60,8 +60,8 @@ function isPair(certificate: string, key: string, reader: SettingsReader): boole
 }
 
 /**
- * The route to a server other than the upstream, with the authorities that its file holds at each use. A file that cannot
- * be used then changes nothing.
+ * The route to a server other than the upstream. At each use it has the authorities that the file then holds. A file
+ * that cannot be used changes nothing.
  */
 export function currentRoute(route: Route, files: TlsFiles): () => Route {
   const reader = new SettingsReader(files);

@@ -2,7 +2,7 @@ import { optional, type SettingsReader } from './reader.ts';
 import type { Environment } from './settings.ts';
 import { collectorUrl } from './urls.ts';
 
-/** OpenTelemetry's own variables that name a collector. Its SDK prints a wrong one as it is, and takes another host. */
+/** OpenTelemetry's own variables that name a collector. Its SDK prints a wrong URL in full, and uses another host. */
 const endpoints = ['', 'TRACES_', 'METRICS_', 'LOGS_'].map((signal) =>
   optional(`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`, collectorUrl('Where spans are sent')),
 );
@@ -22,8 +22,8 @@ function protocolOf(endpoint: string, environment: Environment): string {
 }
 
 /**
- * True if OpenTelemetry's own variables ask for traces. Its SDK sends them by default; the gateway requires that the
- * destination is set, or a configuration file that names it.
+ * True if OpenTelemetry's own variables ask for traces. Its SDK sends traces by default. The gateway does so only if
+ * the destination is set, or a configuration file that names it.
  */
 function asksForTraces(environment: Environment): boolean {
   const value = (name: string): string => environment[name]?.trim().toLowerCase() ?? '';

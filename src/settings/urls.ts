@@ -2,7 +2,7 @@ import { isLoopback } from '../http/loopback.ts';
 import { redisAddressOf } from '../redis-address.ts';
 import { Fault, type Kind } from './settings.ts';
 
-/** The rules for a URL. Everything else is refused; a fragment always is. */
+/** The rules for a URL. Everything that they do not allow is refused. A fragment is always refused. */
 interface UrlRules {
   /** The schemes, each with its colon. */
   readonly schemes: readonly string[];
@@ -38,7 +38,7 @@ function isEncoded(text: string): boolean {
   }
 }
 
-/** The value for the URL of the embedded workspace, which is not known before that listens. */
+/** The value that stands for the URL of the embedded workspace, which is not known before the workspace listens. */
 export const embedded = 'embedded';
 
 /** A base URL, or the embedded workspace. The URL is normalised, because it separates what gateways share. */
@@ -171,7 +171,7 @@ export function hasCredentials(source: string): boolean {
   return /:\/\/[^/?#]*@/.test(source);
 }
 
-/** An @ behind the host is the end of a password with an unencoded character such as a slash: what stands before is no host. */
+/** True if an @ stands behind the host: a password has an unencoded slash or the like, and the text before it is no host. */
 function isCutPassword({ pathname, search, hash }: URL): boolean {
   return `${pathname}${search}${hash}`.includes('@');
 }
