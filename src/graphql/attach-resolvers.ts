@@ -11,8 +11,8 @@ import {
 import { isObject } from '../rest/values.ts';
 
 /**
- * Gives the types of a schema their resolvers, which codegen has typed. Throws for those that the schema has no place for.
- * graphql-tools does the same for any schema, and to load it took a tenth of the start.
+ * Gives the types of a schema their resolvers, which codegen has typed. Throws for a resolver that has no place in the
+ * schema. graphql-tools does the same for any schema, but loading it took a tenth of the start.
  */
 export function attachResolvers(schema: GraphQLSchema, resolvers: object): void {
   for (const [name, given] of Object.entries<unknown>({ ...resolvers })) {

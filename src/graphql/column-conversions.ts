@@ -17,12 +17,12 @@ export function absent({ failure }: WithRow, value: null | undefined): Error | n
   return value === undefined ? (failure ?? null) : null;
 }
 
-/** The text of an id, a number's with all its digits. */
+/** The text of an id. A number keeps all of its digits. */
 export function toId(value: unknown): string | Error {
   return idText(value) ?? invalid();
 }
 
-/** Numbers, also those of more digits than a double holds, and booleans are written out. */
+/** A value as text. Numbers and booleans are written out, with every digit even if a double cannot hold them. */
 export function toText(value: unknown): string | Error {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -62,7 +62,7 @@ export function toUser(value: unknown): UserRecord | Error {
   return isObject(value) ? new UserRecord(value) : invalid();
 }
 
-/** Lists are not copied unless an item has to change. */
+/** Converts the items of a list. The list is copied only if an item changes. */
 export function listOf(value: unknown, convert: (item: unknown) => unknown): unknown {
   if (!Array.isArray(value)) return invalid();
   const convertItem = (item: unknown): unknown => (item === null || item === undefined ? null : convert(item));

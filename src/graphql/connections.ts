@@ -30,7 +30,7 @@ export interface ConnectionArguments {
   readonly before?: string | null | undefined;
 }
 
-/** Which range of a list a connection asks for: a window, or the last rows from an offset on. */
+/** The range of a list that a connection asks for: a window, or the last rows from an offset on. */
 export type ListRange =
   | { readonly kind: 'window'; readonly offset: number; readonly limit: number }
   | { readonly kind: 'tail'; readonly from: number; readonly limit: number };
@@ -72,11 +72,11 @@ export function rangeOf(
 export type Wanted =
   // Nothing of the page.
   | 'count'
-  // The rows of the page, and not what surrounds it.
+  // The rows of the page, but not `pageInfo`.
   | 'rows'
   | 'page';
 
-/** The range to read for a wanted one: any page if no row is wanted, otherwise a window of at least one row. */
+/** The range to read for the one asked for: any page if no row is wanted, otherwise a window of at least one row. */
 export function readingOf(range: ListRange, wanted: Wanted): ListRange | { readonly kind: 'any' } {
   if (wanted === 'count' || (range.limit === 0 && wanted === 'rows')) return { kind: 'any' };
   if (range.kind === 'tail' && range.limit > 0) return range;
@@ -85,7 +85,7 @@ export function readingOf(range: ListRange, wanted: Wanted): ListRange | { reado
   return { kind: 'window', offset, limit: Math.max(range.limit, 1) };
 }
 
-/** A connection over a list that is walked by offset. `plan/connection-plans.ts` says beforehand what it reads. */
+/** A connection over a list that is walked by offset. `plan/connection-plans.ts` predicts its reads. */
 export function fetchConnection(
   { loaders: { windows }, cursors, maxPageSize }: GatewayContext,
   list: ListRef,
@@ -158,7 +158,7 @@ function toSource(list: ListRef, page: ListPage): ConnectionSource {
   return new PageSource(list, page);
 }
 
-/** A page that was asked for. What surrounds it is worked out when it is read. */
+/** A page that was asked for. The fields of `pageInfo` are computed only when they are read. */
 class PageSource implements ConnectionSource {
   readonly list: ListRef;
   readonly page: ListPage;

@@ -11,8 +11,8 @@ const codeBytes = 12;
 const maximumLength = 4096;
 
 /**
- * Genuine cursors that are remembered, each with the name of its list in so many characters: pages are read again, by one
- * client or many, and to verify a cursor takes as long as a small operation's own work.
+ * The most genuine cursors that are remembered, and the longest name of a list beside each, in characters. Pages are
+ * read again by one client or many, and verifying a cursor takes as long as a small operation's own work.
  */
 const mostRemembered = 1000;
 const longestRemembered = 300;
@@ -64,19 +64,19 @@ export function createCursorCodec(secret: string): CursorCodec {
   };
 }
 
-/** The list as a text, whichever project or organization it is of. */
+/** The list as a text, without the project or organization that it belongs to. */
 function ownerless(list: ListRef): string {
   return listText({ ...list, scope: current });
 }
 
-/** The position in a payload; undefined if it is one of the list of another project or organization. */
+/** The position in a payload; undefined if the payload is for a list of another project or organization. */
 function positionIn({ scope }: ListRef, payload: string): Position | undefined {
   const end = payload.indexOf('\n');
   const own = payload.slice(0, end);
   return own === scope || own === current || scope === current ? toPosition(payload.slice(end + 1)) : undefined;
 }
 
-/** Most positions are an offset; those of events also hold the times and the ids at their boundary. */
+/** The payload of a position: mostly an offset; for events also the times, and the ids at their boundary. */
 function toPayload({ offset, before, after, boundary, isStuck = false }: Position): string {
   const isPlain = before === undefined && after === undefined && boundary === undefined && !isStuck;
   if (isPlain) return String(offset);
@@ -85,8 +85,8 @@ function toPayload({ offset, before, after, boundary, isStuck = false }: Positio
 }
 
 /**
- * The position in a payload; undefined if `toPayload` cannot have written it: a secret that is not set, and so derived
- * from the upstream's address, can be guessed.
+ * The position in a payload; undefined if `toPayload` cannot have written it. If no secret is set, it is derived from
+ * the upstream's address, so that a client may guess it.
  */
 function toPosition(payload: string): Position | undefined {
   const value = parsed(payload);
@@ -119,7 +119,7 @@ function isOffset(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= largestOffset;
 }
 
-/** Its form is the upstream's; only what no URL can hold is refused. */
+/** True for a time, whose form the upstream decides: only texts that no URL can hold are refused. */
 function isTime(value: unknown): value is string | null {
   return value === null || (typeof value === 'string' && value.isWellFormed());
 }

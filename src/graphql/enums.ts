@@ -1,4 +1,4 @@
-/** The REST values of each enum, by the name of the value in GraphQL. What is not listed is `UNKNOWN`. */
+/** The REST values of each enum, by the name of the value in GraphQL. Any other value is `UNKNOWN`. */
 const restValues = {
   PluginType: { LOCAL: 'local', CUSTOM: 'custom', REPOSITORY: 'repository', SOURCE: 'source' },
   RestrictionLevel: { EVERYONE_CAN_EDIT: 21, ONLY_INVITED_CAN_EDIT: 37 },
@@ -7,7 +7,7 @@ const restValues = {
 
 type RestValues = Readonly<Record<string, string | number>>;
 
-/** Each names the values that REST sends for an enum; `UNKNOWN` is one that this gateway does not know. */
+/** For each enum, the function that names its REST values. A value that this gateway does not know is `UNKNOWN`. */
 export const enumNames = {
   PluginType: namesOf(restValues.PluginType),
   RestrictionLevel: namesOf(restValues.RestrictionLevel),

@@ -3,11 +3,11 @@ import { isObject } from '../rest/values.ts';
 import type { EventFilter } from './generated/resolvers.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
-/** Queries by what they were made of: a filter may be the argument of thousands of objects, and is written out once. */
+/** The queries of filters. A filter may be an argument of thousands of objects, and is written out only once. */
 const known = new WeakMap<object, WeakMap<object, EventQuery>>();
 const nothing = {};
 
-/** The query of an event list: lists of conditions are one JSON-encoded parameter each, and nothing given is no filter. */
+/** The query of an event list. Each list of conditions is one JSON-encoded parameter. Empty arguments filter nothing. */
 export function toEventQuery(filter: EventFilter | null | undefined, select?: readonly string[] | null): EventQuery {
   if ((select ?? undefined) === undefined && isSmall(filter)) return createEventQuery(filter);
   const ofFilter = known.get(filter ?? nothing) ?? new WeakMap<object, EventQuery>();
@@ -47,7 +47,7 @@ export function isEventFilter(value: unknown): value is EventFilter {
   return isObject(value);
 }
 
-/** The text of a query parameter, which has no form for half a surrogate pair. Inside of JSON it has one. */
+/** The text of a query parameter. Half a surrogate pair is refused: only JSON has a form for it. */
 export function queryText(argument: string, text: string | null | undefined): string | undefined {
   if (text === null || text === undefined) return undefined;
   if (text.isWellFormed()) return text;

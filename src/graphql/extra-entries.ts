@@ -6,9 +6,9 @@ import { quoted, UserInputError } from './input-error.ts';
 import { inputFieldsOf, type MutationInfo } from './mutation-inputs.ts';
 
 /**
- * The members of a mutation's `extra`, which is for what the contract does not document. A name that an input field of this
- * mutation, or of another one of the same noun, sets is checked there and nowhere else; so it is refused here, as REST spells it
- * and as GraphQL does. So is each column of the noun.
+ * The members of a mutation's `extra`, which is for what the contract does not document. Refuses the names of the input
+ * fields of this mutation and of others of the same noun, as REST and as GraphQL spell them, because only the input
+ * fields check their values. Refuses the columns of the noun, too.
  */
 export function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
   if (extra === null || extra === undefined) return [];

@@ -63,7 +63,7 @@ export function parseOwnerId(type: 'Project' | 'Organization', text: string, arg
 
 /**
  * The key of an object of a known project or organization, from its upstream id or its global id. In a collection of
- * `@current` a global id keeps its own scope: `@current` has to be read to know whether it is that one.
+ * `@current` a global id keeps its own scope: only a read of `@current` can show if both are the same.
  */
 export function parseIdWithin({ noun, scope }: Collection, text: string, argument: string): Key {
   const nodeId = decode(text);
@@ -135,7 +135,7 @@ function article(type: NodeType): 'a' | 'an' {
 /** The base64 of a capital letter, with which the name of each type begins; no number and no UUID begins so. */
 const globalStart = /^[Q-W]/;
 
-/** More than the base64 of any id that goes into a path, three bytes a character. */
+/** The longest global id: more than the base64 of any id that goes into a path, at three bytes a character. */
 const maximumLength = 2200;
 
 /** Decodes a global id; undefined for other texts, such as upstream ids. Refuses an id with `@current` in it. */
@@ -143,7 +143,7 @@ function decode(text: string): NodeId | undefined {
   if (!globalStart.test(text) || text.length > maximumLength || !/^[\w-]+$/.test(text)) return undefined;
   const decoded = Buffer.from(text, 'base64url').toString('utf8');
   const [, type = '', rest = ''] = /^([A-Z][A-Za-z]+):(.+)$/s.exec(decoded) ?? [];
-  // One text has one spelling.
+  // Each global id has only one accepted spelling.
   if (!isNodeType(type) || Buffer.from(decoded).toString('base64url') !== text) return undefined;
   return split(type, rest);
 }
@@ -164,7 +164,7 @@ function split(type: NodeType, text: string): NodeId | undefined {
     : { type, scope: canonical(owner, scope), id: canonical(type, id) };
 }
 
-/** The one text of an upstream id: UUIDs mean the same in capital letters. */
+/** The canonical text of an upstream id, because UUIDs mean the same in capital letters. */
 function canonical(type: NodeType, id: string): string {
   return type === 'Organization' ? id.toLowerCase() : id;
 }

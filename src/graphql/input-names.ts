@@ -1,4 +1,4 @@
-/** REST names whose input field is not the same name in camelCase: what `@column` says in the SDL. */
+/** REST names whose input field has another name than theirs in camelCase, as `@column` says in the SDL. */
 const renamed: Readonly<Record<string, string>> = {
   primary_dashboard: 'primaryDashboardId',
   use_dashboard: 'useDashboardId',

@@ -45,8 +45,8 @@ export function checkedWrite(
 }
 
 /**
- * The keys of what the body names, and of the object that is changed if it names others: the hosted service looks for
- * both dashboards of a moved tile by their ids alone. Projects are within reach by their ids.
+ * The keys of the objects that the body names, and that of the changed object if there are any. The hosted service
+ * looks for both dashboards of a moved tile by their ids alone. Ids of projects already show if they are within reach.
  */
 function toShow(key: Key, named: readonly Key[]): readonly Key[] {
   const isShown = named.length === 0 || key.id === '' || ownerTypeOf(key.noun) === undefined;
@@ -71,8 +71,8 @@ interface BodyScope {
 }
 
 /**
- * The request body of a mutation: the input's fields under their REST names, only those that were given, null as null;
- * then the members of `extra`. Of a narrowed tenant all that might name an object of another project is refused.
+ * The request body of a mutation: the given fields of the input under their REST names, null as null, and then the
+ * members of `extra`. For a narrowed tenant, everything that might name an object of another project is refused.
  */
 function toRequestBody(input: object, info: MutationInfo, scope: BodyScope): JsonObject {
   const fields = inputFieldsOf(info);
@@ -128,7 +128,7 @@ function checkedTileId(text: string): string {
   throw new UserInputError(`Expected \`tileId\` to be the id of a tile (an integer), but got ${quoted(text)}.`);
 }
 
-/** The body of a change of source code is the files by their names, null for one to delete. */
+/** The body of a change of source code: the files by their names. Null deletes a file. */
 function filesBody(input: object, reach: Reach | undefined): JsonObject {
   const count = listIn(input, 'files').length + listIn(input, 'deletedFiles').length;
   if (count > mostFiles) throw new UserInputError(`Expected at most ${mostFiles} files, but got ${count}.`);
@@ -161,7 +161,7 @@ const longestFileName = 200;
 /** A name with an extension, perhaps below folders. No column and no member of JavaScript's objects has a dot in its name. */
 const fileName = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.[a-z]\w*$/i;
 
-/** The body has files and columns side by side, so that a file without an extension may be a column to the upstream. */
+/** Checks a file name. It needs an extension: the body also has columns, and the upstream could mistake the two. */
 function checkedFileName(name: unknown, field: string, reach: Reach | undefined): string {
   if (typeof name === 'string' && name.length <= longestFileName && fileName.test(name)) return name;
   refuseUnknownOwner(reach, field, ' but for files with an extension, such as index.ts');

@@ -3,7 +3,7 @@ import { type Noun, owners, ownerTypeOf } from '../rest/nouns.ts';
 import type { Key } from '../rest/paths.ts';
 import { parseIdWithOwner, parseOwnerId } from './ids.ts';
 
-/** Which mutation's input it is. */
+/** The mutation that an input belongs to. */
 export type MutationInfo = Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>;
 
 /** The fields of a mutation's input by their names. */

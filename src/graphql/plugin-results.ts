@@ -45,7 +45,7 @@ export function pluginsIn(body: unknown): (string | Row)[] {
   return known;
 }
 
-/** A map of file names to source texts has neither. */
+/** True for a plugin. A map of file names to source texts has neither an id nor these columns. */
 function isPlugin(body: Row): boolean {
   return idText(body['id']) !== undefined && ('plugin_type' in body || 'name' in body);
 }

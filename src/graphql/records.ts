@@ -17,7 +17,7 @@ export interface RecordParts {
   readonly view?: View | undefined;
   readonly failure?: Error | undefined;
   readonly started?: Started | undefined;
-  /** The real scope for the global id, or why it is not known, if the collection's is `@current`. */
+  /** The real scope for the global id if the collection's scope is `@current`, or the reason why it is not known. */
   readonly idScope?: string | Error | undefined;
 }
 
@@ -59,7 +59,7 @@ export class RowRecord {
 
 const noColumns: Row = {};
 
-/** A user as a dashboard's `created_by` shows it; nothing can read one again. */
+/** A user as a dashboard's `created_by` shows it. The API has no operation to read a user. */
 export class UserRecord {
   readonly row: Row;
   readonly failure = undefined;
@@ -92,7 +92,7 @@ export interface OrganizationRecord {
   readonly started?: Started | undefined;
 }
 
-/** An answer of the upstream of which the contract does not show the shape. */
+/** An answer of the upstream whose shape the contract does not show. */
 export interface ReportSource {
   readonly body: unknown;
 }
