@@ -16,7 +16,7 @@ export type PluginsReport = 'activity' | 'exports_unsubscribe_configs' | 'reposi
 /** The actions on one plugin. */
 export type PluginAction = keyof typeof pluginActions;
 
-/** The check is a GET, although it notes what it finds: it is sent as a write, once and not shared. */
+/** The check is a GET but notes what it finds, so it is sent as a write: once and not shared. */
 const pluginActions = {
   update_source: operations.updatePluginSource,
   upgrade: operations.upgradePlugin,
@@ -39,13 +39,13 @@ const rowOperations = mapNouns((noun) => ({
   delete: operationNamed(`delete${noun}`),
 }));
 
-/** The values of events to list: those of the property `key`, in events of the name `event_name`. */
+/** The values of events to list: values of the property `key`, in events with the name `event_name`. */
 export interface ValuesQuery {
   readonly key: string | undefined;
   readonly event_name: string | undefined;
 }
 
-/** The operations of the REST API, by purpose. All code above this layer deals in keys, lists and rows only. */
+/** The operations of the REST API, by purpose. All code above this layer uses only keys, lists and rows. */
 export interface RestApi {
   /** `GET …/{id}/`, the detail view. */
   readonly fetchRow: (key: Key) => Promise<Row>;
@@ -86,7 +86,7 @@ export class ClientApi implements RestApi {
   fetchRow(key: Key): Promise<Row> {
     return this.#client.getJson(rowOperations[key.noun].get, rowPath(key)).then((body) => {
       const row = toRow(body);
-      // Another server may answer with an object of its own: an object without any column of the noun is no row.
+      // Another server may answer an object of its own: an object without any column of the noun is no row.
       if (views[key.noun].detail.some((column) => Object.hasOwn(row, column))) return row;
       throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
     });

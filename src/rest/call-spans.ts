@@ -1,6 +1,6 @@
 import type { RestOperation } from './operation-ids.ts';
 
-/** W3C trace context headers, the only headers beside the key that go upstream. */
+/** The W3C trace context headers. Beside the key, only these headers go upstream. */
 export type TraceContext = Readonly<Record<string, string>>;
 
 /** Follows the REST calls of one operation, for a tracing system. */

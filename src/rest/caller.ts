@@ -6,8 +6,8 @@ export interface Caller {
   /** SHA-256 of that key, as base64url. */
   readonly hash: string;
   /**
-   * The sharing key. REST calls with the same one may be shared, and the upstream's limits, failures and refusals are
-   * counted by it.
+   * The sharing key. REST calls with the same sharing key may be shared. The upstream's limits, failures and refusals
+   * are counted by it.
    */
   readonly sharingKey: string;
   /** The queue of calls that have to wait: one for each tenant, or for each key that a caller has sent. */

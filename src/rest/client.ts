@@ -22,20 +22,20 @@ export interface CallingOperation {
   readonly spans?: CallSpans | undefined;
   /** True if no client waits for its calls. */
   readonly isBackground?: boolean;
-  /** The epoch that it began under; undefined if there are none. Its reads are shared under the same one only. */
+  /** The epoch that it began under; undefined if there are none. Reads are shared only within one epoch. */
   readonly epoch?: OperationEpoch | undefined;
 }
 
 /** REST calls in the name of one caller, before one operation's deadline. All fail with an UpstreamError. */
 export interface RestClient {
   /**
-   * The JSON that a GET answers. `target` is the path with its query. Equal reads in flight are one call. A page may have more
-   * rows than `target` asks for.
+   * The JSON that a GET answers. `target` is the path with its query. Equal reads in flight share one call. A page may
+   * have more rows than `target` asks for.
    */
   readonly getJson: (operation: RestOperation, target: string) => Promise<unknown>;
   /** The text that a GET answers as `text/csv`. */
   readonly getCsv: (operation: RestOperation, target: string) => Promise<string>;
-  /** The JSON that a write answers, undefined if it answers none. Sent exactly once, a GET that has an effect too. */
+  /** The JSON that a write answers, or undefined. It is sent exactly once, even if it is a GET that has an effect. */
   readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
 
@@ -170,7 +170,7 @@ export class CallerClient implements RestClient, CallOwner {
   }
 }
 
-/** A decoder whose values a listener hears of. */
+/** A decoder that reports its values to a listener. */
 function heard<T>(decode: ReadFormat<T>['decode'], onResponse: OnResponse): ReadFormat<T>['decode'] {
   return (response) => {
     const value = decode(response);

@@ -19,15 +19,15 @@ export interface Epochs {
    */
   readonly renew: (sharingKey: string) => Epoch | undefined | Promise<Epoch | undefined>;
   /**
-   * Ends the epoch of a key, or of all keys. Answers how many keys had one; undefined if an epoch may still be in use at
-   * some gateway. Never rejects.
+   * Ends the epoch of a key, or of all keys. Returns the number of keys that had one; undefined if an epoch may still
+   * be in use at some gateway. Never rejects.
    */
   readonly purge: (sharingKey: string | undefined) => Promise<number | undefined>;
 }
 
 /**
- * The most proven keys that have an epoch, and the most unproven ones: more than are used within a short time. The two are
- * kept in separate lists, so that invented keys never evict proven ones. A key that is evicted gets a new epoch, and its
+ * The most proven keys that have an epoch, and the most unproven ones: more than are used within a short time. The two
+ * lists are separate, so that invented keys never evict proven ones. A key that is evicted gets a new epoch, and its
  * answers are read again.
  */
 const mostKeys = 10_000;
@@ -77,24 +77,24 @@ export class LocalEpochs implements Epochs {
 
 /** The use that an operation makes of answers that were read before it. */
 export type Reuse =
-  // They may be given to it.
+  // Earlier answers may be given to it.
   | 'normal'
   // Everything is read anew, and kept.
   | 'reload'
   // Everything is read anew, and nothing is kept.
   | 'none'
-  // As `none`, and not counted either: reads that the gateway makes itself for its streams, and all reads if nothing is
-  // kept.
+  // As `none`, and not counted either. Used for reads that the gateway makes itself for its streams, and for all reads
+  // if nothing is kept.
   | 'uncounted';
 
 let unshared = 0;
 
 /**
- * The epoch of its caller's key that an operation began under: only operations under the same one share what they read.
- * So no operation gets an answer that is older than a write that was answered before it began.
+ * The epoch of its caller's key that an operation began under. Only operations under the same epoch share reads. So no
+ * operation gets an answer that is older than a write that was answered before it began.
  */
 export class OperationEpoch {
-  /** The answers of the key that were kept when the operation began: another number once one of them has been replaced. */
+  /** The generation of the key's kept answers when the operation began. It changes when one of them is replaced. */
   readonly generation: number;
   #name: Epoch;
   #isShared: boolean;
@@ -108,7 +108,7 @@ export class OperationEpoch {
     this.#reuse = epoch === undefined ? 'none' : reuse;
   }
 
-  /** Its name; one that no other operation has if the epoch is not known. */
+  /** The name of the epoch. If the epoch is not known, a name that no other operation has. */
   get name(): Epoch {
     return this.#name;
   }
@@ -132,7 +132,7 @@ export class OperationEpoch {
     return this.#reuse === 'normal' || this.#reuse === 'reload';
   }
 
-  /** Moves to the epoch after a write of the operation: its later reads use that one. Without it, it uses nothing more. */
+  /** Moves to the epoch after a write of the operation, for its later reads. Undefined: they do not use the cache. */
   moveTo(epoch: Epoch | undefined): void {
     this.#isShared = epoch !== undefined;
     this.#name = epoch ?? nameOfNone();

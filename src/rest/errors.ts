@@ -13,9 +13,9 @@ export type UpstreamErrorCode =
   | 'UPSTREAM_UNAVAILABLE'
   | 'UPSTREAM_TIMEOUT'
   | 'UPSTREAM_INVALID_RESPONSE'
-  // Refused by the gateway itself: too many calls wait already.
+  // Refused by the gateway itself: too many calls are waiting already.
   | 'OVERLOADED'
-  // Refused by the gateway itself: the operation has made as many calls, or answered as much, as it may.
+  // Refused by the gateway itself: the operation has reached its limit of calls or of its answer.
   | 'COST_LIMIT_EXCEEDED';
 
 /** The parts of an upstream's error that may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
@@ -47,7 +47,7 @@ const messages: Record<UpstreamErrorCode, string> = {
 /** Every code of a REST call that failed. */
 export const upstreamErrorCodes: readonly string[] = Object.keys(messages);
 
-/** A REST call that failed. The message is ours and fixed; nothing of the upstream's text is in it. */
+/** A REST call that failed. The message is one of the gateway's own, and holds no text of the upstream. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code: UpstreamErrorCode;
@@ -60,11 +60,11 @@ export class UpstreamError extends Error {
   }
 }
 
-/** A surface of which a budget has fewer calls left than an operation needs at once. */
+/** A surface whose budget has fewer calls left than an operation needs at once. */
 export interface BudgetShortage {
   readonly surface: Surface;
   readonly calls: number;
-  /** A window that never holds so many, if there is one. */
+  /** A window that can never hold that many calls, if there is one. */
   readonly window: { readonly limit: number; readonly ms: number } | undefined;
 }
 

@@ -3,15 +3,14 @@ import { ProxyFailure } from './transport/pools.ts';
 import { TransportError } from './transport/transport.ts';
 
 /**
- * The reason for which a call has no answer of the API, in a word that an operator can look up: the code of Node's,
- * OpenSSL's or undici's error if it is one of these, else one of our own. The set is closed, so that it can label
- * metrics.
+ * The reason for which a call has no answer of the API, as a word that an operator can look up. It is a code of Node,
+ * OpenSSL or undici, or one of our own. The set is closed, so that it can label metrics.
  */
 export type FailureReason = keyof typeof meanings;
 
 /**
- * The place where a call failed: at the proxy, before the upstream was asked, or at the upstream or elsewhere on the way to
- * it.
+ * The place where a call failed: at the proxy before the upstream was asked, or at the upstream or elsewhere on the way
+ * to it.
  */
 export type FailurePlace = 'upstream' | 'proxy';
 
@@ -100,7 +99,7 @@ export function reasonOf(error: unknown): FailureReason | undefined {
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
   if (status >= 500) return 'SERVER_ERROR';
   if (status >= 300 && status < 400) return 'REDIRECTED';
-  // With a status below 500 it is unavailable only if a proxy's limit was met.
+  // Below 500, UPSTREAM_UNAVAILABLE means that a proxy has reached its limit.
   if (error.code === 'UPSTREAM_INVALID_RESPONSE' || error.code === 'UPSTREAM_UNAVAILABLE') return 'NOT_THE_API';
   return undefined;
 }

@@ -67,14 +67,14 @@ const statementStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 410,
 const typeWord = /^[a-z]+(?:_[a-z]+)*$/;
 
 /**
- * True for an error as the API writes it: `{"type", "code", "detail", "attr"}`, of which only `attr` may be missing. API
- * gateways write others in JSON, too: `{"error"}`, `{"message"}`, `{"detail"}`, or Problem Details.
+ * True for an error as the API writes it: `{"type", "code", "detail", "attr"}`, where only `attr` may be missing. API
+ * gateways write other errors in JSON: `{"error"}`, `{"message"}`, `{"detail"}`, or Problem Details.
  */
 function isApiError({ type, code, detail }: JsonObject): boolean {
   return typeof type === 'string' && typeWord.test(type) && typeof code === 'string' && typeof detail === 'string';
 }
 
-/** Codes of the API that say that it does not know the key; seen with 403 as well as 401. */
+/** Codes by which the API says that it does not know the key. It sends them with 403 as well as 401. */
 const ofTheKey: ReadonlySet<string> = new Set(['not_authenticated', 'authentication_failed']);
 
 /** The code of a status. Only the API itself can blame the client: a page of a proxy says nothing about the input. */
@@ -83,7 +83,7 @@ function codeOf(status: number, isApi: boolean): UpstreamErrorCode {
   if (status < 400) return 'UPSTREAM_INVALID_RESPONSE';
   if (status === 408) return 'UPSTREAM_TIMEOUT';
   if (isApi) return clientCodes[status] ?? 'BAD_USER_INPUT';
-  // The limit of a proxy is not that of the key; a read may be repeated.
+  // A proxy's limit is not the limit of the key. A read may be repeated.
   return status === 429 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_INVALID_RESPONSE';
 }
 
@@ -102,8 +102,8 @@ const clientCodes: Readonly<Record<number, UpstreamErrorCode>> = {
 };
 
 /**
- * The longest text that is read as an error of the API, in characters. The API's errors have a few hundred; much longer
- * texts are no errors of the API, and may take much memory once parsed.
+ * The longest text that is read as an error of the API, in characters. Errors of the API have a few hundred. Longer
+ * texts are something else, and may take much memory once parsed.
  */
 const longestError = 2 ** 16;
 

@@ -1,12 +1,12 @@
 const dateTime = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.(\d{1,9}))?(?:(Z)|([+-]\d\d):?(\d\d))?$/i;
 
-/** A moment: `text` sorts as moments do, `utc` is for a query. */
+/** A moment. `text` sorts in the order of time, and `utc` is for a query. */
 interface Instant {
   readonly text: string;
   readonly utc: string;
 }
 
-/** The moment of a date-time with or without a zone (then it is UTC, as everywhere in this API), to the nanosecond. */
+/** The moment of a date-time, to the nanosecond. Without a zone it is in UTC, as everywhere in this API. */
 function toInstant(time: unknown): Instant | undefined {
   const match = typeof time === 'string' ? dateTime.exec(time) : null;
   if (match === null) return undefined;
@@ -35,7 +35,7 @@ export function inUtc(time: unknown): string | undefined {
   return toInstant(time)?.utc;
 }
 
-/** The whole second after a date-time, in UTC: later, also for an upstream that reads no fractions. */
+/** The whole second after a date-time, in UTC. It is later even for an upstream that ignores fractions. */
 export function secondAfter(time: unknown): string | undefined {
   const instant = toInstant(time);
   if (instant === undefined) return undefined;
@@ -47,7 +47,7 @@ export function sortableMoment(time: unknown): string | undefined {
   return toInstant(time)?.text;
 }
 
-/** The sortable moment so many seconds before another one. */
+/** The sortable moment `seconds` seconds before another one. */
 export function secondsBefore(moment: string, seconds: number): string {
   const whole = new Date(Date.parse(`${moment.slice(0, 19)}Z`) - seconds * 1000).toISOString();
   return whole.slice(0, 19) + moment.slice(19);

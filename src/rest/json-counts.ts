@@ -1,5 +1,5 @@
 /**
- * The numbers of those characters of a JSON text that make it large once it is parsed. Characters inside strings count, too.
+ * The numbers of the characters that make a JSON text large once it is parsed. Characters inside strings count, too.
  */
 export interface JsonCounts {
   /** Characters that begin an object, a list or the value of a member. */
@@ -16,8 +16,8 @@ addends[','.charCodeAt(0)] = 1;
 const block = Buffer.allocUnsafeSlow(2 ** 14);
 
 /**
- * Counts in one pass over the text's bytes, which takes a sixth of the time of one over its characters. A character beyond
- * Latin-1 counts as its lower byte, so that a text never counts as less than it has.
+ * Counts over the bytes of the text in one pass, which takes a sixth of the time of a pass over its characters. A
+ * character beyond Latin-1 counts as its lower byte, so that the count is never too low.
  */
 export function countJson(text: string): JsonCounts {
   let parts = 0;
@@ -30,7 +30,7 @@ export function countJson(text: string): JsonCounts {
   return { parts, commas };
 }
 
-/** The sum of the addends of the first bytes. It goes four at a time, because a turn of a loop costs as much as a byte. */
+/** The sum of the addends of the first bytes, four in each turn of the loop: a turn costs as much as a byte. */
 function sumOf(bytes: Uint8Array, length: number): number {
   let sum = 0;
   let at = 0;

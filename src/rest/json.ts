@@ -4,7 +4,7 @@ import { countJson } from './json-counts.ts';
 /** The deepest nesting in which long integers are looked for: recursion over a deeper value would overflow the stack. */
 const maximumDepth = 500;
 
-/** Sixteen digits in a row: without them no double loses one. Spelt out, V8 skips through the text in long steps. */
+/** Sixteen digits in a row: a double holds any shorter integer. Written out so that V8 skips through text fast. */
 const manyDigits = new RegExp('[0-9]'.repeat(16), 'g');
 
 /** The mark of an integer's text until it has been parsed. It is never shown to a client, so no text can hold it. */
@@ -64,7 +64,7 @@ class Strings {
     this.#quote = text.indexOf('"');
   }
 
-  /** The place itself if it is outside of a string, else the one behind that string. Places come in their order. */
+  /** The given place if it is outside of a string, else the place behind that string. Places must be given in order. */
   behind(index: number): number {
     let behind = index;
     while (this.#quote !== -1 && this.#quote < index) {
@@ -76,7 +76,7 @@ class Strings {
   }
 }
 
-/** The bounds of an integer: its digits, and a sign before them. */
+/** The bounds of an integer, with its sign. */
 function integerAt(text: string, index: number): { start: number; end: number } {
   let end = index + 16;
   while (isDigit(text.charCodeAt(end))) end += 1;
@@ -91,11 +91,11 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** True if a stretch of digits is a whole JSON value, and one that a double would change. */
+/** True if the digits are a whole JSON value that a double would change. */
 function isLongInteger(text: string, start: number, end: number): boolean {
   const isValue = /^[[:,\s]?$/.test(text.charAt(start - 1)) && /^[\]},\s]?$/.test(text.charAt(end));
   if (!isValue || !/^-?[1-9]/.test(text.slice(start, start + 2))) return false;
-  // Before a colon it is no value, and its text no JSON.
+  // Digits before a colon are no value, and their text is not JSON.
   let behind = end;
   while (isSpace(text.charCodeAt(behind))) behind += 1;
   return text.charCodeAt(behind) !== 58 && !Number.isSafeInteger(Number(text.slice(start, end)));
@@ -125,7 +125,7 @@ function restoreMembers(object: object, depth: number): void {
     const member: unknown = Reflect.get(object, name);
     if (typeof member !== 'string' && typeof member !== 'object') continue;
     const restored = restoreIntegers(member, depth);
-    // Its own members only: what JSON calls `__proto__` is one as well.
+    // Only own members are set: a member that JSON calls `__proto__` is one, too.
     if (restored !== member) Reflect.set(object, name, restored);
   }
 }
@@ -144,8 +144,8 @@ export function refuseDeep(text: string, maximum = maximumDepth): void {
 }
 
 /**
- * Throws if a text has more objects, lists and members of objects than the maximum: each takes far longer to parse and to
- * write, and far more memory, than its text. Those inside strings do not count.
+ * Throws if a text has more objects, lists and members of objects than the maximum. Each of them takes far more time to
+ * parse and to write, and far more memory, than its text. Those inside strings do not count.
  */
 export function refuseMany(text: string, maximum: number): void {
   // Each takes one character. Most texts have few of these characters, even with those inside strings.

@@ -45,7 +45,7 @@ function noneOfAll(): Map<Surface, number> {
 /** Half of the time for which a value counts, in milliseconds. */
 const halfMs = 30_000;
 
-/** The least value of the last minute, or of a little less. Needs no timer. */
+/** The least value of the last 30 to 60 seconds. Needs no timer. */
 export class RecentLeast {
   readonly #now: () => number;
   #since: number;

@@ -30,7 +30,7 @@ export type CallEnd =
 export interface Permit {
   /** True if the call had to wait until older calls had left their windows. */
   readonly waited: boolean;
-  /** The least share of a window of its surface that is left, from 0 to 1. */
+  /** The smallest share that is left in a window of its surface, from 0 to 1. */
   readonly left: number;
   readonly end: (how: CallEnd) => void;
   /** The call is not sent after all. */
@@ -39,7 +39,7 @@ export interface Permit {
 
 /** A demand that awaits its decision. */
 export interface Claim {
-  /** Rejects with a Refusal if no call is available in time. Rejects, too, once the call has left. */
+  /** Rejects with a Refusal if no call is available in time. It also rejects after the call has left. */
   readonly permit: Promise<Permit>;
   /** Removes the call from the queue. */
   readonly leave: () => void;

@@ -2,7 +2,7 @@ import type { CountedCall } from './ledger.ts';
 import type { WindowState } from './outlook.ts';
 import type { BudgetWindow } from './settings.ts';
 
-/** The number of calls outside of the window at which they are dropped together. */
+/** The number of ended calls outside of all windows at which they are dropped together. */
 const dropped = 64;
 
 /**
@@ -18,7 +18,7 @@ export class CallWindows {
   /** In the order of their end. */
   readonly #ended: CountedCall[] = [];
   readonly #longestWindowMs: number;
-  /** The number of ended calls that counted no more when the windows were last looked at. */
+  /** The number of ended calls that had left every window when the windows were last looked at. */
   #past = 0;
 
   /** A call without an answer for `longestCallMs` milliseconds counts as ended then. */

@@ -24,15 +24,15 @@ export interface BudgetOptions {
 }
 
 /**
- * The age up to which an operation may join a call, in milliseconds. Its deadline may be that much later than the first
- * operation's.
+ * The age up to which an operation may join a call, in milliseconds. Its deadline may be this much later than that of
+ * the first operation.
  */
 const joinedMs = 1000;
 
 /** The time allowed for messages between processes, in milliseconds. */
 const toleranceMs = 500;
 
-/** The local limit while Redis decides: none. */
+/** The local limit while Redis decides: there is none. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
 /** The number of calls that may wait for each one that may be in flight. */

@@ -14,7 +14,7 @@ export interface CountedCall {
   readonly id: string;
   /** The user of a tenant who makes the call; empty without one. */
   readonly subject: string;
-  /** In milliseconds, as `endedAt`. */
+  /** In milliseconds, as is `endedAt`. */
   readonly beganAt: number;
   /** Infinite while it is in flight. */
   endedAt: number;
@@ -45,11 +45,11 @@ export interface Want {
 export type WantDecision =
   // All of its calls begin. `left` is the least share of a window that is left then, from 0 to 1, by surface.
   | { readonly kind: 'begin'; readonly calls: readonly AccountCall[]; readonly left: Counts }
-  // All of its calls may begin in `turnMs` milliseconds if those in flight end soon; infinite means never. `surface` is the
-  // one that lacks calls.
+  // All of its calls may begin in `turnMs` milliseconds if the calls in flight end soon; infinite means never.
+  // `surface` is the surface that lacks calls.
   | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
 
-/** The decision on a want of which nothing was heard. */
+/** The decision on a want about which the ledger has sent no answer. */
 export const never: WantDecision = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY, surface: 'rest' };
 
 /** One window of an account, as clients see it. */

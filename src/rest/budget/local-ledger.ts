@@ -16,8 +16,8 @@ import { leftAfter, outlookOf, type States, waitMs } from './outlook.ts';
 import { type BudgetSettings, leftToOthers, partsOf, percentOf, shareOf } from './settings.ts';
 
 /**
- * The most proven keys whose calls are remembered, and the most unproven ones. The lists are separate, so that invented keys
- * never evict proven ones.
+ * The most proven keys whose calls are remembered, and the most unproven keys. The two lists are separate, so that
+ * invented keys never evict proven ones.
  */
 const mostKeys = 10_000;
 

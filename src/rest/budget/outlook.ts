@@ -30,14 +30,14 @@ export function waitMs(windows: readonly WindowState[], n: number): number {
 
 function waitMsOfOne({ limit, ms, counted, leavesIn }: WindowState, n: number): number {
   if (limit <= 0) return Number.POSITIVE_INFINITY;
-  // Each further `limit` calls begin a window later.
+  // After every `limit` further calls, the next ones begin a window later.
   const laps = Math.floor((n - 1) / limit);
   const leaving = counted + n - laps * limit - limit;
   const wait = leaving <= 0 ? 0 : (leavesIn(leaving - 1) ?? ms);
   return laps * ms + wait;
 }
 
-/** The windows that limit calls: those of a key, and its user's share of them. The share is empty if users have none. */
+/** The windows that limit calls: those of a key, and its user's share of them. `own` is empty if users have none. */
 export type States = Readonly<Record<'all' | 'own', readonly WindowState[]>>;
 
 /** The windows as one user meets them: the user's share or the rest of the key's window, whichever is less. */
@@ -54,7 +54,7 @@ export function outlookOf({ all, own }: States): Outlook {
   });
 }
 
-/** The least share of a window that is left after so many more calls have begun, from 0 to 1. */
+/** The smallest share that is left in any window after `count` more calls have begun, from 0 to 1. */
 export function leftAfter({ all, own }: States, count: number): number {
   const left = [...all, ...own].map(({ limit, counted }) => (limit > 0 ? 1 - (counted + count) / limit : 0));
   return Math.max(0, Math.min(1, ...left));

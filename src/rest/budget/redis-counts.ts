@@ -40,10 +40,10 @@ export interface CountingState {
 /** The interval at which a gateway asks Redis at least, and tries it again while it does not decide, in milliseconds. */
 const beatMs = 1000;
 
-/** The most calls that one step sends. More of them take several steps. */
+/** The most calls that one step sends. If there are more, several steps send them. */
 const callsAStep = 500;
 
-/** The most changes that are kept while Redis cannot be reached. After more, it gets all calls anew. */
+/** The most changes that are kept while Redis cannot be reached. After more changes, it gets all calls anew. */
 const mostChanges = 10_000;
 
 /** The most tries of a wave whose era is over. */
@@ -58,8 +58,8 @@ interface Change extends AccountCall {
 type Ask = (names: WaveNames) => ScriptQuestion;
 
 /**
- * Keeps the counts of calls in Redis. While it is up, Redis decides and is told of each change here. It goes down when Redis
- * could not be asked. Then it tries each second to send what Redis lacks, and is up again once that has arrived.
+ * Keeps the counts of calls in Redis. While the connection is up, Redis decides and is told each change. It goes down when
+ * Redis cannot be asked. Then this gateway sends what Redis lacks, each second until that has arrived, and is up again.
  */
 export class RedisCounts {
   readonly #options: RedisCountsOptions;
@@ -96,7 +96,7 @@ export class RedisCounts {
     return { mode: this.#isUp ? 'redis' : 'local', lostCalls: this.#lostCalls };
   }
 
-  /** Notes calls that have begun or ended, or that Redis is to learn of. */
+  /** Notes calls that have begun or ended, so that Redis learns of them. */
   changed(calls: readonly AccountCall[]): void {
     for (const { account, call } of calls) this.#note({ account, call, isDropped: false });
   }

@@ -170,7 +170,7 @@ export interface ScriptWave extends ScriptQuestion {
 
 /**
  * The states of the logs of one account. Each window has its count, the time until it is empty, and the times until its
- * first calls leave.
+ * first calls leave it.
  */
 export type LogStates = readonly (readonly (readonly number[])[])[];
 
@@ -184,7 +184,7 @@ export interface ScriptReply {
   readonly states: readonly LogStates[];
 }
 
-/** Reads the answer of the script. If the wave had another era than Redis, it holds only the era of Redis. */
+/** Reads the answer of the script. If the era of the wave was over, it holds only the era of Redis. */
 export function toReply(answer: unknown): { readonly era: string; readonly reply: ScriptReply | undefined } {
   const [era, added, verdicts, states] = list(answer);
   if (added === undefined) return { era: String(era), reply: undefined };

@@ -5,7 +5,7 @@ import { agents, type BudgetSettings, type BudgetWindow, partsOf, percentOf, sha
 
 type Settings = Pick<BudgetSettings, 'windows' | 'share' | 'agentShare'>;
 
-/** An account, and those of its users whose share the script reports. */
+/** An account, and the users in it whose shares the script reports. */
 interface AskedAccount {
   readonly account: Account;
   /** Percent of each window that each of the users may use. */
@@ -113,7 +113,7 @@ export class Reservation {
   }
 }
 
-/** The name of an account. Agents have one of their own, because their share may differ, though one log counts both. */
+/** The name of an account. Agents have their own, because their share may differ although one log counts both. */
 function nameOf({ key, surface }: Account, subject: string): string {
   return `${subject === agents ? agents : ''} ${surface} ${key}`;
 }

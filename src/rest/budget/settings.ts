@@ -25,7 +25,7 @@ export interface BudgetSettings {
 /** The surfaces that can have a budget: the service limits each of them separately. */
 export const surfaces: readonly Surface[] = ['events', 'values', 'rest'];
 
-/** The subject of all agents of a key. Users have hashes as subjects, and no hash looks like it. */
+/** The subject that stands for all agents of a key. Users have hashes as subjects, and no hash has this form. */
 export const agents = 'agents';
 
 /** The percentage of each window that a subject may use. A subject is a user, all agents, or empty for calls of no user. */

@@ -24,8 +24,8 @@ export interface SharedLedgerOptions extends Pick<BudgetSettings, 'windows' | 's
 }
 
 /**
- * Counts calls in Redis for all gateways together, and those of this gateway in its own ledger as well. While Redis cannot
- * be asked, the own ledger decides. Keys without a success are counted in the own ledger only.
+ * Counts calls in Redis for all gateways together. Counts the calls of this gateway in its own ledger as well, which
+ * decides while Redis cannot be asked. Keys without a success are counted in the own ledger only.
  */
 export class SharedLedger implements Ledger {
   readonly #options: SharedLedgerOptions;

@@ -39,19 +39,19 @@ export function sharedIn(redis: SharedRedis, upstreamUrl: string): Pick<CacheOpt
 /** The format that an answer is read in. One target may be asked for in both. */
 export type AnswerKind = 'json' | 'csv';
 
-/** A read whose answer is kept, and where. */
+/** A read whose answer is kept, and the place where it is kept. */
 export interface KeptRead extends AnswerPlace, Freshness {
   readonly kind: AnswerKind;
   /** The rows that are asked for; undefined if no page is. */
   readonly limit: number | undefined;
-  /** The time at which an operation has last asked for so many rows. */
+  /** The time at which an operation last asked for this many rows. */
   readonly limitAskedAt: number;
 }
 
 /** The part of the memory for whole answers of queries. */
 const partOfWhole = 1 / 8;
 
-/** The place where a stale answer is refreshed: this gateway, another one, or none because another one has done so. */
+/** The place that refreshes a stale answer: this gateway or another one; `done` if another has just done so. */
 type Refresh = 'here' | 'elsewhere' | 'done';
 
 /**
@@ -66,7 +66,7 @@ export class AnswerCache {
   readonly now: () => number;
   /** The longest that a refresh may take, in milliseconds. */
   readonly refreshMs: number;
-  /** The time after which a write that was given up has either arrived or never will, in milliseconds. */
+  /** The time after which a write that was given up has arrived or will never arrive, in milliseconds. */
   readonly #lateMs: number;
   readonly #kept: KeptAnswers;
   readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
@@ -89,7 +89,7 @@ export class AnswerCache {
     this.#freshness = freshnessByOperation(ttls, staleSeconds * 1000);
   }
 
-  /** True if answers are kept at all. If not, the cache only separates reads in flight from those before a write. */
+  /** True if any answers are kept. If not, the cache only keeps reads from joining reads that began before a write. */
   get keepsAny(): boolean {
     return this.#freshness.size > 0;
   }
@@ -99,10 +99,10 @@ export class AnswerCache {
     return this.#kept.bytes + this.whole.bytes;
   }
 
-  /** The epoch that an operation of a caller begins under. If it cannot be known, the operation uses nothing of the cache. */
+  /** The epoch that an operation of a caller begins under. If the epoch is unknown, the operation does not use the cache. */
   open(caller: Caller, reuse: Reuse): MaybePromise<OperationEpoch> {
     const { sharingKey, tenant } = caller;
-    // A key that the gateway holds is not one that a caller has invented.
+    // A key that the gateway holds cannot be invented by a caller.
     if (tenant !== undefined) this.epochs.prove(sharingKey);
     return mapMaybePromise(this.epochs.current(sharingKey), (epoch) =>
       this.keepsAny
@@ -163,8 +163,8 @@ export class AnswerCache {
   }
 
   /**
-   * The read that refreshes a stale answer. It asks for as many rows as that has, as long as an operation has asked for so many
-   * while answers are used (fresh and stale time together). So one call refreshes pages of all sizes.
+   * The read that refreshes a stale answer. It asks for as many rows as the answer has, if an operation has asked for
+   * that many within the time for which answers are used (fresh and stale). So one call refreshes pages of all sizes.
    */
   refreshOf(answer: KeptAnswer, read: KeptRead): KeptRead {
     const { limit, limitAskedAt } = answer;
@@ -181,8 +181,8 @@ export class AnswerCache {
   }
 
   /**
-   * Renews the epoch of a key for a write, which is done before it is sent and after it has ended. So no answer from before the
-   * write, or from while it was in flight, is given after it.
+   * Renews the epoch of a key for a write. This is called before the write is sent, and again when it has ended. So
+   * answers from before the write, or from while it was in flight, are not given afterwards.
    */
   async renew({ sharingKey }: Caller, epoch: OperationEpoch): Promise<void> {
     epoch.moveTo(await this.epochs.renew(sharingKey));
@@ -194,8 +194,8 @@ export class AnswerCache {
   }
 
   /**
-   * Ends the use of all kept answers of a key, once for an epoch: the upstream has shown that answers under it are not
-   * true any more. With a target it does so only if an answer to that is kept: callers can ask for any id.
+   * Ends the use of all kept answers of a key, once for each epoch, because the upstream has shown that they are no
+   * longer true. With a target it does so only if an answer to the target is kept: callers can ask for any id.
    */
   async drop(caller: Caller, { name: epoch, isShared }: OperationEpoch, target?: string): Promise<void> {
     if (!isShared || (target !== undefined && !(await this.#hasAny(caller, epoch, target)))) return;
@@ -231,7 +231,7 @@ export class AnswerCache {
     return answer;
   }
 
-  /** Adopts the answer of another gateway to a read, if it has one that is younger than so many milliseconds. */
+  /** Adopts the answer of another gateway to a read, if that gateway has one younger than `youngerMs` milliseconds. */
   async #findRemote(remote: RedisAnswers, read: KeptRead, youngerMs: number): Promise<KeptAnswer | undefined> {
     const found = await remote.find(read);
     if (found === undefined || found.ageMs >= youngerMs || !holds(found, read.limit)) return undefined;
@@ -256,19 +256,19 @@ const kinds: readonly AnswerKind[] = ['json', 'csv'];
 
 const limitPattern = /\?limit=(\d+)/;
 
-/** The target that asks for so many rows of the list of another target. */
+/** The target of the same list with another number of rows. */
 export function withLimit(target: string, limit: number | undefined): string {
   return limit === undefined ? target : target.replace(limitPattern, `?limit=${limit}`);
 }
 
-/** The rows that a target asks for; undefined if no page is asked for, or a table, of which no smaller one is cut. */
+/** The rows that a target asks for; undefined without a page. It is undefined for tables, too: they are not cut. */
 function limitIn(kind: AnswerKind, target: string): number | undefined {
   if (kind === 'csv' || target.includes('select=')) return undefined;
   const digits = limitPattern.exec(target)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The place of the answer to a target. All pages that begin at one row of a list have the same one. */
+/** The place of the answer to a target. All pages that begin at the same row of a list have the same place. */
 function placeOf({ key, sharingKey }: Caller, epoch: Epoch, kind: AnswerKind, target: string): AnswerPlace {
   const list = limitIn(kind, target) === undefined ? target : target.replace(limitPattern, '?');
   return { upstreamKey: key, sharingKey, epoch, name: `${epoch} ${kind} ${list}` };
@@ -287,5 +287,5 @@ function valueIn(text: string, kind: AnswerKind): unknown {
     : jsonOf({ ...read, contentType: 'application/json' });
 }
 
-/** The most ended epochs that are remembered: more than end within a short time. */
+/** The most ended epochs that are remembered. Within a short time fewer epochs end. */
 const mostEnded = 1000;

@@ -1,6 +1,6 @@
 import type { Reuse } from '../epochs.ts';
 
-/** The reuse that the `Cache-Control` of a request asks for (RFC 9111 §5.2.1). Its other directives change nothing here. */
+/** The reuse that the `Cache-Control` of a request asks for (RFC 9111 §5.2.1). Other directives are ignored. */
 export function reuseOf(cacheControl: string | undefined): Reuse {
   if (cacheControl === undefined) return 'normal';
   const directives = directivesOf(cacheControl);

@@ -10,10 +10,10 @@ export type CacheResult =
   // Read because the request bypassed the cache.
   | 'bypass';
 
-/** Upper bounds of the buckets of ages, in seconds: those of usual lifetimes, and of an hour after that. */
+/** Upper bounds of the buckets of ages, in seconds: usual lifetimes, and up to an hour beyond them. */
 export const ageBounds: readonly number[] = [1, 5, 10, 30, 60, 120, 300, 600, 1200, 3600];
 
-/** Counts reads by noun and result, and how old the answers were that were given without a call. */
+/** Counts reads by noun and result, and the ages of answers that were given without a call. */
 export class CacheCounts {
   readonly #byNoun = new Map<string, Record<CacheResult, number>>();
   readonly #ages = new Tally(ageBounds);
@@ -32,7 +32,7 @@ export class CacheCounts {
     this.#ages.add(milliseconds / 1000);
   }
 
-  /** Seconds since the upstream had given the answers that were given again. */
+  /** The ages of the answers that were given without a call, in seconds. */
   get ages(): Distribution {
     return this.#ages;
   }

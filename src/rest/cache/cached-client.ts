@@ -67,7 +67,7 @@ const callsOfRefresh = 2;
 /** The interval at which Redis is asked for the answer that another gateway reads anew, in milliseconds. */
 const untilReadMs = 100;
 
-/** One operation's calls through the cache: its reads may be answered without one, its writes renew the key's epoch. */
+/** One operation's calls through the cache. Kept answers may answer its reads, and its writes renew the key's epoch. */
 export class CachedClient implements RestClient {
   readonly #options: CachedClientOptions;
   readonly #client: CallerClient;
@@ -85,7 +85,7 @@ export class CachedClient implements RestClient {
     return this.#read(csv, operation, target);
   }
 
-  /** Sends a write. The epoch of the key is renewed before it is sent, and when it has ended. */
+  /** Sends a write. The epoch of the key is renewed before the write is sent, and again when it has ended. */
   async write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
     const sending = { hasBegun: false };
@@ -96,7 +96,7 @@ export class CachedClient implements RestClient {
     try {
       return await this.#watched(this.#client.write(operation, target, body, { beforeSend }), target);
     } catch (error) {
-      // A write without an answer may still arrive, at the latest when the upstream gives it up. A 5xx may be a proxy's.
+      // A write without an answer may still arrive until the upstream gives it up. A proxy may have sent a 5xx.
       if (sending.hasBegun && (statusOf(error) ?? 500) >= 500) cache.renewLater(caller);
       throw error;
     } finally {
@@ -140,7 +140,7 @@ export class CachedClient implements RestClient {
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const isStale = cache.isStale(answer);
     if (isStale) this.#refresh(answer, read, kept);
-    // Of a page with more rows than are asked for, these count.
+    // If the page has more rows than the read asks for, only the part with these rows counts.
     const share = kept.limit === undefined || answer.limit === undefined ? 1 : kept.limit / answer.limit;
     const refusal = deadline.count(Math.ceil(answer.bytes * share), upstream.bodies.limits.operation);
     if (refusal !== undefined) return Promise.reject(refusal);
@@ -152,8 +152,8 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Refreshes an answer, unless a refresh is in flight in this or another gateway, or another gateway has just done it. The
-   * operation does not wait for it, and may end before it.
+   * Refreshes an answer, unless this or another gateway is refreshing it, or another gateway has just done so. The
+   * operation does not wait for the refresh, and may end before it.
    */
   #refresh<T>(answer: KeptAnswer, read: Read<T>, asked: KeptRead): void {
     const { cache, operation } = this.#options;
@@ -184,8 +184,8 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Passes the answer of the upstream on. It waits until later operations are not given kept answers that this one has shown to
-   * be untrue.
+   * Passes the answer of the upstream on. Waits until kept answers that this answer has shown to be untrue can no
+   * longer be given to later operations.
    */
   async #watched<T>(answer: Promise<T>, target: string): Promise<T> {
     const { cache, caller, operation } = this.#options;

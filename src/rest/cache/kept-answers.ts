@@ -30,7 +30,7 @@ export class KeptAnswer {
   readonly value: unknown;
   /** Characters of its text. */
   readonly length: number;
-  /** The memory that it takes, a generous estimate: texts count twice, as if they were all beyond Latin-1. */
+  /** The memory that it takes, estimated generously: texts count twice, as if every character took two bytes. */
   readonly bytes: number;
   readonly source: AnswerSource;
   /** The rows that were asked for; undefined if it is no page. */
@@ -39,7 +39,7 @@ export class KeptAnswer {
   limitAskedAt: number;
   /** True while a refresh is in flight. */
   isRefreshing = false;
-  /** The earliest time of the next refresh. It is moved on after a refresh has failed. */
+  /** The earliest time of the next refresh. A failed refresh postpones it. */
   refreshFrom = Number.NEGATIVE_INFINITY;
 
   constructor({ name, sharingKey, value, text, source, limit, limitAskedAt }: ReadAnswer) {
@@ -54,13 +54,13 @@ export class KeptAnswer {
   }
 }
 
-/** No answer may take more than this part of the memory: it would drive out all others. */
+/** The largest part of the memory that one answer may take: a larger answer would drive out all others. */
 const largestPart = 1 / 4;
 
 /** The most keys whose generation is remembered. */
 const mostKeys = 10_000;
 
-/** The answers that one process keeps, by name. The one that was asked for the longest ago makes room for others. */
+/** The answers that one process keeps, by name. The least recently used answer makes room for others. */
 export class KeptAnswers {
   readonly #answers: LRUCache<string, KeptAnswer>;
   readonly #generations = new RecentMap<string, number>({ entries: mostKeys });
@@ -92,8 +92,8 @@ export class KeptAnswers {
   }
 
   /**
-   * The generation of a key's answers: a number that is never used again once an answer that is still fresh has been replaced
-   * or has made room. Equal operations of one generation are given the same answers.
+   * The generation of a key's answers. It changes when a fresh answer is replaced or makes room, and is never used
+   * again. Equal operations of one generation are given the same answers.
    */
   generationOf(sharingKey: string): number {
     const known = this.#generations.get(sharingKey);

@@ -3,7 +3,7 @@ import { RecentMap } from '../../recent-map.ts';
 import type { SharedRedis } from '../../redis.ts';
 import type { Epoch } from '../epochs.ts';
 
-/** The place of an answer, and the key that encrypts it in Redis. Names in Redis are made of hashes of it. */
+/** The place of an answer, with the key that encrypts it in Redis. Its name in Redis is a hash. */
 export interface AnswerPlace {
   readonly upstreamKey: string;
   readonly sharingKey: string;
@@ -24,8 +24,8 @@ interface RemoteText {
 const longestText = 2 ** 20;
 
 /**
- * The sealed text: the milliseconds for which it is kept, which may differ between gateways, the rows that were asked for if it
- * is a page, and then the answer.
+ * The form of a sealed text: the milliseconds for which it is kept, which may differ between gateways; the rows that
+ * were asked for if it is a page; and the answer.
  */
 const keptPattern = /^(\d+) (\d*) (.*)$/s;
 
@@ -56,7 +56,7 @@ export class RedisAnswers {
     return text === '' || ageMs < 0 ? undefined : { text, limit: limit === '' ? undefined : Number(limit), ageMs };
   }
 
-  /** Keeps the text of an answer for so many milliseconds; `limit` is as in what is found. The caller does not wait for Redis. */
+  /** Keeps the text of an answer for `forMs` milliseconds; `limit` is the number of rows of a page. Does not wait for Redis. */
   keep(place: AnswerPlace, { text, limit }: Omit<RemoteText, 'ageMs'>, forMs: number): void {
     if (text.length > longestText) return;
     const name = this.#nameOf(place);
@@ -65,8 +65,8 @@ export class RedisAnswers {
   }
 
   /**
-   * True if this gateway is to refresh the answer: it is the first to ask for it within so many milliseconds. Also true if
-   * Redis does not answer.
+   * True if this gateway is to refresh the answer, because it is the first to ask within `forMs` milliseconds. Also
+   * true if Redis does not answer.
    */
   async claim(place: AnswerPlace, forMs: number): Promise<boolean> {
     const name = this.#nameOf(place).replace('answer', 'refresh');

@@ -16,7 +16,7 @@ const prefix = 'cache:epoch:';
 /** The interval at which a gateway tries again to tell Redis of ended epochs, in milliseconds. */
 const tellEveryMs = 200;
 
-/** The most keys that each of two lists remembers: keys whose ended epoch Redis has yet to hear of, and proven keys. */
+/** The most keys in each of two lists: keys whose end of an epoch Redis does not know yet, and proven keys. */
 const mostRemembered = 10_000;
 
 /**
@@ -120,7 +120,7 @@ export class RedisEpochs implements Epochs {
     return { epoch: isKnown ? `${server} ${value}` : undefined, isForeign };
   }
 
-  /** Schedules another try. Until Redis has heard of the end, other gateways use the answers from before it. */
+  /** Schedules another try. Until Redis knows of the end, other gateways use the answers from before. */
   #tellLater(): void {
     if (this.#isTelling) return;
     this.#isTelling = true;

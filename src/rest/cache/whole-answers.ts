@@ -26,15 +26,15 @@ interface WholeAnswer {
 /** The overhead of one answer beside itself and its name, in bytes: the entry and its places in maps and lists. */
 const bytesOfEntry = 500;
 
-/** The memory of the facts about one of its sources, which it may outlive, in bytes. */
+/** The memory of the facts about one of its sources, in bytes. The answer may outlive its sources. */
 const bytesOfSource = 100;
 
-/** No answer may take more than this part of their memory: it would drive out all others. */
+/** The largest part of their memory that one answer may take: a larger one would drive out all others. */
 const largestPart = 1 / 8;
 
 /**
- * The whole answers of queries in one process, by the name of the caller, epoch, generation, operation and variables. One is
- * given until the first of the kept answers that it was made of is stale.
+ * The whole answers of queries in one process, by the name of the caller, epoch, generation, operation and variables.
+ * An answer is used until the first of the kept answers that it was made of is stale.
  */
 export class WholeAnswers {
   readonly #options: WholeAnswersOptions;
@@ -52,7 +52,7 @@ export class WholeAnswers {
     return this.#answers.calculatedSize;
   }
 
-  /** The number of times that one was given so far. */
+  /** The number of times that a whole answer was used so far. */
   get reused(): number {
     return this.#reused;
   }

@@ -10,7 +10,7 @@ export type DriftKind =
   | 'wrong_type'
   // A value is none of those that the document names.
   | 'unknown_enum'
-  // A value is null that the document does not say can be.
+  // A value is null although the document does not allow null.
   | 'unexpected_null';
 
 /** One difference. */
@@ -20,23 +20,23 @@ export interface Difference {
   readonly view: string;
   /** Its member; `*` for the whole answer. */
   readonly column: string;
-  /** In front of the column in metrics and the log, such as `created_by.`. */
+  /** The text in front of the column in metrics and the log, such as `created_by.`. */
   readonly prefix: string;
-  /** True if it is an item of the column's array that differs. */
+  /** True if the difference is in an item of the column's array. */
   readonly isItem: boolean;
   /** The value that differs; undefined for a column that is missing. */
   readonly value: unknown;
 }
 
-/** Called with each difference, with equal ones again and again. */
+/** Called with each difference, also if an equal one was seen before. */
 export type Note = (difference: Difference) => void;
 
 /** True if a row is of no interest, because it is of another organization and the upstream may cut it down. */
 export type IsForeign = (view: string, row: JsonObject) => boolean;
 
 /**
- * Compares answers with their description. Reads only; looks into no value that the document says nothing about, and
- * takes no longer than the answer has rows and columns.
+ * Compares answers with their description. Changes nothing, and skips values that the document does not describe. The
+ * time is bounded by the number of rows and columns of the answer.
  */
 export class Comparison {
   readonly #views: Answers['views'];
@@ -54,7 +54,7 @@ export class Comparison {
     this.#value(body, shape, { view: '', column: '*', prefix: '', isItem: false }, true);
   }
 
-  /** `isDetail` is true if the rows below it, itself included, are in the detail view. */
+  /** Compares a value. `isDetail` is true if the value and the rows below it are in the detail view. */
   #value(value: unknown, shape: Shape, at: ValuePath, isDetail: boolean): void {
     const fitting = shape.either === undefined ? shape : shape.either.find((one) => this.#fits(value, one));
     const type = typeOf(value);
@@ -94,7 +94,7 @@ export class Comparison {
     }
   }
 
-  /** True if a value is of a type of a shape and has what its view requires. */
+  /** True if a value has one of the types of a shape, and every member that the view of the shape requires. */
   #fits(value: unknown, shape: Shape): boolean {
     if (!isOneOf(typeOf(value), shape)) return false;
     const required = shape.view === undefined ? [] : (this.#views[shape.view]?.required ?? []);

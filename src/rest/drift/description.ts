@@ -10,7 +10,7 @@ export interface Shape {
   readonly items?: Shape;
   /** The view that describes an object's members. */
   readonly view?: string;
-  /** Shapes of which one is meant. */
+  /** Shapes of which a value has one. */
   readonly either?: readonly Shape[];
   /** True if it is for requests only, so that an answer need not have it. */
   readonly writeOnly?: boolean;
@@ -18,7 +18,7 @@ export interface Shape {
 
 /** The members of an object. */
 export interface View {
-  /** True if it is a row of a noun: only such members are columns, whose names the upstream alone gives. */
+  /** True for a row of a noun. Only its members are columns, which the upstream alone names. */
   readonly isRow: boolean;
   readonly required: readonly string[];
   readonly columns: Readonly<Record<string, Shape>>;

@@ -13,7 +13,7 @@ export interface DriftCount extends DriftSeries {
   readonly count: number;
 }
 
-/** Called with a difference when it is first seen, and with `other` once more differences are seen than have a series. */
+/** Called when a difference is first seen. Called with `other` once there are more differences than series. */
 export type OnFirstSight = (series: DriftSeries) => void;
 
 /** The most series that are counted by name. */

@@ -5,9 +5,9 @@ import { isObject, type JsonObject } from '../values.ts';
 import { Comparison, type Difference, type IsForeign } from './compare.ts';
 import { type DriftCount, DriftCounts, type DriftSeries, type OnFirstSight } from './drift-counts.ts';
 
-/** Watches if the upstream keeps to the OpenAPI document, in a sample of operations. */
+/** Checks that the upstream keeps to the OpenAPI document, in a sample of operations. */
 export interface DriftWatch {
-  /** The client through which an operation calls: it answers the same, and is watched if the operation is in the sample. */
+  /** Wraps the client of an operation. The answers stay the same, and are watched if the operation is in the sample. */
   readonly watch: (client: RestClient) => RestClient;
   readonly counts: () => readonly DriftCount[];
 }
@@ -61,16 +61,16 @@ function ignored(): void {
   // The caller of the client gets the error.
 }
 
-/** Names of columns as the upstream has them; any other name may be a value, or that of a person. */
+/** Names that may be shown as names of columns. Any other name may be a value, or the name of a person. */
 const plainName = /^[a-z][a-z\d_]{0,49}$/;
 
-/** More names of one process than clients have a use for. */
+/** The most written names that are remembered: more than clients have a use for. */
 const mostWrittenNames = 1000;
 
 /** Compares answers, and counts differences. */
 class Observer {
   readonly counts: DriftCounts;
-  /** Columns beside the document's that clients have set: the upstream may answer them, but clients chose their names. */
+  /** Columns set by clients that the document lacks. The upstream may answer them, but clients chose their names. */
   readonly #written = new Set<string>();
 
   constructor(onFirstSight: OnFirstSight) {
@@ -110,8 +110,8 @@ const documented: ReadonlySet<string> = new Set(
 );
 
 /**
- * A global plugin may belong to another organization than the one that is asked for, and is not shown in full then. Which
- * one `@current` is, no answer says.
+ * True for rows that the upstream may not show in full: global plugins of another organization than the one asked for.
+ * With `@current` the organization is unknown, so every global plugin counts.
  */
 export function foreignTo(target: string): IsForeign {
   const [, , , asked = ''] = target.split('/', 4);
