@@ -93,11 +93,12 @@ export class MemoryRoom {
 
   /**
    * Makes room for `more` bytes of a claim, whose size is then `whole`. If needed, ends the clients that have been
-   * stuck for longest. Returns false if there is still not enough room.
+   * stuck for longest. Returns false, and ends none, if there would still not be enough room.
    */
   fits(more: number, whole = more): boolean {
     const most = whole > this.#largeBytes ? this.#bytes * (1 - shareForSmall) : this.#bytes;
-    while (this.#taken + more > most) if (!this.#cutOne()) return false;
+    const missing = this.#taken + more - most;
+    if (missing > 0 && !this.#cut(missing)) return false;
     return this.#within?.fits(more) ?? true;
   }
 
@@ -118,22 +119,30 @@ export class MemoryRoom {
   }
 
   /**
-   * Ends the client that has been stuck for longest, and releases its claim. Returns false if no client has been stuck
-   * for `shortestStuckMs`.
+   * Ends the clients that have been stuck for longest, and releases their claims, until so many bytes are free. Returns
+   * false, and ends none, if all clients that have been stuck for `shortestStuckMs` have fewer.
    */
-  #cutOne(): boolean {
-    let longest: Claim | undefined;
-    let since = performance.now() - shortestStuckMs;
-    for (const [claim, { stuckSince = Number.POSITIVE_INFINITY }] of this.#readers) {
-      if (claim.bytes === 0 || stuckSince > since) continue;
-      longest = claim;
-      since = stuckSince;
+  #cut(bytes: number): boolean {
+    const latest = performance.now() - shortestStuckMs;
+    const stuck: { readonly claim: Claim; readonly reader: Reader; readonly since: number }[] = [];
+    let left = bytes;
+    for (const [claim, reader] of this.#readers) {
+      const since = reader.stuckSince ?? Number.POSITIVE_INFINITY;
+      if (claim.bytes === 0 || since > latest) continue;
+      stuck.push({ claim, reader, since });
+      left -= claim.bytes;
     }
-    if (longest === undefined) return false;
-    this.#readers.get(longest)?.cut();
-    this.#delist(longest);
-    longest.release();
-    this.#onCut();
+    if (left > 0) return false;
+    stuck.sort((one, other) => one.since - other.since);
+    left = bytes;
+    for (const { claim, reader } of stuck) {
+      if (left <= 0) break;
+      left -= claim.bytes;
+      reader.cut();
+      this.#delist(claim);
+      claim.release();
+      this.#onCut();
+    }
     return true;
   }
 }

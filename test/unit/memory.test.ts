@@ -38,9 +38,18 @@ test('if a room is short, the clients that have been stuck for longest are ended
   expect(room.claim().resize(40)).toBe(true);
   expect(clients.map(({ isCut }) => isCut)).toEqual([false, false, true, true, false]);
   expect([room.taken, process.taken, ended]).toEqual([100, 100, 2]);
-  expect(room.claim().resize(30)).toBe(false);
-  expect(clients.map(({ isCut }) => isCut)).toEqual([true, false, true, true, false]);
   expect(room.claim().resize(20)).toBe(true);
+  expect(clients.map(({ isCut }) => isCut)).toEqual([true, false, true, true, false]);
+});
+
+test('no client is ended for a claim that would have no room after it either', () => {
+  let ended = 0;
+  const room = new MemoryRoom(100, { onCut: () => void (ended += 1) });
+  const clients = [new Client(2000), new Client(3000), new Client()];
+  for (const client of clients) expect(room.claimFor(client).resize(30)).toBe(true);
+  expect([room.claim().resize(71), ended, room.taken]).toEqual([false, 0, 90]);
+  expect([room.claim().resize(70), ended, room.taken]).toEqual([true, 2, 100]);
+  expect(clients.map(({ isCut }) => isCut)).toEqual([true, true, false]);
 });
 
 test('if the process is short, stuck clients of any of its rooms are ended, but not for the sake of a room without them', () => {
