@@ -14,14 +14,14 @@ export interface PageRead {
 export interface Next {
   /** Undefined at the end of the list. */
   readonly position: Position | undefined;
-  /** True if the upstream's `next` named a place at or before the page, or none: then the position is our own. */
+  /** True if the upstream's `next` named no place, or a place at or before the page. The position is then our own. */
   readonly isStuck: boolean;
 }
 
 /**
- * The position that a `next` names. Only its query is read, and of that only what moves through a list. Null is the end;
- * if it does not lead on, rows are counted on as long as `count` says that there are more. An empty page behind all
- * rows that were counted is the end, too.
+ * The position that a `next` names. Only its query is read, and there only the parameters that move through a list.
+ * Null is the end. If it does not lead on, rows are counted on while `count` says that there are more. An empty page
+ * behind all counted rows is the end, too.
  */
 export function nextOf(next: unknown, read: PageRead): Next {
   const isEnd = next === null || next === undefined || (read.rows.length === 0 && isBehindCount(read));
@@ -62,10 +62,10 @@ function positionIn(next: string, read: PageRead): Position | undefined {
   return positionBehind(offset, read);
 }
 
-/** A `next` that says nothing but an offset, as every list but events answers it: not worth parsing. */
+/** A `next` that holds nothing but an offset, as in every list but events. It need not be parsed as a URL. */
 const plainOffset = /^[^?#]*\?(?:limit=\d{1,9}&)?offset=(\d{1,15})$/;
 
-/** Right behind the rows that have come, if any have: a longer step would skip rows, a shorter one repeat them. */
+/** The position behind the rows that have come. A longer step would skip rows, a shorter one repeat them. */
 function positionBehind(offset: number, { at, rows }: PageRead): Position | undefined {
   if (offset <= at.offset) return undefined;
   return { ...at, offset: rows.length > 0 ? at.offset + rows.length : offset };
@@ -82,15 +82,15 @@ function positionBefore(named: Position, { at, filter, rows }: PageRead): Positi
   return isSame && !isBehind(position.boundary, at.boundary) ? { ...counted, boundary: position.boundary } : position;
 }
 
-/** True if a boundary has rows that another one has not. */
+/** True if a boundary has rows that the other boundary lacks. */
 function isBehind(boundary: Boundary | undefined, other: Boundary | undefined): boolean {
   if (boundary === undefined || other === undefined) return boundary !== undefined;
   return boundary.time !== other.time || boundary.ids.length > other.ids.length;
 }
 
 /**
- * The continuation of a list whose `before` includes that moment. A page of this moment only cannot move on by time, so
- * its rows are counted.
+ * The continuation of a list whose `before` includes its moment. A page with rows of one moment only cannot go on by
+ * time, so its rows are counted.
  */
 function withinInstant(instant: string | undefined, rows: readonly Row[], at: Position): Position | undefined {
   if (rows.length === 0 || !rows.every(({ timestamp }) => isSameInstant(timestamp, instant))) return undefined;

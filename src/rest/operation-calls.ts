@@ -11,8 +11,8 @@ export interface MadeCall {
   readonly status: number | undefined;
   readonly milliseconds: number;
   /**
-   * The wave of the call, from 1. A call of a wave began after one of the previous wave had ended. A retry stays in its
-   * wave.
+   * The wave of the call, from 1. A call of a wave began after a call of the previous wave had ended. A retry stays in
+   * its wave.
    */
   readonly wave: number;
   /** The reason of the previous failure if this is a retry: its HTTP status or a code such as `ECONNRESET`. */
@@ -23,7 +23,7 @@ export interface MadeCall {
   readonly cache?: 'hit' | 'stale';
 }
 
-/** Facts about a kept answer beside its value. Times in milliseconds, on the clock of what keeps it. */
+/** Facts about a kept answer beside its value. Times in milliseconds, on the clock of its cache. */
 export interface AnswerSource {
   readonly noun: string;
   /** The time at which the upstream gave it. */
@@ -82,12 +82,12 @@ export class OperationCalls {
     return this.#sources?.length ?? 0;
   }
 
-  /** Those of them whose answers were stale. */
+  /** The cached reads whose answers were stale. */
   get stale(): number {
     return this.#stale;
   }
 
-  /** Facts about the kept answers that it was given, if they were fresh and it wanted to make no call; else none. */
+  /** Facts about the kept answers that it was given. Empty if one of them was stale, or if it wanted to make a call. */
   get sources(): readonly AnswerSource[] {
     const isAll = this.#stale === 0 && this.#surfaces === undefined;
     return isAll ? (this.#sources ?? noSources) : noSources;
@@ -100,12 +100,12 @@ export class OperationCalls {
     return this.#freshUntil;
   }
 
-  /** The surfaces of the calls that it wanted to make, whether these went out, were shared or refused. */
+  /** The surfaces of the calls that it wanted to make, even if they were shared or refused. */
   get surfaces(): ReadonlySet<Surface> {
     return this.#surfaces ?? none;
   }
 
-  /** The calls by their beginning; empty unless it is traced. */
+  /** The calls in the order of their beginning; empty unless the operation is traced. */
   get calls(): readonly MadeCall[] {
     return this.#calls.filter((call) => call !== unfinished).toSorted((a, b) => a.wave - b.wave);
   }
@@ -139,7 +139,7 @@ export class OperationCalls {
     return this.#isTraced ? this.#trace('GET', path, true) : ignored;
   }
 
-  /** Notes that the answer to a call will be fresh until a time at least, whichever operation's call reads it. */
+  /** Notes that the answer to a call stays fresh until a time at least, whichever operation makes the call. */
   limitFreshness(freshUntil: number): void {
     if (freshUntil < this.#freshUntil) this.#freshUntil = freshUntil;
   }
@@ -172,7 +172,7 @@ export class OperationCalls {
 const unfinished: MadeCall = { method: '', path: '', status: undefined, milliseconds: 0, wave: 0, shared: false };
 
 function ignored(): void {
-  // It is not traced.
+  // The operation is not traced.
 }
 
 /** The HTTP status of a failure, if there was an answer. */

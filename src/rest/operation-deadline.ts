@@ -7,7 +7,7 @@ export type EndReason =
   | 'deadline'
   // Its client closed the connection.
   | 'left'
-  // Its answer, or the upstream bodies that it keeps, reached the limit.
+  // Its answer, or the memory of the upstream bodies that it keeps, reached the limit.
   | 'limit';
 
 /** The memory that an operation's upstream bodies would have taken, and its limit, in bytes. */
@@ -18,14 +18,14 @@ export interface BodyExcess {
 
 /** A listener for the end of an operation that comes before the result that it waits for. */
 export interface EndListener {
-  /** True if it has its result: then it is not called. */
+  /** True if it has its result. It is then not called. */
   readonly settled: boolean;
   readonly ended: (error: UpstreamError) => void;
 }
 
 /**
- * The deadline of one operation: its total time, retries and waiting included, or the moment when its client leaves. Calls
- * listen to it and stop when it ends. Call `finish` when the answer is ready, or its timer lives on.
+ * The deadline of one operation: its total time, with retries and waiting, or the moment when its client leaves. Calls
+ * listen to it and stop when it ends. Call `finish` when the answer is ready; otherwise its timer goes on.
  */
 export class OperationDeadline {
   /** On the clock of `performance.now()`, in milliseconds. */
@@ -35,9 +35,7 @@ export class OperationDeadline {
    * deadline passes.
    */
   operations = 1;
-  /**
-   * True if the answers of its calls cause much work: each of its waiters is told in a turn of the event loop of its own.
-   */
+  /** True if the answers of its calls cause much work. Each of its waiters then gets a turn of the event loop of its own. */
   isLarge = false;
   /** The number of characters of decoded bodies that its calls have answered. */
   received = 0;
@@ -74,7 +72,7 @@ export class OperationDeadline {
     this.fail(errorOf(reason));
   }
 
-  /** Ends the operation with an error that all of its calls would meet. */
+  /** Ends the operation with an error that all of its calls would also get. */
   fail(error: UpstreamError): void {
     clearTimeout(this.#timer);
     if (this.#ended !== undefined) return;
@@ -114,7 +112,7 @@ export class OperationDeadline {
   }
 }
 
-/** One error for all operations, because it is used by each and never differs. */
+/** One error for all operations, because it never differs. */
 const hasLeft = new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'left' satisfies EndReason);
 
 function errorOf(reason: EndReason): UpstreamError {
@@ -123,8 +121,8 @@ function errorOf(reason: EndReason): UpstreamError {
 }
 
 /**
- * Ends the operation after the responses that have arrived by now were read. Timers run before that, and a busy process may
- * be late for both.
+ * Ends the operation after the responses that have already arrived were read. Timers run before input, and a busy
+ * process may be late for both.
  */
 function endByDeadline(deadline: OperationDeadline): void {
   setImmediate(endOverdue, deadline);

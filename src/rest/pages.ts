@@ -5,7 +5,7 @@ import { type Collection, collectionPath, target } from './paths.ts';
 import type { Position } from './positions.ts';
 import { isObject, naturalNumber, type Row } from './values.ts';
 
-/** The filter of an event list as REST names it, every value as it is sent (JSON-encoded if REST wants JSON). */
+/** The filter of an event list, by the names of REST. Values are as they are sent (JSON-encoded if REST wants JSON). */
 export interface EventQuery {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
@@ -20,16 +20,16 @@ export interface EventQuery {
 /** One list: a collection and, for events, its filter. Windows of the same list can share pages. */
 export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
-  /** The form that it is read in, unless that is pages of rows of the collection. A cursor of one form is refused by another. */
+  /** The form in which it is read, unless it is read as pages of rows. A cursor of one form is refused by the others. */
   readonly table?: 'csv' | 'rows' | 'tail' | undefined;
 }
 
 /** One page as REST sent it. */
 export interface RestPage {
   readonly rows: readonly Row[];
-  /** Rows of the whole list; undefined if REST does not count (events) or counts nonsense. */
+  /** The number of rows of the whole list; undefined if REST does not count them (events) or sends nonsense. */
   readonly count: number | undefined;
-  /** The start of the page behind this one; undefined at the end of the list, which `next` decides and nothing else. */
+  /** The start of the page behind this one; undefined at the end of the list. Only `next` decides where the end is. */
   readonly next: Position | undefined;
   /** True if the upstream's `next` did not lead on, so that rows are counted on. */
   readonly isStuck: boolean;
@@ -42,12 +42,12 @@ export function listText({ noun, scope, filter, table }: ListRef): string {
   return table === undefined ? text : `${text} ${table}`;
 }
 
-/** Longer filters are named by their hash: as many windows and cursors may have one as there are rows. */
+/** The longest filter that is named by its text. Longer ones are named by a hash, because many cursors may have one. */
 const longestFilter = 500;
 
 const filterTexts = new WeakMap<EventQuery, string>();
 
-/** A filter as text: equal for equal ones. A long one is written out once. */
+/** A filter as text: equal for equal filters. A long filter is written out only once. */
 function filterText(filter: EventQuery): string {
   const known = filterTexts.get(filter);
   if (known !== undefined) return known;
@@ -76,7 +76,7 @@ export function pageTarget(list: ListRef, at: Position, limit: number): string {
 export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
   if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   const results: unknown[] = body['results'];
-  // A row that is no object has no columns; its id says so when it is asked for.
+  // A row that is not an object has no columns. Its missing id fails when it is asked for.
   const rows = results.every(isObject) ? results : results.map((row) => (isObject(row) ? row : noColumns));
   const { next } = body;
   return new LazyPage(next, { at, filter: list.filter, rows, count: naturalNumber(body['count']) });

@@ -17,7 +17,7 @@ export interface Collection {
   readonly scope: string;
 }
 
-/** The project or organization that the key's user has open; the REST API resolves it. Each key may mean another by it. */
+/** The project or organization that the key's user has open. The REST API resolves it, for each key to its own. */
 export const current = '@current';
 
 /** True if a path of the API names what `@current` stands for, or something below it. */
@@ -55,8 +55,8 @@ export function target(path: string, query: readonly (readonly [name: string, va
 const plainSegment = /^[\w.~:@-]{1,200}$/;
 
 /**
- * A path segment, refused if it could become another path. A caller's ids are checked with a proper message long
- * before; what arrives here is an id that an upstream's row holds.
+ * A path segment. Throws if the text could become another path. A caller's ids are checked long before with a proper
+ * message, so a text that fails here comes from an upstream's row.
  */
 function segment(text: string): string {
   if (!plainSegment.test(text) || text === '.' || text === '..') throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
@@ -66,12 +66,12 @@ function segment(text: string): string {
 /** The longest id that is a text, in UTF-16 units; percent-encoded it takes nine times as many bytes at most. */
 const longestTextId = 500;
 
-/** Servers undo slashes and dots even if they are percent-encoded, and some decode twice. */
+/** Texts that leave a segment: servers decode slashes and dots even if percent-encoded, and some decode twice. */
 const leavesSegment = /[/\\\p{Cc}]|%[\da-f]{2}|^\.{1,2}(?:;|$)/iu;
 
 /**
- * True if a text can be the id of a noun whose ids are texts: percent-encoded it stays one path
- * segment for every server on the way. `events/values/` is another endpoint.
+ * True if a text can be the id of a noun whose ids are texts: percent-encoded, it stays one path segment for every
+ * server on the way. `values` is no id, because `events/values/` is another endpoint.
  */
 export function isTextId(text: string): boolean {
   const isInBounds = text !== '' && text.length <= longestTextId && text.isWellFormed();

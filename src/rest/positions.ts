@@ -2,20 +2,20 @@ import { inUtc, isLater, isSameInstant, secondAfter } from './instants.ts';
 import { idText, type Row } from './values.ts';
 
 /**
- * The start of a page in a list. Lists with a count are walked by `offset`; events by time, `before` and `after`
- * standing in for the filter's own, and `offset` counting from there.
+ * The start of a page in a list. Lists with a count are walked by `offset`. Events are walked by time: `before` and
+ * `after` replace the filter's own, and `offset` counts from there.
  */
 export interface Position {
   readonly offset: number;
   readonly before?: string | undefined;
   readonly after?: string | undefined;
-  /** In a list that is walked by time, up to where its rows were answered. */
+  /** In a list that is walked by time, the last rows that were answered. */
   readonly boundary?: Boundary | undefined;
-  /** True if the upstream's `next` led nowhere and no count tells the end of the list: no page can be read from here. */
+  /** True if the upstream's `next` led nowhere and no count shows the end of the list. No page can be read from here. */
   readonly isStuck?: boolean | undefined;
 }
 
-/** The last moment of which rows were answered, and the ids of those: others of the same moment may follow. */
+/** The last moment whose rows were answered, and the ids of these rows: others of the same moment may follow. */
 export interface Boundary {
   readonly time: string;
   readonly ids: readonly string[];
@@ -38,7 +38,7 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
   const time = inUtc(last);
   const { boundary } = counted;
   if (time === undefined) return undefined;
-  // These rows have arrived since, in front of those that were answered.
+  // These rows have arrived since, before the rows that were answered.
   if (isLater(last, boundary?.time)) return counted;
   const start = rows.findLastIndex(({ timestamp }) => timestamp !== last && !isSameInstant(timestamp, last)) + 1;
   const tied = rows.slice(start).map(({ id }) => idText(id));
@@ -55,14 +55,14 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
   return { ...counted, offset: isAllKnown ? 0 : Math.max(counted.offset, all.length), boundary: { time, ids } };
 }
 
-/** At the start of a list no row is later than the first one: later ones have arrived since, and are not waited for. */
+/** The boundary at the start of a list. No row there is later than the first one: later ones have arrived since. */
 export function boundaryOfStart({ offset, before, after }: Position, rows: readonly Row[]): Boundary | undefined {
   const isStart = offset === 0 && (before ?? after) === undefined;
   const time = isStart ? secondAfter(rows[0]?.['timestamp']) : undefined;
   return time === undefined ? undefined : { time, ids: [] };
 }
 
-/** The last ids that fit a boundary, none before one that is missing. */
+/** The last ids that fit into a boundary, up to a row without an id. */
 function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
   const found: string[] = [];
   let bytes = 0;
@@ -74,7 +74,7 @@ function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
   return found.toReversed();
 }
 
-/** The number of rows that a page reads again, beside `limit` new ones. */
+/** The number of answered rows that a page reads again, beside `limit` new rows. */
 export function overlapOf({ offset, boundary }: Position, limit: number, maximum: number): number {
   const answered = offset === 0 ? (boundary?.ids.length ?? 0) : 0;
   return Math.max(Math.min(answered, maximum - limit), 0);

@@ -10,14 +10,14 @@ export interface Reach {
   readonly organizations: ReadonlySet<string>;
 }
 
-/** An object as its key names it: `scope` is the id of the project or organization that owns it, empty for these two. */
+/** An object as its key names it. `scope` is the id of its owner; empty for projects and organizations. */
 export interface Reachable {
   readonly noun: NodeType;
   readonly scope: string;
   readonly id: string;
 }
 
-/** True if an object is within reach; without a reach, everything is. `@current` never is within a reach. */
+/** True if an object is within reach. Without a reach, every object is. `@current` is never within a reach. */
 export function reaches(reach: Reach | undefined, { noun, scope, id }: Reachable): boolean {
   if (reach === undefined) return true;
   const owner = ownerTypeOf(noun);
@@ -29,12 +29,12 @@ export function reaches(reach: Reach | undefined, { noun, scope, id }: Reachable
 /** The project or organization that a path of the API names. */
 const owner = /^\/api\/(?<word>projects|organizations)\/(?<id>[^/?]+)/;
 
-/** Paths that name neither: a page of all projects. */
+/** Paths that name no project or organization: a page of all projects. */
 const nameless = /^\/api\/projects\/(?:$|\?)/;
 
 /**
- * True if a REST call stays within reach. `target` is path and query. Unknown paths are outside, so that a path of a new
- * form is refused until it is listed here.
+ * True if a REST call stays within reach. `target` is path and query. Unknown paths are outside, so that a new form of
+ * path is refused until it is listed here.
  */
 export function reachesTarget(reach: Reach | undefined, method: string, target: string): boolean {
   if (reach === undefined) return true;

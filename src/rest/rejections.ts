@@ -17,7 +17,7 @@ const maximumNesting = 20;
 /** Words that stand for the object around them in the errors of Django REST framework. */
 const ownWords: ReadonlySet<string> = new Set(['non_field_errors', 'detail', 'errors', '__all__']);
 
-/** The fields of which a text in place of a list is a message. Other members of an error may hold anything. */
+/** The fields for which a text in place of a list is a message. Other members of an error may hold anything. */
 const requestColumnNames: ReadonlySet<string> = new Set([
   ...Object.values(requestColumns).flat(),
   'tile',
@@ -29,8 +29,8 @@ const requestColumnNames: ReadonlySet<string> = new Set([
 const errorWords: ReadonlySet<string> = new Set(['type', 'code', 'attr', 'status']);
 
 /**
- * The validation errors in a JSON body: `{"name": ["…"]}`, nested and in lists, and `{"detail": "…", "attr": "a__b"}`. Other
- * forms are left out, and so are texts that are not `isSafe`.
+ * The validation errors in a JSON body: `{"name": ["…"]}`, nested and in lists, and `{"detail": "…", "attr": "a__b"}`.
+ * Errors of other forms are left out, and so are texts that are not `isSafe`.
  */
 export function rejectionsOf(body: unknown, isSafe: (text: string) => boolean): readonly Rejection[] {
   const found: Rejection[] = [];
@@ -65,12 +65,12 @@ export function rejectionsOf(body: unknown, isSafe: (text: string) => boolean): 
   return found;
 }
 
-/** True for a message with its code, the form in which the framework gives full details. */
+/** True for a message with its code. Django REST framework gives full details in this form. */
 function isMessage(value: unknown): value is { readonly message: string } {
   return isObject(value) && typeof value['message'] === 'string' && typeof value['code'] === 'string';
 }
 
-/** True for a member's name or an index: nothing else of a path is passed on. */
+/** True for the name of a member, or an index. No other part of a path is passed on. */
 function isName(text: string): boolean {
   return /^(?:[a-z$][\w$]{0,63}|\d{1,4})$/i.test(text);
 }

@@ -16,7 +16,7 @@ export function jsonOf({ status, contentType, text }: DecodedResponse): unknown 
   }
 }
 
-/** The table that a response holds. A proxy's error page with status 200 must not pass for one. */
+/** The table that a response holds. Refuses a proxy's error page with status 200. */
 export function csvOf(response: DecodedResponse): string {
   const { status, contentType, text } = response;
   if (/json/i.test(contentType) || isMarkup(response)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
@@ -33,8 +33,8 @@ export function writtenJson(response: DecodedResponse): unknown {
 }
 
 /**
- * The JSON that a delete answered, if it is JSON. Only its status matters: the hosted service answers with and without a body.
- * A proxy's page with status 200 is no answer to a delete, and throws.
+ * The JSON that a delete answered, if it is JSON. Only the status matters: the hosted service answers with and without
+ * a body. Throws for a proxy's page with status 200, which is no answer to a delete.
  */
 export function deletedJson(response: DecodedResponse): unknown {
   try {

@@ -1,9 +1,9 @@
-/** The longest wait that is believed, in seconds; anything beyond it is taken for a mistake of the upstream's. */
+/** The longest wait that is believed, in seconds. A longer one is taken for a mistake of the upstream. */
 const maximumRetryAfter = 3600;
 
 /**
- * Seconds to wait from a `Retry-After` header (seconds or an HTTP date, RFC 9110 §10.2.3), at most an hour. A date is one of the
- * sender's clock, which its `Date` header says.
+ * Seconds to wait from a `Retry-After` header (seconds or an HTTP date, RFC 9110 §10.2.3), at most an hour. A date is
+ * on the sender's clock, which its `Date` header shows.
  */
 export function retryAfterSeconds(header: string | undefined, date?: string, now = Date.now()): number | undefined {
   if (header === undefined) return undefined;

@@ -27,7 +27,7 @@ export function runningOperation(tenant: Tenant, listedName: string | undefined)
   return allowing.size === roles.size ? tenant : partOf(tenant, allowing);
 }
 
-/** True if whatever the callers of a tenant run reaches all that their key sees. */
+/** True if the callers of a tenant may reach all that their key sees. */
 export function reachesAll({ reach, roles }: Tenant): boolean {
   return reach === undefined && roles === undefined;
 }
@@ -44,7 +44,7 @@ function partOf(tenant: Tenant, roles: ReadonlyMap<string, Role>): Tenant | unde
   return part;
 }
 
-/** Follows from the roles alone, so that the part of a part is that of the whole. */
+/** The part of a tenant with these roles. Only the roles decide, so a part of a part is also a part of the whole. */
 function toPart(tenant: Tenant, roles: ReadonlyMap<string, Role>): Tenant {
   const all = [...roles.values()];
   const mutationNames = new Set(all.flatMap(({ mutations }) => [...mutations]));
@@ -71,7 +71,7 @@ function unionOf(roles: readonly Role[]): Reach | undefined {
   };
 }
 
-/** Everything that a role says, as JSON. */
+/** The contents of a role as JSON. */
 export function roleContents([name, { reach, mutations, documents }]: readonly [string, Role]): unknown {
   const within = reach && [[...reach.projects], [...reach.organizations]];
   return [name, within ?? null, [...mutations], documents === undefined ? null : [...documents]];

@@ -10,11 +10,10 @@ export interface SingleFlightOptions {
 const mostIdle = 1000;
 
 /**
- * A single flight: equal work in flight is done once for all of its waiters. Work is equal if it has the same sharing key
- * and the same name. The sharing key stands for the caller; the user of this class makes it.
- *
- * Work may be joined from its start until it ends, but only within the join window and not after `invalidate`. A later
- * waiter might wait for an answer that never comes, or read data that was overwritten since.
+ * A single flight: equal work in flight is done once for all of its waiters. Work is equal if it has the same sharing
+ * key and the same name. The sharing key stands for the caller, and the user of this class makes it. Work may be joined
+ * from its start until it ends, but only within the join window and not after `invalidate`. A later waiter might wait
+ * for an answer that never comes, or read data that was overwritten since.
  */
 export class SingleFlight<Work extends SharedWork<object>> {
   readonly #options: SingleFlightOptions;
@@ -31,7 +30,7 @@ export class SingleFlight<Work extends SharedWork<object>> {
     return this.#joined;
   }
 
-  /** The work in flight that one more waiter may join, which counts it as joined; undefined if there is none. */
+  /** The work in flight that one more waiter may join; undefined if there is none. Counts the work as joined. */
   find(sharingKey: string, name: string): Work | undefined {
     const work = this.#byKey.get(sharingKey)?.get(name)?.work;
     if (work === undefined || this.#options.now() - work.startedAt >= this.#options.joinWindowMs) return undefined;
@@ -66,7 +65,7 @@ export class SingleFlight<Work extends SharedWork<object>> {
 
   #dropIdle(): void {
     for (const [key, works] of this.#byKey) if (works.size === 0) this.#byKey.delete(key);
-    // Twice the number that is left, so that a new key does not lead to another sweep at once.
+    // The limit is twice the number that is left, so that a new key does not cause another sweep at once.
     this.#sweepAt = Math.max(mostIdle, 2 * this.#byKey.size);
   }
 }

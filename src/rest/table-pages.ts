@@ -5,10 +5,10 @@ import type { ListRef } from './pages.ts';
 import type { Position } from './positions.ts';
 import { isObject } from './values.ts';
 
-/** A page of a list whose rows need have neither ids nor times: as CSV, or as `select` gives them. */
+/** A page of a list as CSV or as the result of `select`. Its rows need neither ids nor times. */
 export interface TablePage<Content> {
   readonly content: Content;
-  /** The continuation of the list behind the page, with its rows counted; undefined if there is none. */
+  /** The position behind the page, found by counting its rows; undefined at the end of the list. */
   readonly end: Position | undefined;
   readonly hasNext: boolean;
 }
@@ -17,8 +17,8 @@ export interface TablePage<Content> {
 type At = Pick<Position, 'offset' | 'before'>;
 
 /**
- * The page of a JSON answer. `next` says whether the list goes on, but not where: if it names the time of the last
- * row, others of that time would be lost. Fails if the list goes on behind no row at all.
+ * The page of a JSON answer. `next` shows if the list goes on, but not where: if it names the time of the last row,
+ * other rows of that time would be lost. Throws if the list goes on behind a page without rows.
  */
 export function toRowsPage(body: unknown, at: At): TablePage<readonly unknown[]> {
   if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
@@ -29,9 +29,9 @@ export function toRowsPage(body: unknown, at: At): TablePage<readonly unknown[]>
 }
 
 /**
- * The page of a CSV answer, which does not say whether its list goes on: an upstream may answer fewer rows than it was
- * asked for, so only an empty page is known to be the end. Plain events come newest first: the pages behind the first
- * end before the second after its newest row, so that events captured since then move no row to another page.
+ * The page of a CSV answer. An answer does not show if its list goes on, and an upstream may send fewer rows than asked
+ * for, so only an empty page is the end. Plain events come newest first. The pages behind the first end before the
+ * second after its newest row, so that later events move no row to another page.
  */
 export function toCsvPage(text: string, { filter }: ListRef, at: At): TablePage<string> {
   const { rows, firstCell } = readCsv(text);

@@ -5,7 +5,7 @@ import type { RestOperation } from './operation-ids.ts';
 import { reachesTarget } from './reach.ts';
 import type { Tenant } from './tenants.ts';
 
-/** The faults of keys that the gateway holds and of the narrowing of their tenants, counted since the start. */
+/** The faults of the keys that the gateway holds, and of the limits of their tenants. Counted since the start. */
 export interface HeldKeyFaults {
   /** REST calls for which the upstream did not take such a key. */
   refusedKeys: number;
@@ -54,7 +54,7 @@ export class HeldKeys {
   }
 }
 
-/** REST calls with a key that the gateway holds for a tenant: the second lock below all that narrows operations. */
+/** Makes REST calls with a key that the gateway holds for a tenant, after a second check of their reach. */
 export class TenantClient implements RestClient {
   readonly #client: RestClient;
   readonly #tenant: Tenant;
@@ -87,7 +87,7 @@ export class TenantClient implements RestClient {
     }
   }
 
-  /** A read may go wherever the tenant reaches, a write wherever one of its mutations does. */
+  /** A read may go where the tenant reaches. A write may go where one of the tenant's mutations reaches. */
   #reaches({ method }: RestOperation, target: string): boolean {
     const { reach, mutations } = this.#tenant;
     const reaches = method === 'GET' ? [reach] : [...mutations.values()];

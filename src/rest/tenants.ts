@@ -1,8 +1,8 @@
 import type { Reach } from './reach.ts';
 
 /**
- * A tenant: one entry of `UPSTREAM_KEYS`, whose users share a key that the gateway holds; or the part of it that users with
- * some of its roles have (see `roles.ts`). It never changes: a reload makes a new one.
+ * A tenant: one entry of `UPSTREAM_KEYS`, whose users share a key that the gateway holds. It may also be the part of
+ * the entry that users with some of its roles have (see `roles.ts`). It never changes: a reload makes a new one.
  */
 export interface Tenant {
   readonly name: string;
@@ -10,11 +10,11 @@ export interface Tenant {
   readonly key: string;
   /** SHA-256 of that key, as base64url: REST calls are shared and counted by it. */
   readonly keyHash: string;
-  /** SHA-256 of the whole entry, or of those of its roles that the users have: whole operations are shared by it. */
+  /** SHA-256 of the whole entry, or of the roles that the users have. Whole operations are shared by it. */
   readonly entryHash: string;
   /** The objects that it may reach; undefined for all that the key sees. */
   readonly reach: Reach | undefined;
-  /** The mutations that it may run by their names, and what each of them may reach: `reach`, or less with roles. */
+  /** The mutations that it may run, by name, with the reach of each: `reach`, or less with roles. */
   readonly mutations: ReadonlyMap<string, Reach | undefined>;
   /** Its roles by their names, in the order of the entry; undefined if all of its users may do the same. */
   readonly roles: ReadonlyMap<string, Role> | undefined;
@@ -30,5 +30,5 @@ export interface Role {
   readonly documents: ReadonlySet<string> | undefined;
 }
 
-/** All tenants by their names. A map, so that no name finds what every object has. */
+/** All tenants by their names. A map has no inherited names, as an object would. */
 export type Tenants = ReadonlyMap<string, Tenant>;

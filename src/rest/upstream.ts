@@ -20,7 +20,7 @@ import type { Route } from './transport/pools.ts';
 /** The REST API, shared by all operations. */
 export interface Upstream {
   readonly clientFor: (caller: Caller | undefined, operation: CallingOperation) => RestClient;
-  /** The error of a caller without a usable key, if that is known before a call is made: no call could succeed. */
+  /** The error of a caller whose key cannot be used, if that is known before any call. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** True if the upstream has shown that it knows the key of this caller, or the gateway holds the key. */
   readonly isAccepted: (caller: Caller) => boolean;
@@ -33,7 +33,7 @@ export interface Upstream {
   readonly callsByTenant: ReadonlyMap<string, number>;
   /** Asks the upstream once, without a key. Resolves to a phrase about its answer; never rejects. */
   readonly check: () => Promise<string>;
-  /** Sends later calls by this route; those in flight end as they began. */
+  /** Sends later calls by this route. Calls in flight end on the old route. */
   readonly reroute: (route: Route) => void;
   readonly close: () => Promise<void>;
   /** The cache of answers; undefined if nothing is cached. */
@@ -77,7 +77,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     reroute: (route) => transport.reroute(route),
     close: () => transport.close(),
     cache,
-    // Nothing is shared with a caller who may read nothing, or remembered.
+    // A caller who may read nothing gets no epoch: nothing is shared or remembered.
     epochOf:
       cache &&
       ((caller, reuse) =>
@@ -101,7 +101,7 @@ function clientsWith(
   };
 }
 
-/** The client without a well-formed key: it sends nothing. */
+/** The client of a caller without a well-formed key. It sends nothing. */
 const anonymousClient: RestClient = {
   getJson: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
   getCsv: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),

@@ -1,7 +1,7 @@
-/** A JSON object as it came from outside: nothing of it is known. */
+/** A JSON object from outside. Nothing is known about its members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A row as REST sent it, under its snake_case names. No column is promised, whatever the contract says. */
+/** A row as REST sent it, with its snake_case names. Any column may be missing, whatever the contract says. */
 export type Row = JsonObject;
 
 /** True if a value is a JSON object: neither null, nor an array, nor a scalar. */
@@ -19,7 +19,7 @@ export function exactDigits(value: unknown): string | undefined {
   return isRaw(value) ? value.rawJSON : undefined;
 }
 
-/** An id as text: `7`, `"7"` and the 20 digits of an integer over 2^53 alike; undefined if it is no id. */
+/** An id as text: `7`, `"7"` and the 20 digits of an integer over 2^53 alike; undefined for a value that is no id. */
 export function idText(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;

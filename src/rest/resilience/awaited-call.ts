@@ -23,14 +23,14 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
     return this.#endsAt;
   }
 
-  /** True if no client has ever waited for it: then it leaves calls of the budget that clients may need. */
+  /** True if no client has ever waited for it. It then leaves calls of the budget that clients may need. */
   get isBackground(): boolean {
     return this.#isBackground;
   }
 
   /**
-   * Adds an operation as a waiter; `isBackground` is true if no client waits for that. Rejects with an UpstreamError, or
-   * with that of the deadline if the operation ends first.
+   * Adds an operation as a waiter; `isBackground` is true if no client waits for the operation. Rejects with an
+   * UpstreamError, or with the deadline's error if the operation ends first.
    */
   join({ deadline, calls, isBackground = false }: AwaitingOperation): Promise<T> {
     this.#isBackground &&= isBackground;
@@ -74,7 +74,7 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
   }
 
   /**
-   * Ends the call with an error. Some errors also end the operations that wait, because everything else that they read would
+   * Ends the call with an error. Some errors also end the waiting operations, because all of their other reads would
    * fail alike.
    */
   protected reject(error: unknown): void {
@@ -130,7 +130,7 @@ class Waiter<T> implements EndListener {
   }
 
   /**
-   * Called when the operation ends before the call. An operation that answers several requests counts as that many timeouts.
+   * Called when the operation ends before the call. An operation that answers several requests counts as several timeouts.
    */
   ended(error: UpstreamError): void {
     const isLate = isOverdue(error);

@@ -13,7 +13,7 @@ type Failure =
   // An operation's deadline passed while the call was in flight: one caller's query may cause that.
   | { readonly kind: 'timeout' };
 
-/** The points, without an answer in between, that trip a breaker. There are many, because fast failures do little harm. */
+/** The points without an answer in between that trip a breaker: many, because fast failures do little harm. */
 const enough = 50;
 
 /**
@@ -43,7 +43,7 @@ class Doubt {
   readonly #points = new Map<string, number>();
   #sum = 0;
 
-  /** Adds a failure. True if they suffice to trip a breaker. */
+  /** Adds a failure. Returns true if the failures suffice to trip a breaker. */
   add(cause: string, points: number): boolean {
     if (this.#sum < enough) {
       const before = this.#points.get(cause) ?? 0;
@@ -68,10 +68,10 @@ interface KeyInTrouble {
 }
 
 /**
- * The breaker of the upstream and, behind it, one for each key in trouble. Lost connections trip the upstream's. Server
- * errors and timeouts do if they are those of several keys, and trip the breaker of their key if they are seen on several
- * routes: one slow or broken query stops neither the calls of other callers nor its caller's other calls. Any answer below
- * 500 is a sign of life.
+ * The breaker of the upstream and, behind it, one breaker for each key in trouble. Lost connections trip the breaker of
+ * the upstream. Server errors and timeouts trip it if they come from several keys. They trip the breaker of a key if
+ * they come from several of its routes. So one slow or broken query stops neither other callers nor other calls of its
+ * caller. Any answer below 500 is a sign of life.
  */
 export class BreakerRegistry implements Gate {
   readonly #now: () => number;

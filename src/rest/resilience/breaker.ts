@@ -12,7 +12,7 @@ export type Admission =
   | { readonly kind: 'pass' }
   // This call probes the upstream: its sender reports the result to the breaker.
   | { readonly kind: 'probe'; readonly breaker: Breaker }
-  // Another call probes at this moment: ask again when `trial` settles, which it does within `probeWaitMs`.
+  // Another call is probing. Ask again when `trial` settles, which it does within `probeWaitMs`.
   | { readonly kind: 'wait'; readonly trial: Promise<void> }
   | { readonly kind: 'refuse' };
 
@@ -26,7 +26,7 @@ const longestPauseMs = 500;
 /** The time for which a probe without an answer holds back the next one, in milliseconds. */
 const probeMs = 1000;
 
-/** The longest that the caller of a probe, and its waiters, wait for it: less than a second. */
+/** The longest time that the caller of a probe, and the waiters, wait for its result: less than a second. */
 export const probeWaitMs = 750;
 
 /**
@@ -44,9 +44,9 @@ export interface BreakerOptions {
 }
 
 /**
- * Refuses calls to something that does not answer, and probes whether it answers again, with one probe at a time. Its
- * registry counts failures and decides when to trip it. The first probe may follow the trip at once: if the trip was a
- * mistake, the next call proves it and no call is refused.
+ * Refuses calls to something that does not answer, and probes it with one call at a time until it answers again. Its
+ * registry counts failures and decides when to trip it. The first probe may follow the trip at once. If the trip was a
+ * mistake, the next call shows that, and no call is refused.
  */
 export class Breaker {
   readonly #options: BreakerOptions;

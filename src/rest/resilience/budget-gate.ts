@@ -3,7 +3,7 @@ import type { CallBudget, Permit } from '../budget/call-budget.ts';
 import { isRateLimited } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** A call most likely has enough time if at least this many times the recent mean duration is left. */
+/** A call most likely has enough time if this many times the recent mean duration is left. */
 const usualFactor = 1.5;
 
 /** Settings of the gate. */
@@ -51,7 +51,7 @@ export class BudgetGate implements Gate {
       permit = await claim.permit;
     } catch (error) {
       if (attempt.claim === claim) attempt.claim = undefined;
-      // A client's operation has joined it meanwhile, so it may use the calls that background calls leave to others.
+      // A client's operation has joined meanwhile, so the call may use what background calls leave to others.
       if (isRateLimited(error) && isBackground && !attempt.isBackground) return this.#claim(attempt);
       throw error;
     }

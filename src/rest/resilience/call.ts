@@ -46,7 +46,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   /** The attempt in flight. */
   #sent: SentRequest | undefined;
   #sentAt = 0;
-  /** Its response until that is read, which may take long in a busy process. */
+  /** Its response until it is read, which a busy process may do late. */
   #unread: RawResponse | undefined;
   #hasArrived = false;
   #status = 0;
@@ -91,7 +91,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     this.#goOn();
   }
 
-  /** Counts a timeout only if the upstream has the call, and has had it for at least as long as it was held back here. */
+  /** Counts a timeout only if the upstream has had the call for at least as long as the call was held back here. */
   override overdue(): void {
     if (this.#sent === undefined || this.#hasArrived) return;
     if (this.#upstream.now() - this.#sentAt >= this.#heldMs) this.#timeouts += 1;
@@ -109,8 +109,8 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   }
 
   /**
-   * Gives the call up, unless its answer shows whether its key is known. That one goes on to its deadline. Otherwise a
-   * client that keeps leaving could make any number of calls with an invented key.
+   * Gives the call up, unless its answer will show if its key is known: then the call goes on to its deadline.
+   * Otherwise a client that keeps leaving could make any number of calls with an invented key.
    */
   protected override cancel(): void {
     const isMade = this.#sent?.isWaiting === false;
@@ -291,7 +291,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     else this.#goOn();
   }
 
-  /** Gives the value to each waiter that may keep it: what is read counts against an operation's memory. */
+  /** Gives the value to each waiter that may keep it: every read value counts against the memory of its operation. */
   #settle(response: DecodedResponse): void {
     const { bodies, eventLoop } = this.#upstream;
     const body = this.request.isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
@@ -315,7 +315,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   }
 
   #fail(error: unknown): void {
-    // The first refused call may end its operation, so that its other calls lose this waiter.
+    // The refusal of one call may end its operation, so that its other calls lose this waiter.
     if (error instanceof Refusal && this.waiters.length > 0 && !this.isBackground) this.#upstream.onRefused(error);
     this.reject(toDomainError(error));
   }

@@ -26,9 +26,9 @@ interface Entry extends Queued {
 }
 
 /**
- * Limits the calls in flight. Callers take turns: one caller may use every slot while no other waits, and half of them
- * otherwise. It has at most half of the queue. The users of a tenant take turns in the same way within the tenant's part,
- * and one of them has at most half of that. Calls that cannot start before their deadline are shed.
+ * Limits the calls in flight. Callers take turns. One caller may use every slot while no other waits, and otherwise
+ * half of them. A caller may have at most half of the queue. The users of a tenant take turns in the same way, and one
+ * user has at most half of the tenant's part. Calls that cannot start before their deadline are shed.
  */
 export class ConcurrencyLimiter implements Gate {
   readonly #most: number;
@@ -82,7 +82,7 @@ export class ConcurrencyLimiter implements Gate {
     if (entry !== undefined) this.#remove(entry);
     else if (!this.#end(attempt)) return;
     if (outcome.kind !== 'not-sent') this.#meanMs += (outcome.tookMs - this.#meanMs) / 16;
-    // A caller that shared the slots until now may be the only one left, and may have all of them.
+    // A caller that shared the slots until now may be the only one left, and may then use all of them.
     if (this.#queue.size > 0) this.#startWaiting();
   }
 
@@ -111,7 +111,7 @@ export class ConcurrencyLimiter implements Gate {
     this.#inFlightOf.set(queueKey, (this.#inFlightOf.get(queueKey) ?? 0) + 1);
   }
 
-  /** False if it had no slot. */
+  /** Frees the slot of an attempt; false if the attempt had none. */
   #end(attempt: Attempt): boolean {
     if (!attempt.hasSlot) return false;
     attempt.hasSlot = false;

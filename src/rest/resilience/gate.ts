@@ -12,7 +12,7 @@ export interface CallOwner {
   readonly calls: OperationCalls;
   /** The spans of its calls; undefined without tracing. */
   readonly spans: CallSpans | undefined;
-  /** True once one of its calls has succeeded. A 401 after that is about the request, not about the key. */
+  /** True once one of its calls has succeeded. A later 401 is about the request, not about the key. */
   hasSucceeded: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface CallRequest<T> {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** True if it has an effect. Then it is sent only once, and its answer is read even if there is no room for it. */
+  /** True if it has an effect. It is then sent only once, and its answer is read even if there is no room for it. */
   readonly isWrite: boolean;
   /** Awaited after all other gates that hold calls back, right before the call is sent. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
@@ -44,7 +44,7 @@ export interface Attempt {
    * join.
    */
   readonly endsAt: number;
-  /** True if no client waits for it: then it leaves calls of the budget that clients may need. */
+  /** True if no client waits for it. It then leaves calls of the budget that clients may need. */
   readonly isBackground: boolean;
   /** True once all waiters have left. */
   readonly isGivenUp: boolean;
@@ -62,7 +62,7 @@ export interface Attempt {
   permit: Permit | undefined;
   /** True if it goes on after its waiters have left, until its deadline: its answer shows whether the key is known. */
   isProof: boolean;
-  /** Resolves after so many milliseconds; never if the attempt is given up before. */
+  /** Resolves after a time in milliseconds; never if the attempt is given up before. */
   sleep(milliseconds: number): Promise<void>;
   /** Fails for its waiters at once, and goes on until its deadline. */
   overtake(error: Error): void;
@@ -72,7 +72,7 @@ export interface Attempt {
 export type Outcome =
   // It was refused, or given up, before it was sent.
   | { readonly kind: 'not-sent' }
-  // All waiters have left; `timeouts` of them at their deadline, while the upstream had the call.
+  // All waiters have left, and `timeouts` of them left at their deadline while the upstream had the call.
   | { readonly kind: 'given-up'; readonly timeouts: number; readonly tookMs: number }
   // No response came.
   | { readonly kind: 'failed'; readonly fault: Fault; readonly error: Error; readonly tookMs: number }

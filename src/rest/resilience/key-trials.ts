@@ -3,7 +3,7 @@ import type { Caller } from '../caller.ts';
 import { isUnauthenticated, Refusal, type UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The most calls in flight with a key that is not proven: the upstream has not shown yet that it knows it. */
+/** The most calls in flight with an unproven key, which the upstream has not yet shown to know. */
 const mostInFlight = 8;
 
 /** The most calls that wait for the proof of one key, and of all keys together. */
@@ -13,8 +13,8 @@ const mostWaiting = { key: 1000, process: 10_000 } as const;
 const rejectedMs = 5000;
 
 /**
- * The most proven keys that are remembered, and the most rejected ones. The lists are separate, so that invented keys evict
- * invented keys only.
+ * The most proven keys that are remembered, and the most rejected keys. The lists are separate, so that invented keys
+ * only evict invented keys.
  */
 const mostKeys = 10_000;
 

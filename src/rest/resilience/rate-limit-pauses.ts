@@ -2,9 +2,7 @@ import { RecentMap } from '../../recent-map.ts';
 import { isRateLimited, UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/**
- * The longest pause, in seconds. A caller that the upstream refuses for longer tries once after it, and is refused again.
- */
+/** The longest pause, in seconds. A caller that is refused for longer tries once after it, and is refused again. */
 export const longestPause = 60;
 
 /** The time between two reads that have waited, in milliseconds, so that they are not all sent at once. */
@@ -19,8 +17,8 @@ interface Pause {
 }
 
 /**
- * The pauses that the upstream asked for (429), by key and surface: it limits each surface separately. A read waits if the
- * pause ends before its deadline. A write is refused, for its client to repeat.
+ * The pauses that the upstream asked for (429), by key and surface, because it limits each surface separately. A read
+ * waits if the pause ends before its deadline. A write is refused, so that its client repeats it.
  */
 export class RateLimitPauses implements Gate {
   readonly #now: () => number;

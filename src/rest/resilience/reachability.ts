@@ -42,13 +42,13 @@ export interface ReachabilityOptions {
   readonly now: () => number;
 }
 
-/** Watches how calls end, counts failures by reason and place, and logs each change of these once. */
+/** Watches how calls end. Counts failures by reason and place, and logs each change of reason or place once. */
 export class Reachability implements Gate {
   readonly #options: ReachabilityOptions;
   readonly #failures: Readonly<Record<FailurePlace, Map<FailureReason, number>>>;
   readonly #logged: LogThrottle;
   #state: ReachabilityState = { kind: 'unknown' };
-  /** True if the last logged state is that calls fail. */
+  /** True if the last logged state is a failure. */
   #isWarned = false;
 
   constructor(options: ReachabilityOptions) {

@@ -1,12 +1,11 @@
 /** The retries earned by each first attempt. */
 const share = 0.2;
 
-/** The most retries that can be saved up, so that a long calm does not pay for a storm. */
+/** The most retries that can be saved up, so that a long time without failures does not pay for a burst. */
 const maximum = 10;
 
 /**
- * Keeps retries from multiplying the load of a failing upstream: for any number of reads there are at most 20 % as many
- * retries, plus ten.
+ * Keeps retries from multiplying the load of a failing upstream. The retries are at most 20 % of the reads, plus ten.
  */
 export class RetryBudget {
   #tokens = maximum;

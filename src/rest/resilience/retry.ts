@@ -30,8 +30,8 @@ export type Repeat =
 const free: Repeat = { kind: 'free', delayMs: 0, pauseMs: 0 };
 
 /**
- * The way in which a read that failed with `error` may be repeated; undefined if it may not. `mayBeStale` is true if it was
- * sent on a connection that was kept open.
+ * The way in which a read that failed with `error` may be repeated; undefined if it may not be. `mayBeStale` is true if
+ * the read was sent on a connection that was kept open.
  */
 export function repeatOf(error: unknown, mayBeStale: boolean, random = Math.random): Repeat | undefined {
   const delayMs = retryPolicy.delayMs + random() * retryPolicy.spreadMs;

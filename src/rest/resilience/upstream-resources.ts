@@ -46,16 +46,16 @@ export interface UpstreamResources {
 
 /** Settings of the REST side. */
 export interface UpstreamOptions {
-  /** Absolute URL, possibly with a path that is put before every path of the API. */
+  /** An absolute URL. Its path, if it has one, is put before every path of the API. */
   readonly url: string;
   readonly route?: Route | undefined;
   readonly connections: number;
-  /** Most calls in flight; those beyond it wait. */
+  /** The most calls in flight. Further calls wait. */
   readonly maxInFlight: number;
   /** Largest response, decoded, in bytes; by default 8 MiB. */
   readonly maxBodyBytes?: number | undefined;
   readonly bodyRoomLimits: BodyRoomLimits;
-  /** The memory of the process; undefined: there is as much as needed. */
+  /** The memory of the process; undefined means that it is unlimited. */
   readonly memory?: MemoryRoom | undefined;
   readonly eventLoop: EventLoopYield;
   /** The budget of calls; undefined if calls are not limited. */
@@ -66,7 +66,7 @@ export interface UpstreamOptions {
 
 /** The health of the upstream and of the way to it. Counters count since the start. */
 export interface UpstreamHealth {
-  /** Of the upstream's breaker; those of single keys are not reported. */
+  /** The state of the upstream's breaker. Breakers of single keys are not reported. */
   readonly state: BreakerState;
   readonly inFlight: number;
   readonly queued: number;
@@ -87,7 +87,7 @@ export interface UpstreamHealth {
   readonly budgets: Pick<BudgetCounts, 'refusals' | 'waits' | 'left'>;
 }
 
-/** Largest response unless another size is set, in bytes; the reason `BODY_TOO_LARGE` names it. */
+/** The largest response by default, in bytes. The reason `BODY_TOO_LARGE` names it. */
 const largestBody = 8 * 2 ** 20;
 
 /** Extra connections for probes, so that they do not wait behind calls that are never answered. */
@@ -170,7 +170,7 @@ export function healthOf(upstream: UpstreamResources, sharedReads: number): Upst
   };
 }
 
-/** Logs the breaker's opening and closing, each once: it says that it is open after every probe that fails. */
+/** Logs the opening and the closing of the breaker once each, although it reports every failed probe. */
 function logBreaker(
   reachability: Reachability,
   host: string,

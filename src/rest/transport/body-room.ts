@@ -5,8 +5,8 @@ import { averageBytesOnceParsed, bytesOnceParsed } from './json-weight.ts';
 const largeBytes = 2 ** 16;
 
 /**
- * The taken bytes and the length up to which a body is not weighed but assumed to be average. Weighing costs a twelfth of
- * the time for a page of 100 rows. The worst JSON takes five to six times the average.
+ * The most taken bytes, and the longest body, at which a body is not weighed but assumed to be average. Weighing costs
+ * a twelfth of the time for a page of 100 rows. The worst JSON takes five to six times the average.
  */
 const littleTaken = 16 * 2 ** 20;
 const usualLength = 2 ** 18;
@@ -20,7 +20,7 @@ export interface BodyRoomLimits {
 }
 
 /**
- * The bytes of upstream bodies that one operation may keep, for each byte that it may answer; and the least that it may
+ * The bytes of upstream bodies that one operation may keep for each byte that it may answer, and the least that it may
  * keep.
  */
 const keptPerAnswered = 4;
@@ -29,13 +29,13 @@ const leastKept = 16 * 2 ** 20;
 /** The least memory for bodies of the upstream, in bytes. It is more if one operation may keep very much. */
 const leastBytes = 128 * 2 ** 20;
 
-/** The limits for operations that may answer so many bytes. */
+/** The limits for operations whose answers may have this many bytes. */
 export function bodyRoomLimitsFor(maxAnswerBytes: number): BodyRoomLimits {
   const operation = Math.max(leastKept, keptPerAnswered * maxAnswerBytes);
   return { operation, process: Math.max(leastBytes, 2 * operation) };
 }
 
-/** The memory that one process has for bodies of the upstream: those that arrive, and those that operations keep. */
+/** The memory that one process has for upstream bodies: those that are arriving, and those that operations keep. */
 export class BodyRoom extends MemoryRoom {
   readonly limits: BodyRoomLimits;
 

@@ -1,4 +1,4 @@
-/** The number of chunks that are joined to one. A chunk of a few bytes takes a hundred bytes of memory and more. */
+/** The number of chunks that are joined to one, because even a chunk of a few bytes takes a hundred bytes of memory. */
 const together = 256;
 
 const empty: Buffer = Buffer.alloc(0);

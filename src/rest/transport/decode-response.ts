@@ -12,11 +12,11 @@ export interface DecodedResponse {
   readonly text: string;
 }
 
-/** Called with the result of a response: a success, or an UpstreamError. */
+/** Called with the result of a response, which is a success or an UpstreamError. */
 export interface DecodedListener {
   readonly succeeded: (response: DecodedResponse) => void;
   readonly failed: (error: unknown) => void;
-  /** Is given the function that reads a large body, and calls it once, when there is time. */
+  /** Takes the function that reads a large body, and calls it once, when there is time. */
   readonly later: (read: () => void) => void;
 }
 

@@ -6,7 +6,7 @@ import { createTransport, type RawResponse, type TransportError } from './transp
 
 /** Options of a fetch. */
 export interface FetchOptions {
-  /** The way to it: a proxy, and whom to trust. */
+  /** The way to the document: a proxy, and the trusted authorities. */
   readonly route?: Route | undefined;
   /** The largest document, decoded. */
   readonly maxBytes: number;

@@ -7,7 +7,7 @@ const shortText = 1024;
 const averageFactor = 4;
 
 /**
- * The memory of an object, a list or a member beside its text, and of an item of a list, in bytes of V8's heap; rounded up.
+ * The memory of an object, a list or a member beside its text, and of an item of a list. In bytes of V8's heap, rounded up.
  */
 const bytesOfPart = 64;
 const bytesOfItem = 8;

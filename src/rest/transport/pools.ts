@@ -49,9 +49,9 @@ export interface Call {
 }
 
 /**
- * The connections of one route. Certificates belong to connections, so a new route needs new ones. The old connections are
- * closed when their last call has ended. undici's own `close` waits for calls, too, but its ProxyAgent then opens no more
- * tunnels for the calls that it still holds.
+ * The connections of one route. Certificates belong to connections, so a new route needs new connections. The old ones
+ * are closed when their last call has ended. undici's own `close` waits for calls, too, but its ProxyAgent then opens
+ * no tunnels for calls that are still waiting.
  */
 export class Pools {
   readonly #options: PoolOptions;
@@ -68,7 +68,7 @@ export class Pools {
     this.#kept = createDispatcher(options, this.#way);
   }
 
-  /** Sends a request, on a new connection if it must be `fresh`. Its sender reports its end with `ended`. */
+  /** Sends a request, on a new connection if it must be `fresh`. The sender reports its end with `ended`. */
   dispatch(call: Call, handler: Dispatcher.DispatchHandler): void {
     const { target: path, method, headers, body = null, fresh = false } = call;
     this.#calls += 1;
@@ -145,7 +145,7 @@ function createDispatcher({ origin, connections }: PoolOptions, { proxy, tls, pr
     uri: proxy,
     requestTls: tls,
     proxyTls,
-    // Without it, undici's pools have default settings, and a proxy that never answers keeps its connection for minutes.
+    // Without it, undici's pools have default settings, and a silent proxy keeps its connection for minutes.
     factory: (to, given) => {
       const options: Pool.Options = Object.assign({}, given, settings);
       // Requests that need no tunnel are sent to the proxy itself.

@@ -13,7 +13,7 @@ export interface RawResponse {
   readonly release: () => void;
 }
 
-/** Called with the end of a request: one of the two, once, and only after `send` has returned. */
+/** Called with the end of a request. One of the two is called, once, and only after `send` has returned. */
 export interface ResponseListener {
   readonly responded: (response: RawResponse) => void;
   readonly failed: (error: TransportError) => void;
@@ -89,7 +89,7 @@ export function createTransport(options: TransportOptions): Transport {
 const noHeaders: IncomingHttpHeaders = {};
 const emptyBody: Buffer = Buffer.alloc(0);
 
-/** Collects one response, and is that response once it is complete. undici calls its methods. */
+/** Collects one response, and becomes that response once it is complete. undici calls its methods. */
 class ResponseReader implements Dispatcher.DispatchHandler, SentRequest, RawResponse {
   status = 0;
   headers = noHeaders;
@@ -199,7 +199,7 @@ function once(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 }
 
 /**
- * The end of the message with which undici's parser reports that a connection ended or was reset within its last body. It
+ * The end of the message of undici's parser for a connection that ended or was reset within its last body. The error
  * has no code.
  */
 const cutShort = '(Invalid EOF state)';

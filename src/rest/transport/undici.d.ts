@@ -1,4 +1,4 @@
-// The parts of undici that are used. All of it takes twice the time to load: it is a whole `fetch` with WebSockets, too.
+// The used parts of undici. Loading all of it takes twice the time, because it has a whole `fetch` and WebSockets.
 
 /** The `connect` that only the whole of undici gives to its pools. */
 declare module 'undici/lib/api/api-connect.js' {
