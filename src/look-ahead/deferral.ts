@@ -2,15 +2,17 @@ import { type FieldNode, type GraphQLResolveInfo, isObjectType } from 'graphql';
 import { executedTree } from './operation-trees.ts';
 import { type DeferUsage, type SelectedField, type Selection } from './selection-tree.ts';
 
-// Which fields come with the same part of an answer. graphql's executors work that out for themselves (`collectFields`
-// and `buildExecutionPlan`), and give resolvers nothing of it.
+// Finds the fields that come with the same part of an answer. graphql's executors work this out for themselves
+// (`collectFields` and `buildExecutionPlan`), but do not tell resolvers.
 
-/** All nodes that stand for the field being executed, whichever parts they are of. */
+/** All nodes of the field that is being executed, from all parts. */
 export function nodesOf(info: GraphQLResolveInfo): readonly FieldNode[] {
   return fieldAt(info.path, info).nodes;
 }
 
-/** The fields of an object of a type that come with the same part as the field that answers it, which is being executed. */
+/**
+ * The fields of an object that come with the same part as the field that is being executed, which answers the object.
+ */
 export function fieldsOfPart(typename: string, info: GraphQLResolveInfo): readonly SelectedField[] {
   const place = fieldAt(info.path, info);
   const type = info.schema.getType(typename);
@@ -34,7 +36,7 @@ function fieldAt({ prev, key, typename }: Path, info: GraphQLResolveInfo): Selec
 
 const none: ReadonlySet<DeferUsage> = new Set();
 
-/** The fragments that wait for a field; one within another waits for what the outer one waits for. */
+/** The outermost fragments that a field waits for. An inner fragment waits for whatever the outer one waits for. */
 function outermostOf(all: readonly (DeferUsage | undefined)[] = [undefined]): ReadonlySet<DeferUsage> {
   const usages = new Set<DeferUsage>();
   for (const usage of all) {

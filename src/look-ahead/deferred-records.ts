@@ -23,23 +23,23 @@ interface Later {
 
 const awaited = new WeakMap<RowRecord, Later>();
 
-/** A record whose fields wait, each for itself, for what they need and the record does not have. */
+/** Makes a record complete later. Each of its fields waits only for what it needs and the record lacks. */
 export function completedLater(record: RowRecord, later: Later): RowRecord {
-  // A field that is not selected never asks for them, and a failure must not end the process.
+  // No field may ask for it, and an unhandled failure must not end the process.
   later.row?.catch(ignore);
   later.scope?.catch(ignore);
   awaited.set(record, { ...awaited.get(record), ...later });
   return record;
 }
 
-/** The record with its row, if this one was answered without; undefined if it was not. */
+/** The record with its row, if it was answered without the row; undefined otherwise. */
 export function withRow(record: RowRecord): Promise<RowRecord | null> | undefined {
   return awaited.get(record)?.row;
 }
 
 /**
- * Prepares a schema for answers in parts: fields wait for the row of their object one by one, so that only those parts
- * wait for it that have one of its columns; and if a format has a field in several parts, it is resolved once.
+ * Prepares a schema for answers in parts. Only fields that need a column wait for the row of their object, so that
+ * other parts need not wait for it. If a format has a field in several parts, the field is resolved once.
  */
 export function attachParts(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -62,7 +62,7 @@ function waiting(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>,
   };
 }
 
-/** The record that has what a field needs; undefined if this one has it. */
+/** The later record that has what a field needs; undefined if the present record has it. */
 function laterFor(
   type: GraphQLObjectType,
   field: GraphQLField<unknown, unknown>,
@@ -77,12 +77,14 @@ function laterFor(
   return isThere ? undefined : later.row;
 }
 
-/** The answers of fields, by the objects that they stand on: for each operation, and for what is started beside it. */
+/**
+ * The answers of fields by the objects that have them. Each operation has its own, and so has each read ahead of it.
+ */
 const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown>>>();
 
 /**
- * Resolves a field once for all parts that have it, with the nodes of all of them, as it is resolved for an answer as a
- * whole: then it makes the same calls, and its objects count once.
+ * Resolves a field once for all of its parts, with the nodes of all of them. It then makes the same calls as in an
+ * answer as a whole, and its objects count once.
  */
 function once(resolve: Resolver): Resolver {
   return (source, args: Readonly<Record<string, unknown>>, context, info) => {
@@ -104,5 +106,5 @@ function fieldsOn(source: unknown, context: GatewayContext): Map<string, unknown
 }
 
 function ignore(): void {
-  // The fields that wait for it meet the failure.
+  // The fields that wait for it report the failure.
 }

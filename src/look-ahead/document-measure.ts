@@ -9,11 +9,13 @@ import {
 import { memoize } from '../memoize.ts';
 import { fragmentsOf, isIntrospection } from './selection-tree.ts';
 
-/** The size of a document, whatever its schema. Fragments count as often as they are spread: that is what is executed. */
+/**
+ * The size of a document under any schema. A fragment counts each time it is spread, because it is executed each time.
+ */
 export interface DocumentMeasure extends Readonly<Counts> {
   readonly operations: number;
   readonly fragments: number;
-  /** The variables that decide about `@defer`. */
+  /** The variables in conditions of `@defer`. */
   readonly deferVariables: ReadonlySet<string>;
 }
 
@@ -21,7 +23,7 @@ export interface DocumentMeasure extends Readonly<Counts> {
 interface Counts {
   aliases: number;
   directives: number;
-  /** Fields at its root. */
+  /** The number of its root fields. */
   rootFields: number;
   /** Fields and fragments at any depth. */
   selections: number;
@@ -29,7 +31,7 @@ interface Counts {
   depth: number;
   /** Nesting of fields below `__schema` and `__type`. */
   introspectionDepth: number;
-  /** Characters of the longest way down through response keys. */
+  /** Characters of the longest path of response keys. */
   longestPath: number;
   /** Bytes of the longest label of `@defer`, as JSON. */
   longestLabel: number;
@@ -46,10 +48,10 @@ const nothing: Readonly<Counts> = {
   longestLabel: 0,
 };
 
-/** Measures a document, which need not be valid. Of several operations, the largest counts. */
+/** Measures a document, which need not be valid. If it has several operations, the largest counts. */
 export const measureOf = memoize((document: DocumentNode): DocumentMeasure => new Measuring(document).measure());
 
-/** Reads each selection set once, those of fragments too, so that fragments of fragments cannot multiply the work. */
+/** Reads each selection set and each fragment once, so that nested fragments cannot multiply the work. */
 class Measuring {
   readonly #document: DocumentNode;
   readonly #ofFragments = new Map<string, Readonly<Counts>>();

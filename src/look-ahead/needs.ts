@@ -6,13 +6,13 @@ import { memoize } from '../memoize.ts';
 import { current } from '../rest/paths.ts';
 import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 
-/** The columns of its own row that a selection on one object needs, and its other reads. */
+/** The needs of a selection on one object: columns of the object's own row, and other reads. */
 export interface Needs {
-  /** The poorest view that has every column selected; undefined if none is. */
+  /** The smallest view that has every selected column; undefined if no column is selected. */
   readonly view: View | undefined;
   /** Relations that can be read as soon as the object's key is known. */
   readonly relations: readonly SelectedField[];
-  /** True if the global id is selected, which names the object's project or organization. */
+  /** True if the global id is selected. A global id names the object's project or organization. */
   readonly globalId: boolean;
   readonly upstreamId: boolean;
 }
@@ -37,8 +37,9 @@ export function needsOfFields(fields: readonly SelectedField[]): Needs {
 }
 
 /**
- * True if the answer of a relation proves that its object exists: its REST path lies below the object's own. A field without
- * arguments that refers to an object by a key at hand answers the owner of the one it stands on.
+ * True if the answer of a relation proves that its object exists, because the relation's REST path is below the
+ * object's own. A field without arguments that refers to an object by a known key proves nothing: it answers the owner
+ * of its object.
  */
 export function proves({ field }: SelectedField): boolean {
   const type = getNamedType(field.type);
@@ -46,8 +47,8 @@ export function proves({ field }: SelectedField): boolean {
 }
 
 /**
- * True if a connection or a payload answers global ids that name a project or an organization: of its rows, or of what
- * was deleted. A project names itself.
+ * True if a connection or a payload answers global ids that name a project or an organization. These are the ids of
+ * rows, or of a deleted object. A project only names itself.
  */
 export const answersScopes: (selection: ObjectSelection) => boolean = memoize(({ fields }) =>
   fields.some(({ field, inside }) => {
@@ -65,12 +66,12 @@ export const wantedOf = memoize(({ fields }: ObjectSelection): Wanted => {
 
 /** The knowledge that an object exists. */
 export type Existence =
-  // The client named its id, which may be anything.
+  // The client named its id, which may be wrong.
   | 'unknown'
-  // A row refers to it, or its owner is at hand.
+  // A row refers to it, or its owner is known.
   | 'assumed';
 
-/** An object, as far as it is known without its row. */
+/** The facts about an object that are known without its row. */
 interface Own {
   readonly type: string;
   readonly id: string | undefined;
@@ -78,7 +79,7 @@ interface Own {
   readonly scope: string | undefined;
 }
 
-/** The view of its own row that has to be read before an object can be answered; undefined if none has. */
+/** The view of its own row that must be read before an object can be answered; undefined if no view must. */
 export function ownView(own: Own, needs: Needs, existence: Existence): View | undefined {
   const { view, relations } = needs;
   if (view !== undefined) return view;
@@ -87,8 +88,8 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
 }
 
 /**
- * True if ids are selected that only the row has: of the project that is `@current`, and of a plugin below `@current`. If a
- * report names the plugins, one read of that project does for all of them instead.
+ * True if an id is selected that only the row has: the id of the `@current` project, or the global id of a plugin below
+ * `@current`. For plugins that a report names, one read of the current project replaces the reads of their rows.
  */
 function isNamedByRow({ type, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
   if (type === 'Project') return id === current && (globalId || upstreamId);

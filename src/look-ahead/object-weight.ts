@@ -15,8 +15,8 @@ import type { Role } from './roles.ts';
 import { type ObjectSelection, type OperationScope, type SelectedField } from './selection-tree.ts';
 
 /**
- * Counts objects that the field being executed answers, before they are made; `owner` is the length of the ids that their
- * global ids hold beside their own. Throws an AnswerLimitError if the answer has too much.
+ * Counts the objects that the current field will answer. `owner` is the length of the owner's ids within their global
+ * ids. Throws an AnswerLimitError if the answer is too large.
  */
 export function countAnswered(
   count: number,
@@ -28,7 +28,7 @@ export function countAnswered(
   answer.add(count, isObjectType(type) ? weightOf(selectionOf(info).on(type)) : nothing, info.path, owner);
 }
 
-/** The weight of the root of an operation at most, whatever its variables are. */
+/** The most that the root of an operation weighs with any variables. */
 export function rootWeight(scope: OperationScope): ObjectWeight {
   const root = rootOf(scope, undefined);
   return root === undefined ? nothing : weightOf(root);
@@ -36,10 +36,10 @@ export function rootWeight(scope: OperationScope): ObjectWeight {
 
 const nothing: ObjectWeight = { objects: 0, bytes: 0, leaves: 0, ids: 0, copies: 0 };
 
-/** Braces and a comma; quotes, a colon and a comma. */
+/** The characters around an object (braces and a comma), and around a member (quotes, a colon and a comma). */
 const [aroundObject, aroundMember] = [3, 4];
 
-/** The weight of an object in an answer, with what is selected on it. */
+/** The weight of an object in an answer, with its selection. */
 export const weightOf: (selection: ObjectSelection) => ObjectWeight = memoize(({ fields, typenames, introspects }) => {
   const weight = { ...nothing, objects: 1, bytes: aroundObject };
   const perColumn = new Map<string, number>();
@@ -51,15 +51,15 @@ export const weightOf: (selection: ObjectSelection) => ObjectWeight = memoize(({
     const isId = name === 'id';
     weight.leaves += 1;
     weight.ids += isId ? 1 : 0;
-    // Both ids are the same column, and the global one is longer than that.
+    // Both ids come from the same column. The global id is longer, so it counts twice.
     const column = name === 'upstreamId' ? 'id' : name;
     if (isFromUpstream(selected)) perColumn.set(column, (perColumn.get(column) ?? 0) + (isId ? 2 : 1));
   }
   for (const responseKey of typenames) weight.bytes += responseKey.length + aroundMember;
   weight.leaves += typenames.length;
-  // Only the answer says how much it has of the schema.
+  // The size of the schema's part is known only from the answer.
   if (introspects) weight.bytes = Number.POSITIVE_INFINITY;
-  // The answer of a report as a whole has what its fields are read from.
+  // The field `body` of a report repeats everything that its other fields are read from.
   const whole = perColumn.get('body') ?? 0;
   perColumn.delete('body');
   weight.copies += whole + Math.max(0, ...perColumn.values());
@@ -74,7 +74,7 @@ function add(weight: { -readonly [Part in keyof ObjectWeight]: number }, inner: 
   weight.copies += inner.copies;
 }
 
-/** True for objects that come with the one that they are selected on: no resolver of theirs counts them. */
+/** True for objects that are answered together with their parent object. No resolver counts them. */
 function comesAlong(selected: SelectedField): selected is SelectedField & { readonly inside: ObjectSelection } {
   const isList = isListType(getNullableType(selected.field.type));
   return !isList && withoutCall.has(selected.role.kind) && selected.inside !== undefined;
@@ -83,7 +83,7 @@ function comesAlong(selected: SelectedField): selected is SelectedField & { read
 /** Roles of fields whose objects cost no further call. */
 const withoutCall: ReadonlySet<Role['kind']> = new Set(['free', 'column', 'organization', 'organizationOf', 'write']);
 
-/** True if a leaf may be a text as long as the upstream likes. */
+/** True if a leaf may be a text of any length from the upstream. */
 function isFromUpstream({ field }: SelectedField): boolean {
   const type = getNamedType(field.type);
   return !isEnumType(type) && type.name !== 'Int' && type.name !== 'Boolean';

@@ -24,8 +24,9 @@ import {
 type Coerced = Readonly<Record<string, unknown>>;
 
 /**
- * The selection on the root of an operation with its coerced variables; undefined if the schema has no operations of its
- * kind. Without variables, it is all that any may select. For the `first part` of an answer, what is deferred is left out.
+ * The selection on the root of an operation with its coerced variables; undefined if the schema has no operations of
+ * its kind. Without variables, it holds everything that any variables may select. For the `first part` of an answer,
+ * deferred fields are left out.
  */
 export function rootOf(
   scope: OperationScope,
@@ -36,7 +37,7 @@ export function rootOf(
   return isObjectType(type) ? treesOf(scope).of(coerced, part).root.on(type) : undefined;
 }
 
-/** True if no variable decides about what an operation selects. */
+/** True if the variables do not affect which fields an operation selects. */
 export function isConstant(scope: OperationScope): boolean {
   return treesOf(scope).isOne;
 }
@@ -62,7 +63,7 @@ export function variablesOf({ variableValues, plainVariables }: ExecutionInfo): 
 
 const treesBySchema = memoize((_schema: GraphQLSchema) => new WeakMap<OperationDefinitionNode, Trees>());
 
-/** The trees that were asked for last: the resolvers of one operation ask one after the other. */
+/** The trees that were used last: the resolvers of one operation use the same ones in turn. */
 let last: Trees | undefined;
 
 function treesOf(scope: OperationScope): Trees {
@@ -74,10 +75,10 @@ function treesOf(scope: OperationScope): Trees {
   return last;
 }
 
-/** The most trees of one operation that are kept, each for other values of its conditions. */
+/** The most trees that are kept for one operation. Each is for other values of its conditions. */
 const mostTrees = 16;
 
-/** The trees of one operation: one, unless variables decide about what is selected. */
+/** The trees of one operation. There is only one, unless variables affect which fields it selects. */
 class Trees {
   readonly scope: OperationScope;
   readonly #conditions: readonly string[];
@@ -89,7 +90,7 @@ class Trees {
     this.#conditions = conditionsOf(scope);
   }
 
-  /** True if no variable decides. */
+  /** True if the variables do not affect which fields are selected. */
   get isOne(): boolean {
     return this.#conditions.length === 0;
   }
@@ -116,7 +117,7 @@ class Trees {
 
   #decisions(coerced: Coerced | undefined, part: 'first part' | undefined): Decisions {
     const given = this.#conditions.filter((name) => coerced !== undefined && name in coerced);
-    // Of the variables, only those that decide are kept.
+    // Only the variables that affect the selection are kept.
     const variables = { sources: {}, coerced: Object.fromEntries(given.map((name) => [name, coerced?.[name]])) };
     const isAny = coerced === undefined;
     return {
@@ -127,7 +128,9 @@ class Trees {
   }
 }
 
-/** The variables that decide which fields an operation selects, also in fragments that it does not spread. */
+/**
+ * The variables that affect which fields an operation selects, including those in fragments that it does not spread.
+ */
 function conditionsOf({ operation, fragments }: OperationScope): readonly string[] {
   const names = new Set<string>();
   const find = ({ selections }: SelectionSetNode): void => {
@@ -147,7 +150,7 @@ function isIncluded(node: SelectionNode, variables: VariableValues): boolean {
   return getDirectiveValues(GraphQLIncludeDirective, node, variables)?.['if'] !== false;
 }
 
-/** Visits every field that an operation may select, once, with the path at which it is met first. */
+/** Visits each field that an operation may select once, with the first path at which it occurs. */
 export function visitFields(scope: OperationScope, visit: (selected: SelectedField, path: string) => void): void {
   const visited = new Set<ObjectSelection>();
   const enter = (selection: ObjectSelection, above: string): void => {

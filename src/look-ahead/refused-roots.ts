@@ -17,9 +17,9 @@ import { roleOf } from './roles.ts';
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Lets every root field that would make REST calls fail at once if the context says why none can succeed: one error for
- * each, before its resolver does any work. Root fields that need no call answer as usual. A mutation that the tenant's entry
- * does not allow fails in the same way.
+ * Lets every root field that would make REST calls fail at once, if the context says why no call can succeed. Each such
+ * field gets one error before its resolver does any work. Root fields that need no call answer as usual. A mutation
+ * that the tenant's entry does not allow fails in the same way.
  */
 export function attachRefusals(schema: GraphQLSchema): void {
   for (const type of [schema.getQueryType(), schema.getMutationType()]) {
@@ -56,7 +56,7 @@ function wouldCall(
   return kind !== 'free';
 }
 
-/** Without repetitions: the same id may stand in the list thousands of times. */
+/** The ids without repetitions, because a list may have the same id thousands of times. */
 function idsOf({ id, ids }: Arguments): readonly unknown[] {
   return Array.isArray(ids) ? [...new Set<unknown>(ids)] : [id];
 }
@@ -67,7 +67,7 @@ function nodeCalls(id: unknown, info: GraphQLResolveInfo): boolean {
   return nodeId.type !== 'Organization' || organizationCalls(nodeId.id, info);
 }
 
-/** A parsed id; undefined for a text that is not one, which the resolver refuses without a call. */
+/** A parsed id; undefined for a text that is no id. The resolver refuses such a text without a call. */
 function unlessRefused<T>(parse: () => T): T | undefined {
   try {
     return parse();
@@ -77,7 +77,10 @@ function unlessRefused<T>(parse: () => T): T | undefined {
   }
 }
 
-/** An organization is known by its id, unless that is `@current`; whatever else is selected of one is read. */
+/**
+ * True if an organization needs a call. Its id is known, unless it is `@current`; everything else that may be selected
+ * is read.
+ */
 function organizationCalls(id: unknown, info: GraphQLResolveInfo): boolean {
   const type = info.schema.getType('Organization');
   if (!isObjectType(type)) return false;

@@ -11,9 +11,9 @@ import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
 import { type Endpoint, endpointOf } from '../rest/endpoints.ts';
 
-/** The cost of a field, as its directives and its type in the SDL say. */
+/** The source of a field's value, which determines its cost. The directives and the type in the SDL give it. */
 export type Role =
-  // Known from the key of its object.
+  // The key of its object is enough.
   | { readonly kind: 'free' }
   // A column of its object's row.
   | { readonly kind: 'column'; readonly view: View }
@@ -60,7 +60,7 @@ function findRole(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>
     return { kind: answer.name === 'Organization' ? 'organization' : 'free' };
   }
   const endpoint = endpointOf(operation);
-  // One of them is a GET.
+  // One mutation uses GET, so the method does not tell.
   if (type.name === 'Mutation') return { kind: 'write', endpoint };
   if (type.name === 'Subscription') return { kind: 'tail', endpoint };
   if (endpoint.report !== '') return { kind: 'report', endpoint };

@@ -22,19 +22,19 @@ import {
 import { memoize } from '../memoize.ts';
 import { type Role, roleOf } from './roles.ts';
 
-// The selection tree of an operation: which fields are selected on which objects, with fragments spread in, fields of
-// one response key merged, and `@skip`, `@include` and `@defer` decided. It is made field by field when a fold visits a
-// field for the first time, and is kept with the document. What is worked out from a selection is a fold over it: a
-// function of a node, memoized (see `needs.ts`).
+// The selection tree of an operation says which fields are selected on which objects. Fragments are spread in, fields
+// with the same response key are merged, and `@skip`, `@include` and `@defer` are decided. The tree grows when a field
+// is first visited, and is kept with the document. Facts about a selection are folds over it: memoized functions of a
+// node (see `needs.ts`).
 
-/** An operation of a document, and what its names mean. */
+/** An operation of a document, with the definitions that its names refer to. */
 export interface OperationScope {
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   readonly operation: OperationDefinitionNode;
 }
 
-/** Decides about the directives of one tree. */
+/** Decides the directives of one tree. */
 export interface Decisions {
   readonly includes: (node: SelectionNode) => boolean;
   /** The arguments of the `@defer` of a fragment; undefined if it has none. */
@@ -46,7 +46,7 @@ export interface Decisions {
 /** Something that has a selection: a field, or the operation. */
 type Selecting = FieldNode | OperationDefinitionNode;
 
-/** A use of `@defer` at one place of the answer, and the one around it. */
+/** A use of `@defer` at one place of the answer, with the use around it. */
 export interface DeferUsage {
   readonly around: DeferUsage | undefined;
 }
@@ -57,7 +57,10 @@ export class SelectionTree {
   readonly decisions: Decisions;
   /** The selection on the root. */
   readonly root: Selection;
-  /** By the use of `@defer` around them; the tree stands for none. Fields that several places share are one. */
+  /**
+   * Selections by the use of `@defer` around them. The tree itself is the key if there is none. A field that several
+   * places share has one selection.
+   */
   readonly #selections = memoize((_around: object) => new WeakMap<object, Selection>());
   #last: { readonly nodes: readonly Selecting[]; readonly selection: Selection } | undefined;
 
@@ -67,9 +70,9 @@ export class SelectionTree {
     this.root = this.at([scope.operation]);
   }
 
-  /** The selection of all nodes of one field together. `usages` are the uses of `@defer` around them, if there are any. */
+  /** The selection of all nodes of one field. `usages` are the uses of `@defer` around the nodes, if there are any. */
   at(nodes: readonly Selecting[], usages?: readonly (DeferUsage | undefined)[]): Selection {
-    // The resolver of a field asks for each object that it stands on.
+    // The resolver of a field asks for the same nodes for each object.
     if (usages === undefined && this.#last?.nodes === nodes) return this.#last.selection;
     const [node] = nodes;
     const isOne = node !== undefined && nodes.length === 1;
@@ -112,13 +115,13 @@ export class Selection {
 /** A selection on objects of one type. */
 export interface ObjectSelection {
   readonly type: GraphQLObjectType;
-  /** The fields, without `__typename` and its like: they cost nothing. */
+  /** The fields, except `__typename` and introspection, which cost nothing. */
   readonly fields: readonly SelectedField[];
   /** The response keys of `__typename`. */
   readonly typenames: readonly string[];
   /** True if the schema is read here. */
   readonly introspects: boolean;
-  /** The number of deferred fragments on each object, those within others included. */
+  /** The number of deferred fragments on each object, including nested ones. */
   readonly deferrals: number;
 }
 
@@ -193,12 +196,15 @@ export function holdsVariable(value: ValueNode): boolean {
   return value.kind === Kind.VARIABLE;
 }
 
-/** Beyond so many deferred fragments on one object, those within others count as one with them. */
+/**
+ * The most deferred fragments on one object that are told apart. A further one counts as part of the fragment around
+ * it.
+ */
 const mostDeferrals = 10_000;
 
 /**
- * Collects the fields that a selection has on objects of a type (GraphQL specification §6.3.2, CollectFields): a fragment
- * counts once, and once more for each `@defer` that it is spread with before it is spread without.
+ * Collects the fields of a selection on objects of a type (GraphQL specification §6.3.2, CollectFields). A fragment
+ * counts once. It counts again for each `@defer` that it is spread with, until it is spread without.
  */
 class Collector {
   readonly #selection: Selection;
@@ -261,7 +267,7 @@ class Collector {
     this.#enter(fragment.selectionSet, usage);
   }
 
-  /** True if a fragment on a type, or on any, applies to the objects. */
+  /** True if a fragment applies to the objects, by its type condition. */
   #applies(condition: string | undefined): boolean {
     if (condition === undefined || condition === this.#type.name) return true;
     const { schema } = this.#selection.tree.scope;
@@ -301,7 +307,7 @@ export function isIntrospection(name: string): boolean {
 export const fragmentsOf = memoize((document: DocumentNode): OperationScope['fragments'] => {
   const definitions = document.definitions.filter((one) => one.kind === 'FragmentDefinition');
   const named = Object.fromEntries(definitions.map((one) => [one.name.value, one]));
-  // Documents are read before they are validated: one may spread a fragment `constructor` that it does not have.
+  // Documents are read before validation, and one may spread an undefined fragment named `constructor`.
   Object.setPrototypeOf(named, null);
   return named;
 });

@@ -18,8 +18,8 @@ import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 const nothingStarted: Started = new Map();
 
 /**
- * Starts the relations of an object whose key is known. Their resolvers run with a record that holds nothing but the
- * key; the fields themselves find the results on the record that their parent answers (see `attachStarted`).
+ * Starts the relations of an object whose key is known. Their resolvers run with a record that holds only the key.
+ * Later, the fields find the results on the record that their parent answers (see `attachStarted`).
  */
 export function startRelations(
   relations: readonly SelectedField[],
@@ -31,7 +31,7 @@ export function startRelations(
   const started = new Map<string, Promise<unknown>>();
   for (const relation of relations) {
     const result = startRelation(relation, record, context, info);
-    // The executor may never ask for it, and its failure must not end the process.
+    // The executor may never ask for the result, and an unhandled failure must not end the process.
     result.catch(() => undefined);
     started.set(relation.responseKey, result);
   }
@@ -49,15 +49,15 @@ async function startRelation(
   return resolve(record, args, context, infoBelow(selected, info));
 }
 
-/** The `info` of a field below the field that `info` is of. */
+/** The `info` for a field below the field of `info`. */
 function infoBelow({ parent, field, nodes, responseKey }: SelectedField, info: GraphQLResolveInfo): GraphQLResolveInfo {
   const path = { prev: info.path, key: responseKey, typename: parent.name };
   return { ...info, fieldName: field.name, fieldNodes: nodes, returnType: field.type, parentType: parent, path };
 }
 
 /**
- * Goes on below relations that have answered while the row of their object is still awaited, because the executor waits
- * for that row. The loaders have what is read here when the executor asks for it.
+ * Reads further below relations that have been answered while the row of their object is still awaited, because the
+ * executor waits for that row. The loaders keep the results for the executor.
  */
 export function startBelow(
   started: Started,
@@ -74,7 +74,7 @@ export function startBelow(
   };
   awaited.then(end, end);
   const isAhead = (): boolean => isAwaited && context.isAhead?.() !== false;
-  // The executor counts the objects that it answers.
+  // These objects are not counted here, because the executor counts them.
   const ahead = { ...context, answer: new AnswerCounter(unlimited, endless, ignore), isAhead };
   for (const relation of expensive) {
     const goOn = (value: unknown): Promise<void> => startFields(relation, value, ahead, infoBelow(relation, info));
@@ -83,8 +83,8 @@ export function startBelow(
 }
 
 /**
- * Runs those fields of an answer that cost calls; `info` is of the field that answers it. Their results are dropped:
- * the loaders keep what was read. It ends where the executor takes over, or learns that the object does not exist.
+ * Runs the fields of an answer that cost calls. `info` is that of the field that answers it. Their results are dropped,
+ * but the loaders keep what was read. The run ends when the executor takes over, or if the object does not exist.
  */
 async function startFields(
   answering: SelectedField,
@@ -123,10 +123,13 @@ const unlimited = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
 const endless = new MemoryRoom(Infinity);
 
 function ignore(): void {
-  // The executor asks for the same, and meets the failure again.
+  // The executor makes the same read and reports the failure.
 }
 
-/** Lets every relation of a REST noun answer with what was started for it, and run its own resolver otherwise. */
+/**
+ * Lets every relation of a REST noun answer with its started result. If none was started, the relation runs its own
+ * resolver.
+ */
 export function attachStarted(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
