@@ -1,6 +1,6 @@
 import type { Claim, MemoryRoom } from '../memory.ts';
 
-/** The most that the data of an answer may have. */
+/** The largest data of an answer. */
 export interface AnswerLimits {
   readonly maxAnswerObjects: number;
   readonly maxAnswerBytes: number;
@@ -8,13 +8,13 @@ export interface AnswerLimits {
 
 /** The weight that one object of a selection adds to an answer. */
 export interface ObjectWeight {
-  /** Itself, and the objects that come with it without a resolver or a call of their own. */
+  /** The number of objects: itself, and those that come with it without a resolver or a call. */
   readonly objects: number;
   /** Bytes of its punctuation and response keys. */
   readonly bytes: number;
   /** The number of its leaves. */
   readonly leaves: number;
-  /** The number of global ids among them, each of which names the owner too. */
+  /** The number of global ids among the leaves. Each of them also names the owner. */
   readonly ids: number;
   /** The most times that it answers the same column of its row. */
   readonly copies: number;
@@ -27,7 +27,7 @@ export interface AnswerExcess {
   /** The count when the limit was passed. */
   readonly count: number;
   readonly limit: number;
-  /** The response path at which that was, without the places in lists. */
+  /** The response path at which the limit was passed, without the places in lists. */
   readonly path: string;
 }
 
@@ -37,24 +37,30 @@ interface ResponsePath {
   readonly key: string | number;
 }
 
-/** Longest text of a value that is in no row: null, a number, the name of an enum's value. */
+/** The longest text of a value that is in no row: null, a number, or the name of an enum's value. */
 const longestLeaf = 40;
 
-/** The length of a global id beyond that, without its owner's id: an organization's holds a UUID that need not be in any row. */
+/**
+ * The further length of a global id, without its owner's id. The global id of an organization holds a UUID that need
+ * not be in any row.
+ */
 const longerId = 32;
 
-/** A number such as `1e20` is answered with five times as many characters, a control character in a CSV with six. */
+/**
+ * The most times that a text grows in an answer. A number such as `1e20` takes five times its characters, a control
+ * character in a CSV six times.
+ */
 const mostGrowth = 6;
 
-/** Memory that an object takes while its answer is made, beside its structure as text, in bytes. */
+/** The memory of an object while its answer is made, in bytes, without its structure as text. */
 const objectBytes = 500;
 
-/** Answers that take less while they are made, as nearly all do, are not counted by the process. */
+/** The size, in bytes, below which an answer claims no memory while it is made. Nearly all answers stay below it. */
 const smallAnswer = 2 ** 20;
 
 /**
- * Counts what one operation answers while resolvers make it: objects, the bytes of their structure, and how often text
- * of the upstream's may be repeated in them. All are upper counts: an object that turns out to be null counts too.
+ * Counts the answer of one operation while resolvers make it: objects, the bytes of their structure, and the times that
+ * a text of the upstream may be repeated. All counts are upper bounds: an object that turns out to be null counts too.
  */
 export class AnswerCounter {
   readonly #limits: AnswerLimits;
@@ -69,12 +75,12 @@ export class AnswerCounter {
   /** Bytes of values that are in no row, at most. */
   #values = 0;
   #copies = 0;
-  /** Characters that were read from the upstream before the operation began. */
+  /** Characters that the upstream answered outside the operation's own calls. */
   #received = 0;
 
   /**
-   * `onExcess` ends the calls that are under way for the answer. Call `finish` when the answer is made, or its room
-   * stays taken.
+   * `onExcess` ends the calls that are still under way for the answer. Once the answer is made, call `finish`, which
+   * releases its memory.
    */
   constructor(limits: AnswerLimits, room: MemoryRoom, onExcess: () => void) {
     this.#limits = limits;
@@ -92,22 +98,22 @@ export class AnswerCounter {
     return this.#state === 'shed';
   }
 
-  /** Nothing more is answered: tasks that still run have been given up. */
+  /** Ends the counting. Tasks that still run can add nothing more. */
   finish(): void {
     if (this.#state === 'open') this.#state = 'done';
     this.#claim?.release();
   }
 
   /**
-   * Counts objects before they are made. `owner` is the length of the ids that their global ids hold beside their own.
-   * Throws once a limit is exceeded, and from then on.
+   * Counts objects before they are made. `owner` is the length of the owner's ids within their global ids. Throws as
+   * soon as a limit is exceeded, and at each later call.
    */
   add(count: number, { objects, bytes, leaves, ids, copies }: ObjectWeight, at: ResponsePath, owner = 0): void {
     if (this.#state !== 'open') throw new AnswerLimitError();
     this.#objects += count * objects;
     this.#bytes += count * bytes;
     this.#values += count * (leaves * longestLeaf + ids * (longerId + owner * 2));
-    // However many objects a list has, each row of it is another.
+    // Copies do not grow with the number of objects, because each row of a list is another one.
     this.#copies += copies;
     const { maxAnswerObjects, maxAnswerBytes } = this.#limits;
     if (this.#objects > maxAnswerObjects) this.#end('objects', this.#objects, maxAnswerObjects, at);
@@ -116,24 +122,24 @@ export class AnswerCounter {
     if (weight > smallAnswer) this.#claimRoom(weight);
   }
 
-  /** Counts a text that is answered beside the columns of rows. */
+  /** Counts a text that comes from no column of a row. */
   addText({ length }: string): void {
     this.#values += length * mostGrowth;
   }
 
-  /** Counts a value of the upstream's that is answered beside the columns of rows. */
+  /** Counts a value of the upstream that comes from no column of a row. */
   addValue(): void {
     this.#copies += 1;
   }
 
-  /** Counts characters that the upstream answered beside the operation's own calls. */
+  /** Counts characters that the upstream answered outside the operation's own calls. */
   receive(characters: number): void {
     this.#received += characters;
   }
 
   /**
-   * The most bytes that the data can have, with what is selected on the root: `received` characters were read from the
-   * upstream.
+   * The most bytes that the data can have, including the selection on the root. `received` is the number of characters
+   * that were read from the upstream.
    */
   mostBytes(root: ObjectWeight, received: number): number {
     const structure = this.#bytes + root.bytes + this.#values + root.leaves * longestLeaf + root.ids * longerId;
@@ -157,7 +163,7 @@ export class AnswerCounter {
 }
 
 /**
- * The answer has reached a limit. No client sees it: the part that was made of the answer is dropped (see
+ * The error of an answer that has reached a limit. Clients never see it, because the unfinished answer is dropped (see
  * `AnswerCounter.excess`).
  */
 export class AnswerLimitError extends Error {
