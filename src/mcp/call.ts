@@ -18,11 +18,11 @@ import { fittingSize, type OperationLimits, refusalsOf } from './tool-cost.ts';
 /** The possible results of the use of a tool, for metrics. */
 export const callResults = [
   'ok',
-  // The arguments do not fit its schema, or one another, or the lists: nothing was run.
+  // The arguments do not fit the schema, each other, or the lists. Nothing was executed.
   'invalid_arguments',
-  // Nothing was called: the gateway refused it, or its caller may not run it.
+  // Nothing was called, because the gateway refused the operation or its caller may not run it.
   'refused',
-  // Something of it failed.
+  // At least one field failed.
   'error',
   // The answer is larger than agents are given.
   'too_large',
@@ -58,7 +58,7 @@ export async function callTool(
   const faults = faultsIn(values, tool.inputSchema, '');
   if (faults.length > 0 || !isObject(values)) return failed(faults.join('\n'), noCalls, 'invalid_arguments');
   const tenant = context.caller?.tenant;
-  // No schema can express these causes. An agent asks again, so the rest of the answer would be made in vain.
+  // No schema can express these causes. The agent will ask again, so answering the other fields would be wasted work.
   const refusals = refusalsOf(tool.operation, values, { ...options, tenant });
   if (refusals.length > 0) {
     return failed(sentencesOf(toPublicErrors(refusals, options), undefined), noCalls, 'invalid_arguments');
@@ -152,7 +152,10 @@ function tooLarge(text: string, { sizing }: Tool): string {
   return `The answer has ${text.length} characters, but at most ${mostCharacters} are given: ${less}.`;
 }
 
-/** The answer of a change that was made: it is never refused, for an agent would make the change again. */
+/**
+ * The shortened answer of a change that was made. Such an answer is never refused, because an agent would then make the
+ * change again.
+ */
 function cut(tool: Tool, text: string, data: unknown, restCalls: RestCalls): ToolAnswer {
   const why = `It was done. ${cutNote(text)}`;
   const structured = JSON.stringify(emptied(data, tool.outputSchema));

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { errorCodes, McpError, type Message } from './message.ts';
 
-/** The edition in which requests say everything themselves. */
+/** The edition without a handshake: each request carries all facts about its client. */
 export const modernEdition = '2026-07-28';
 
 /** The editions with a handshake, newest first. */
@@ -14,21 +14,21 @@ export type Edition = typeof modernEdition | (typeof olderEditions)[number];
 /** All of them, newest first. */
 export const editions: readonly Edition[] = [modernEdition, ...olderEditions];
 
-/** The members of `_meta` that the protocol has for itself. */
+/** The members of `_meta` that the protocol reserves. */
 export const metaNames = {
   version: 'io.modelcontextprotocol/protocolVersion',
   capabilities: 'io.modelcontextprotocol/clientCapabilities',
   server: 'io.modelcontextprotocol/serverInfo',
 } as const;
 
-/** True if an edition is one with a handshake. */
+/** True if an edition has a handshake. */
 export function isOlder(edition: Edition): boolean {
   return edition !== modernEdition;
 }
 
 /**
- * The edition that a request speaks (2026-07-28, Streamable HTTP, Request Metadata). Throws an McpError if it is not spoken
- * here, or if the headers are not those that the edition wants.
+ * The edition of a request (2026-07-28, Streamable HTTP, Request Metadata). Throws an McpError if the gateway does not
+ * support the edition, or if the headers are not those that the edition requires.
  */
 export function editionOf(message: Message, headers: IncomingHttpHeaders): Edition {
   const header = headers['mcp-protocol-version'];
@@ -46,7 +46,7 @@ export function editionOf(message: Message, headers: IncomingHttpHeaders): Editi
 
 function withoutMeta({ method }: Message, header: string | string[] | undefined): Edition {
   if (header === modernEdition) throw invalidMeta(metaNames.version, 'a version of the protocol');
-  // Clients of older editions send the header only once they have made sure of a version.
+  // Clients of older editions send the header only after they have agreed on a version.
   if (header === undefined && method !== 'server/discover') return olderEditions[0];
   if (header === undefined) throw mismatch('MCP-Protocol-Version', header, 'the request', modernEdition);
   return spoken(String(header));
@@ -62,7 +62,7 @@ function spoken(version: string): Edition {
   throw new McpError(errorCodes.unsupportedVersion, 'Unsupported protocol version', { status: 400, data });
 }
 
-/** The headers by which proxies route requests have to say what the body says. */
+/** Checks that the headers by which proxies route requests agree with the body. */
 function checkMirrors({ method, params }: Message, headers: IncomingHttpHeaders): void {
   const named = headers['mcp-method'];
   if (named !== method) throw mismatch('Mcp-Method', named, '`method`', method);

@@ -19,7 +19,7 @@ import { errorCodes, errorText, McpError, type Message, resultText, toMessage } 
 import type { AnswerMethod } from './methods.ts';
 import { challengeOf, type ProtectedResource } from './protected-resource.ts';
 
-/** Which origins may send requests. */
+/** The origins that may send requests. */
 export interface OriginOptions {
   /** The URL under which clients reach the gateway; undefined if they are on this machine. */
   readonly publicUrl: string | undefined;
@@ -48,8 +48,8 @@ export interface McpHandlerOptions extends OriginOptions {
 export type McpHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * The streamable HTTP transport of the Model Context Protocol without sessions: each POST has one message, and is answered
- * by itself, as JSON. There is nothing to listen to by GET, and no session to DELETE.
+ * The streamable HTTP transport of the Model Context Protocol, without sessions. Each POST has one message and is
+ * answered in JSON. There is no stream to GET, and no session to DELETE.
  */
 export function createMcpHandler(options: McpHandlerOptions): McpHandler {
   const { cors, send } = options;
@@ -74,7 +74,7 @@ interface Answer {
   readonly body?: string;
 }
 
-/** Undefined if the client has left. Never rejects. */
+/** The answer to a request; undefined if the client has left. Never rejects. */
 async function answerOf(
   request: IncomingMessage,
   response: ServerResponse,
@@ -93,7 +93,7 @@ async function answerOf(
     if (context.identifying !== undefined)
       Object.assign(context, { identifying: undefined }, await context.identifying);
     const { refusal, caller } = context;
-    // Agents have one share of the budget together, whoever sends them.
+    // All agents share one part of the budget, whichever user they act for.
     context.caller = caller && { ...caller, budgetSubject: agents };
     if (refusal !== undefined) return unauthorized(refusal, requestId, options);
     const message = await readBody(request, bodyLimits.bytes, claim, (text) => toMessage(text, bodyLimits.jsonDepth));
@@ -113,7 +113,7 @@ async function answerOf(
   }
 }
 
-/** Throws an McpError for a request that is not one of an agent. */
+/** Throws an McpError for a request that cannot come from an agent. */
 function refuse(request: IncomingMessage, isAllowed: (origin: string) => boolean): void {
   const { origin, accept } = request.headers;
   if (origin !== undefined && !isAllowed(origin)) throw refusedWith(403, 'Expected no `Origin`, or one that may call.');
@@ -124,8 +124,8 @@ function refuse(request: IncomingMessage, isAllowed: (origin: string) => boolean
 }
 
 /**
- * True if a request with this `Origin` may be answered. A page that made the name of its own host lead here would otherwise
- * use what only this machine may reach (DNS rebinding). `Host` is never looked at: such a page decides what it says.
+ * Makes the check of the header `Origin`. Without the check, a page whose host name resolves to this machine could use
+ * what only this machine may reach (DNS rebinding). `Host` proves nothing, because such a page decides it.
  */
 function createOriginCheck({ publicUrl, corsOrigins }: OriginOptions): (origin: string) => boolean {
   const known = new Set(corsOrigins);
@@ -152,7 +152,7 @@ function toMcpError(error: unknown, report: (error: unknown) => void): McpError 
   return new McpError(code, message, { status, headers: http?.headers });
 }
 
-/** The answer to a request whose token is not taken, as OAuth has it. */
+/** The answer to a request whose token is refused, as OAuth requires it. */
 function unauthorized(refusal: GraphQLError, requestId: string, { resource, report }: McpHandlerOptions): Answer {
   const { message, extensions, http } = toPublicError(refusal, report);
   const { status = 400, headers = {} } = http ?? {};

@@ -24,10 +24,10 @@ export interface ToolOperation extends OperationScope {
 }
 
 /**
- * The schema of the arguments of a tool: the variables of its operation. Arguments that fit it run, or are refused
- * before any call for a cause that no schema can express: a damaged cursor or global id, a time zone that does not
- * exist, the name of a file, `first` beside `last`, an id without its owner, a member of `extra` that has a field of its
- * own, the cost.
+ * The schema of the arguments of a tool: the variables of its operation. Arguments that fit it are run, or refused
+ * before any call for a cause that no schema can express. Such causes are a damaged cursor or global id, an unknown
+ * time zone, the name of a file, `first` beside `last`, an id without its owner, a member of `extra` that has a field
+ * of its own, and the cost.
  */
 export function inputSchemaOf({ schema, operation, maxPageSize }: ToolOperation, uses: VariableUses): JsonSchema {
   const { variableDefinitions: definitions = [] } = operation;
@@ -68,7 +68,7 @@ function variableSchema(
   };
 }
 
-/** The form of a value, if it has a special one, and what its author or the schema says of it. */
+/** A description made of the special form of a value, if it has one, and the text of its author or of the schema. */
 function describedBy({ description: form }: JsonSchema, said: string | undefined): Pick<JsonSchema, 'description'> {
   const sentences = [form, said === undefined ? undefined : oneLine(said)].filter((part) => part !== undefined);
   return sentences.length === 0 ? {} : { description: sentences.join('. ') };
@@ -88,13 +88,16 @@ function defaultOf(schema: GraphQLSchema, definition: VariableDefinitionNode): P
 
 type NamedBy = ReturnType<typeof namedBy>;
 
-/** The type that the ids in all places of a variable name; `any` if they differ, undefined if they are no ids. */
+/**
+ * The type that the ids in all places of a variable name; `any` if the types differ, undefined if the places hold no
+ * ids.
+ */
 function idOf(uses: readonly VariableUse[]): NamedBy {
   const [first, ...others] = new Set(uses.map(namedBy));
   return others.length === 0 ? first : 'any';
 }
 
-/** A value with the bounds of its places, of which the tightest holds. */
+/** A schema with the bounds of all places of a value. The tightest bounds hold. */
 function boundedBy(value: JsonSchema, uses: readonly VariableUse[], maxPageSize: number): JsonSchema {
   const sizes = uses.filter(isPageSize);
   if (sizes.length > 0)
@@ -110,9 +113,9 @@ const mostItems: Readonly<Record<string, number>> = { files: mostFiles, deletedF
 
 /** Describes an id that names the owner of its object. */
 interface Owned {
-  /** True if it has to do so by itself. */
+  /** True if the id itself must name the owner. */
   readonly isGlobal?: boolean;
-  /** The field beside it that may do so instead. */
+  /** The field beside the id that may name the owner instead. */
   readonly owner?: string | undefined;
 }
 
@@ -152,7 +155,10 @@ const dateTime =
 
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
-/** The JSON schema of each scalar. The gateway accepts every value that these allow, except half a surrogate pair. */
+/**
+ * The JSON schema of each scalar. The gateway accepts every value that these schemas allow, except half a surrogate
+ * pair.
+ */
 const scalars: Readonly<Record<string, JsonSchema>> = {
   Boolean: { type: 'boolean' },
   DateTime: { type: 'string', format: 'date-time', pattern: dateTime, description: 'such as 2024-05-01T10:00:00Z' },
@@ -172,7 +178,7 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 const forms = {
   integer: '(?:0|-?[1-9]\\d{0,18})',
   uuid,
-  // A text that can be one segment of a path and that no global id begins with.
+  // A text that can be one segment of a path. No global id begins like this.
   text: '[a-zA-PX-Z0-9][\\w-]{0,198}',
 } as const;
 
@@ -198,7 +204,9 @@ function idSchema(named: NodeType | 'any' | 'tile', { isGlobal = false, owner }:
   return { type: 'string', pattern: `^(?:${texts.join('|')})$`, description };
 }
 
-/** The prefix of all global ids of a type: base64url writes three bytes as four characters. */
+/**
+ * The prefix of all global ids of a type. It is fixed because base64url writes every three bytes as four characters.
+ */
 function globalPrefix(type: NodeType): string {
   const text = `${type}:`;
   return Buffer.from(text.slice(0, text.length - (text.length % 3))).toString('base64url');
@@ -209,14 +217,14 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** The variables of an operation that say how large its answer is: sizes of pages, and lists of ids. */
+/** The variables of an operation that determine the size of its answer: sizes of pages, and lists of ids. */
 export function sizingVariables(uses: VariableUses): readonly string[] {
   const isSizing = ({ argument, field, isItem }: VariableUse): boolean =>
     isPageSize({ argument, field }) || (field !== undefined && argument.name === 'ids' && !isItem);
   return [...uses].filter(([, all]) => all.some(isSizing)).map(([name]) => name);
 }
 
-/** Arguments with ids as texts: JSON may have them as numbers, too. */
+/** Arguments with all ids as texts, because JSON may also have them as numbers. */
 export function withTextIds(values: unknown, schema: JsonSchema): unknown {
   if (!isObject(values)) return values;
   const entries = Object.entries(values).map(([name, value]): [string, unknown] => {

@@ -27,7 +27,7 @@ export function typesOf({ type = [] }: JsonSchema): readonly JsonType[] {
   return typeof type === 'string' ? [type] : type;
 }
 
-/** The same schema, which allows null as well. */
+/** A schema that also allows null. */
 export function orNull(schema: JsonSchema): JsonSchema {
   const types = typesOf(schema);
   const { anyOf, enum: values } = schema;
@@ -43,7 +43,7 @@ export function allowsNull(schema: JsonSchema): boolean {
   return types.length === 0 || types.includes('null');
 }
 
-/** The faults of a value, one sentence for each place and at most ten; `path` is the place of the value. */
+/** The faults of a value: at most ten sentences, one for each place. `path` is the place of the value. */
 export function faultsIn(value: unknown, schema: JsonSchema, path: string): readonly string[] {
   const faults: string[] = [];
   check(value, schema, path, faults);
@@ -83,7 +83,9 @@ function pathTo(path: string, name: string): string {
   return path === '' ? `\`${name}\`` : `\`${path.replaceAll('`', '')}.${name}\``;
 }
 
-/** The expectation that a value does not meet; undefined if the schema allows the value, its members apart. */
+/**
+ * The expectation that a value itself does not meet; undefined if the schema allows the value. Members are not checked.
+ */
 function expectedOf(value: unknown, schema: JsonSchema): string | undefined {
   const types = typesOf(schema);
   if (types.length > 0 && !types.some((type) => isOfType(value, type))) return expectedBy(schema);

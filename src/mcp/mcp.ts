@@ -31,7 +31,7 @@ export interface Agents {
   readonly check: (set: DocumentSet) => void;
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
-  /** Makes the look-up of the tool that an operation is. */
+  /** Makes the function that finds the tool of an operation. */
   readonly toolOf: (documents: () => DocumentSet) => ToolOf;
   /** Makes the handlers of requests, by path. */
   readonly serve: (options: McpOptions) => ReadonlyMap<string, McpHandler>;
@@ -52,10 +52,13 @@ export interface McpOptions extends CallOptions, Pick<OriginOptions, 'corsOrigin
   readonly log: Log;
 }
 
-/** Headers that the protocol wants requests to have. */
+/** Headers that the protocol requires in requests. */
 const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id'];
 
-/** Makes tools of listed documents. `issuer` issues the tokens of agents; undefined if they send keys. */
+/**
+ * Makes the part for agents, with listed documents as tools. `issuer` issues the tokens of agents; undefined if they
+ * send keys.
+ */
 export function createAgents({ tools: names, publicUrl }: McpConfig, options: ToolOptions, issuer?: string): Agents {
   const toolsIn = memoize((set: DocumentSet) => toolsOf(set, names, options));
   const resource = issuer !== undefined && publicUrl !== undefined ? protectedResourceOf(publicUrl, issuer) : undefined;
@@ -88,8 +91,8 @@ function serve(
 }
 
 /**
- * Answers with the metadata from which agents learn who issues tokens. Any page may read it, and send the headers of the
- * protocol.
+ * Makes the handler that answers with the metadata from which agents learn the issuer of tokens. Pages of any origin
+ * may read it, and may send the headers of the protocol.
  */
 function answerWith(body: string): McpHandler {
   const headers = { 'access-control-allow-origin': '*', ...answerHeaders };

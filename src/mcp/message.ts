@@ -21,7 +21,7 @@ interface McpErrorOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A message that is refused, in the protocol's own terms. Everything about the use of a tool is a result instead. */
+/** The refusal of a message in the protocol's own terms. Failures of a tool are results instead. */
 export class McpError extends Error {
   override readonly name = 'McpError';
   readonly code: number;
@@ -49,10 +49,10 @@ export interface Message {
   readonly params: JsonObject;
 }
 
-/** Longest id, which is sent back, and longest name of a method, in characters. */
+/** The longest id and the longest name of a method, in characters. Both are sent back. */
 const longestId = 256;
 
-/** The message in a body. Throws an McpError; batches left the protocol with 2025-06-18. */
+/** The message in a body. Throws an McpError. A batch is refused: the protocol has had none since 2025-06-18. */
 export function toMessage(text: string, maxDepth: number): Message {
   const value = parsed(text, maxDepth);
   if (Array.isArray(value)) throw invalid('Expected one message, but got a list: batches are not taken.');
@@ -97,7 +97,7 @@ export function resultText(id: Message['id'], result: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 
-/** The text of an error; without an id if the request has none that could be read. */
+/** The text of an error. It has no id if the id of the request could not be read. */
 export function errorText(id: Message['id'], { code, message, data }: McpError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
 }

@@ -10,28 +10,28 @@ import type { Tools } from './tools.ts';
 
 /** Collaborators of the methods. */
 export interface MethodOptions extends CallOptions {
-  /** The tools as they are now. */
+  /** The current tools. */
   readonly tools: () => Tools;
-  /** True if tools depend on the token of the caller: then its list is for this caller alone. */
+  /** True if tools depend on the token of the caller. A list of tools is then for this caller alone. */
   readonly isPrivate: boolean;
   /** Called with the outcome of each use of a tool. */
   readonly onCall: (tool: string, result: CallResult) => void;
 }
 
-/** A request, in the edition that it speaks. */
+/** A request and its edition. */
 export interface Asked {
   readonly message: Message;
   readonly edition: Edition;
   readonly context: HttpRequestContext;
 }
 
-/** Stands for tools that there are not: names of operations have no such character. */
+/** The label of unknown tools. No name of an operation has this character. */
 const unknownTool = '-';
 
 /** Answers a request with the JSON text of its result. Rejects with an McpError. */
 export type AnswerMethod = (asked: Asked) => Promise<string> | string;
 
-/** Makes the methods of the protocol that a server of nothing but tools has. */
+/** Makes the methods of a server that only has tools. */
 export function createMethods(options: MethodOptions): AnswerMethod {
   const lists = createLists(options);
   return (asked) => {
@@ -55,7 +55,7 @@ const instructions =
 
 function initialized({ protocolVersion }: JsonObject): string {
   const version = olderEditions.find((one) => one === protocolVersion) ?? olderEditions[0];
-  // Levels of logging are taken, and nothing is ever logged to a client.
+  // The methods for levels of logging are accepted, but clients are never sent a log.
   const capabilities = { tools: {}, logging: {} };
   return JSON.stringify({ protocolVersion: version, capabilities, serverInfo, instructions });
 }
@@ -85,7 +85,7 @@ function createLists({ tools, isPrivate }: MethodOptions): (asked: Asked) => Pro
     for (const tool of tools().values()) {
       if (!tool.isFor(caller?.tenant)) continue;
       const definition = tool.definitionFor(caller?.tenant);
-      // Its cost was planned: requests are answered between two tools.
+      // The cost of the tool was planned just now, so other requests get a turn before the next tool.
       if (!known.has(definition)) await setImmediate();
       const ofTool = known.get(definition) ?? textsOf(definition);
       known.set(definition, ofTool);
@@ -99,7 +99,7 @@ function createLists({ tools, isPrivate }: MethodOptions): (asked: Asked) => Pro
   };
 }
 
-/** The JSON of a tool, as editions want it. */
+/** The JSON of a tool for each kind of edition. */
 interface DefinitionTexts {
   readonly modern: string;
   /** For editions before 2026-07-28, in which the result of a tool is always an object. */

@@ -23,7 +23,7 @@ export function outputSchemaOf(scope: OperationScope): JsonSchema {
 
 interface Scope {
   readonly schema: GraphQLSchema;
-  /** True if every field that may be selected is. */
+  /** True if the variables do not affect which fields are selected. */
   readonly isCertain: boolean;
 }
 
@@ -60,7 +60,7 @@ function bareSchema(type: GraphQLOutputType, below: Selection, scope: Scope): Js
   return different.length === 1 && only !== undefined ? only : { anyOf: different };
 }
 
-/** Texts have no format: the upstream's are passed on as they are. */
+/** Texts have no format, because those of the upstream are passed on unchecked. */
 const scalars: Readonly<Record<string, JsonSchema>> = {
   Boolean: { type: 'boolean' },
   Float: { type: 'number' },
@@ -68,7 +68,7 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
   JSON: {},
 };
 
-/** The least that fits the schema in place of a value: null where that is allowed, and no items of lists. */
+/** The smallest value that fits the schema in place of another: null where null is allowed, and empty lists. */
 export function emptied(value: unknown, schema: JsonSchema): unknown {
   if (allowsNull(schema)) return null;
   if (isList(value)) return [];

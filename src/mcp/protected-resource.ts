@@ -4,7 +4,7 @@ export interface ProtectedResource {
   readonly url: string;
   /** The URL of its metadata, as clients reach it. */
   readonly metadataUrl: string;
-  /** The paths at which requests for the metadata may come, whether or not a proxy takes off a prefix. */
+  /** The paths at which requests for the metadata may arrive. A proxy may remove a prefix or keep it. */
   readonly metadataPaths: readonly string[];
   /** The metadata as JSON. */
   readonly metadata: string;

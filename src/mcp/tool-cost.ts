@@ -8,14 +8,14 @@ import type { ToolOperation } from './input-schema.ts';
 
 /** The cost of a tool over all arguments that its schema allows. */
 export interface ToolCost {
-  /** The fewest and the most REST calls of one use of the tool if nothing is kept. */
+  /** The fewest and the most REST calls of one use of the tool, if nothing is cached. */
   readonly lower: number;
   readonly upper: number;
   /** The longest chain of calls that wait for one another. */
   readonly waves: number;
   /** The number of JSON objects in its largest answer; infinite if that is not known. */
   readonly objects: number;
-  /** The same as a sentence. */
+  /** The cost as a sentence. */
   readonly line: string;
 }
 
@@ -25,7 +25,7 @@ export interface CostLimits {
   readonly maxUpstreamCalls: number;
 }
 
-/** The cost of a tool for callers of a tenant. Without one, callers reach all that their key sees. */
+/** The cost of a tool for callers of a tenant. Without a tenant, callers reach all that their key sees. */
 export function costOf(tool: ToolOperation & CostLimits, tenant?: Tenant): ToolCost {
   const { maxUpstreamCalls } = tool;
   const maxSteps = mostSteps(maxUpstreamCalls);
@@ -65,7 +65,7 @@ function counted(calls: number): string {
   return `${calls} REST ${calls === 1 ? 'call' : 'calls'}`;
 }
 
-/** The variables that make it so expensive, those that say something by their value first. */
+/** Names the variables that make a tool so expensive, with their numbers, switches and lengths of lists. */
 function withVariables(variables: Variables): string {
   const shown = Object.entries(variables).flatMap(([name, value]) => {
     if (typeof value === 'number' || typeof value === 'boolean') return [`${name}: ${value}`];
@@ -93,14 +93,17 @@ export function refusalsOf(
 ): readonly unknown[] {
   const options = { ...tool, tenant, maxSteps: mostSteps(maxUpstreamCalls) };
   const planned = unlessTooLarge(() => planWith(values, { ...options, cursors }));
-  // A tenant that may not reach a part may see the rest.
+  // A tenant that may not reach one part may still see the other parts.
   return (planned?.refusals ?? []).filter((refusal) => !(refusal instanceof ForbiddenError));
 }
 
-/** Sizes of pages that are tried in place of one that costs too much. */
+/** The page sizes that are tried instead of one that costs too much. */
 const smallerSizes = [50, 20, 10, 5, 2, 1];
 
-/** The largest size of pages with which a tool would be within the limits; undefined if there is none, or nothing to size. */
+/**
+ * The largest page size with which a tool stays within the limits; undefined if there is none, or if the tool has no
+ * pages.
+ */
 export function fittingSize(
   tool: ToolOperation,
   sizing: readonly string[],

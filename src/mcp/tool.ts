@@ -37,7 +37,7 @@ interface Annotations {
   readonly openWorldHint: false;
 }
 
-/** A tool for callers who reach the same. */
+/** A tool as it is for callers with the same reach. */
 interface SeenTool {
   readonly cost: ToolCost;
   readonly definition: ToolDefinition;
@@ -53,12 +53,15 @@ export class Tool {
   readonly rootFields: ReadonlySet<string>;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
-  /** The arguments that say how large its answer is. */
+  /** The arguments that determine the size of its answer. */
   readonly sizing: readonly string[];
   readonly #operation: ToolOperation & CostLimits;
   readonly #text: string;
   readonly #annotations: Annotations;
-  /** Tenants that are narrowed reach lists in another way, which costs otherwise. The tool stands for all others. */
+  /**
+   * The tool as each kind of caller sees it. Narrowed tenants read lists in another way, at another cost. The tool
+   * itself is the key for all other callers.
+   */
   readonly #seen = memoize((viewer: Tenant | Tool) =>
     this.#seeAs(costOf(this.#operation, viewer instanceof Tool ? undefined : viewer)),
   );
@@ -84,7 +87,7 @@ export class Tool {
     this.#annotations = annotationsOf(operation, fields);
   }
 
-  /** The tool as callers of a tenant see it: the same object as long as it does not change. */
+  /** The tool as callers of a tenant see it. It is the same object until it changes. */
   definitionFor(tenant: Tenant | undefined): ToolDefinition {
     return this.#seenBy(tenant).definition;
   }
@@ -120,7 +123,7 @@ export class Tool {
     return [...this.rootFields].every((field) => running.mutations.has(field));
   }
 
-  /** Hints for authors of documents about what makes it a poor tool. */
+  /** Hints for authors of documents that tell why it is a poor tool. */
   get hints(): readonly string[] {
     const { upper, objects } = this.#seenBy(undefined).cost;
     const largest = objects * usualCharacters;
@@ -141,7 +144,7 @@ export class Tool {
   }
 }
 
-/** More REST calls than agents should spend at once. */
+/** The most REST calls that agents should spend at once. A tool that needs more gets a hint. */
 const mostUsualCalls = 20;
 
 /** Characters of a usual object of an answer, as JSON. */

@@ -5,7 +5,7 @@ import { type DocumentSet, isTextOf, type ListedDocument } from '../operation/pe
 import { ManifestError } from '../operation/persisted/manifest.ts';
 import { Tool, type ToolOptions } from './tool.ts';
 
-/** The names of operations that are tools, as `MCP_TOOLS` has them: `*` is every query that has a name. */
+/** The names of operations that are tools, as in `MCP_TOOLS`. `*` stands for every query that has a name. */
 export type ToolNames = readonly string[];
 
 /** The tools by their names, in the order of the names. */
@@ -18,8 +18,8 @@ interface NamedOperation {
 }
 
 /**
- * The tools that the documents of a set are. Throws a ManifestError if one of the names is that of no operation, or of
- * several that differ, or is that of a subscription.
+ * The tools among the documents of a set. Throws a ManifestError if a name is unknown, is that of a subscription, or is
+ * that of several operations that differ.
  */
 export function toolsOf(set: DocumentSet, names: ToolNames, options: ToolOptions): Tools {
   const operations = operationsIn(set);
@@ -33,7 +33,7 @@ export function toolsOf(set: DocumentSet, names: ToolNames, options: ToolOptions
   return new Map(tools);
 }
 
-/** Makes the look-up of the tool that an operation is. A caller hears only of tools that it may run. */
+/** Makes the function that finds the tool of an operation. It never returns a tool that the caller may not run. */
 export function createToolOf(documents: () => DocumentSet, toolsIn: (set: DocumentSet) => Tools): ToolOf {
   return (name, text, tenant) => {
     const set = documents();
@@ -44,7 +44,7 @@ export function createToolOf(documents: () => DocumentSet, toolsIn: (set: Docume
   };
 }
 
-/** Not by a locale: the order is the same everywhere. */
+/** Compares texts without a locale, so that the order is the same everywhere. */
 function byText(one: string, other: string): number {
   return one < other ? -1 : 1;
 }

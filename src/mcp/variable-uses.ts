@@ -21,25 +21,25 @@ import { isNoun, type NodeType } from '../rest/nouns.ts';
 /** A place of a document in which a variable stands: an argument, or a field of an input object. */
 export interface VariableUse {
   readonly argument: GraphQLArgument | GraphQLInputField;
-  /** The type of the objects that the field is on, or of the input. */
+  /** The type of the objects that have the field, or of the input. */
   readonly parent: string;
   /** The field that has the argument; undefined for a field of an input object. */
   readonly field: string | undefined;
-  /** The type that the field answers, if that is an object. */
+  /** The type that the field answers, if it is an object type. */
   readonly answer: string | undefined;
   /** True if the variable is one of the items of a list. */
   readonly isItem: boolean;
-  /** The other fields of the same input object, where they are written out. */
+  /** The other fields of the same input object that the document writes out. */
   readonly siblings: readonly string[];
-  /** True if the field answers a page as one value, which has a row at least. */
+  /** True if the field answers a page as one value. Such a page has at least one row. */
   readonly isTable: boolean;
-  /** True if it decides about a directive. */
+  /** True if the variable is the condition of a directive. */
   readonly isCondition: boolean;
-  /** True if null is no value there. */
+  /** True if the place does not allow null. */
   readonly isRequired: boolean;
 }
 
-/** A field of an input object that is written out. */
+/** A field of an input object that the document writes out. */
 interface Input {
   readonly field: GraphQLInputField | undefined;
   readonly type: string;
@@ -49,7 +49,7 @@ interface Input {
 /** The places of each variable of an operation. */
 export type VariableUses = ReadonlyMap<string, readonly VariableUse[]>;
 
-/** The places of each variable of an operation, in its fragments as well. */
+/** The places of each variable of an operation, including places in its fragments. */
 export function variableUses({ schema, fragments, operation }: OperationScope): VariableUses {
   const uses = new Map<string, VariableUse[]>();
   const types = new TypeInfo(schema);
@@ -108,7 +108,7 @@ function isTable(parent: GraphQLCompositeType | null | undefined, field: GraphQL
   return isObjectType(parent) && roleOf(parent, field).kind === 'table';
 }
 
-/** Arguments that say how many rows of a list are wanted. */
+/** The arguments that give the number of rows. */
 const pageSizes: ReadonlySet<string> = new Set(['first', 'last']);
 
 /** True if a place takes the size of a page. */
@@ -117,7 +117,7 @@ export function isPageSize({ argument, field }: Pick<VariableUse, 'argument' | '
 }
 
 /**
- * The type that an id in a place names: a type of objects, any of them, or the tile of a dashboard. Undefined if the
+ * The type that an id in a place names: one type of objects, any of them, or the tile of a dashboard. Undefined if the
  * place holds no id.
  */
 export function namedBy({
@@ -141,12 +141,12 @@ export function namedBy({
   return typeOf(/^[a-z]+/.exec(field)?.[0] ?? '');
 }
 
-/** True if an id has to name the owner of its object by itself, because no argument beside it does. */
+/** True if an id must name the owner of its object itself, because no argument beside it does. */
 export function isAlone({ argument, field, siblings }: VariableUse): boolean {
   return field === undefined && argument.name === 'id' && !siblings.some(isOwner);
 }
 
-/** True if a field of an input names the owner of the object that the `id` beside it is of. */
+/** True if a field of an input names the owner of the object that the `id` beside it identifies. */
 export function isOwner(field: string): boolean {
   return field === 'projectId' || field === 'organizationId';
 }
