@@ -2,15 +2,15 @@ import { exactDigits } from '../rest/values.ts';
 
 /** Measures of a value. */
 export interface MeasuredJson {
-  /** The bytes of its JSON text. If the text exceeds the limit: the bytes of a part that already exceeds it. */
+  /** The bytes of its JSON text. If the text exceeds the limit, the bytes of a part that already exceeds it. */
   readonly bytes: number;
-  /** The number of its objects and lists, itself included. If there are too many: the number that had been counted. */
+  /** The number of objects and lists, including the value itself. If there are too many, the number counted so far. */
   readonly values: number;
-  /** Response path at which the limit was exceeded, without the places in lists; undefined if it was not. */
+  /** Response path at which the limit was exceeded, without the places in lists; undefined if it was not exceeded. */
   readonly path: string | undefined;
 }
 
-/** An object or a list that is still to be measured, and where it stands. */
+/** An object or a list that is still to be measured, and its place. */
 interface Part {
   readonly value: object;
   readonly name: string;
@@ -18,14 +18,14 @@ interface Part {
 }
 
 /**
- * The most objects and lists that an answer may have, those inside JSON values included: each takes far longer to write
- * than its text suggests.
+ * The most objects and lists of an answer, including those inside JSON values. Each takes far longer to write than its
+ * text suggests.
  */
 export const mostValues = 500_000;
 
 /**
- * Measures the JSON text of a value without making it. Stops once the bytes, or the objects and lists, exceed their
- * limit. Does not recurse, because upstreams nest deeply.
+ * Measures the JSON text of a value without making the text. Stops as soon as a limit of bytes, or of objects and
+ * lists, is exceeded. Does not recurse, because upstreams nest deeply.
  */
 export function measureJson(value: unknown, limit: number): MeasuredJson {
   const parts: Part[] = [];
@@ -36,7 +36,7 @@ export function measureJson(value: unknown, limit: number): MeasuredJson {
     const digits = exactDigits(member);
     if (digits !== undefined) return digits.length;
     parts.push({ value: member, name, above });
-    // Its brackets.
+    // The bytes of its brackets.
     return 2;
   };
   let bytes = sizeOf(value, '', undefined);
@@ -80,7 +80,7 @@ function quotedBytes(text: string): number {
   return special.test(text) ? Buffer.byteLength(JSON.stringify(text)) : text.length + 2;
 }
 
-/** The bytes of a number, a boolean or null. JSON leaves out or writes as null whatever else it has no form for. */
+/** The bytes of a number, a boolean or null. JSON leaves out any other value, or writes null for it. */
 function scalarBytes(value: unknown): number {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value).length : 4;
 }
@@ -92,7 +92,7 @@ function pathOf(part: Part): string {
 }
 
 /**
- * The bounds of a path in a message: names, and characters. Names within JSON values come from the upstream, which does
- * not bound them.
+ * The most names and the most characters of a path in a message. Names within JSON values come from the upstream, which
+ * does not limit them.
  */
 const [mostNames, longestPath] = [20, 300];

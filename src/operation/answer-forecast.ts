@@ -14,9 +14,9 @@ interface ForecastOptions {
 
 /** Facts about an answer that are known before its operation runs. */
 export interface AnswerForecast {
-  /** The refusal of an operation that could answer too much; undefined if it may run. */
+  /** The refusal of an operation whose answer could be too large; undefined if it may run. */
   readonly refusal: GraphQLError | undefined;
-  /** True if it takes long to make. */
+  /** True if the answer takes long to make. */
   readonly isLarge: boolean;
 }
 
@@ -30,9 +30,9 @@ export type ForecastAnswer = (
 const manyObjects = 2000;
 
 /**
- * Refuses operations whose answer could have more objects than the limit. For most operations the limit cannot be
- * exceeded with any variables: that is determined once. The size with the actual variables is determined only for the
- * others.
+ * Refuses operations whose answer could have more objects than the limit. Most operations cannot exceed the limit with
+ * any variables, which is determined only once. For all others, the size with the actual variables is determined each
+ * time.
  */
 export function createAnswerForecast(limits: ForecastOptions): ForecastAnswer {
   const forecastWithAny = memoize((prepared: PreparedOperation) => forecastWith(undefined, prepared, limits));
@@ -46,7 +46,7 @@ export function createAnswerForecast(limits: ForecastOptions): ForecastAnswer {
 
 const nothing: AnswerForecast = { refusal: undefined, isLarge: false };
 
-/** The forecast for these variables, or for any if they are undefined. */
+/** The forecast for these variables. If they are undefined, it holds for any variables. */
 function forecastWith(
   variableValues: VariableValues | undefined,
   prepared: PreparedOperation,

@@ -4,13 +4,16 @@ import type { BodyExcess } from '../rest/operation-deadline.ts';
 import { isObject } from '../rest/values.ts';
 import { measureJson, mostValues } from './answer-bytes.ts';
 
-/** An executed operation: its data, the counts of its answer, and how many characters the upstream sent for it. */
+/**
+ * An executed operation: its data, the counts of its answer, and the number of characters that the upstream sent for
+ * it.
+ */
 export interface Executed {
   readonly data: unknown;
   readonly answer: AnswerCounter;
   readonly root: ObjectWeight;
   readonly received: number;
-  /** Bytes of the parts before, if it is a part of an answer. */
+  /** Bytes of the previous parts, if the data is a part of an answer. */
   readonly written?: number | undefined;
 }
 
@@ -40,8 +43,8 @@ export function excessError({ unit, count, limit, path }: AnswerExcess): GraphQL
 }
 
 /**
- * The error that replaces data that was dropped because too much was read for it. `path` is that of a field that was
- * waiting for a read when the limit was reached; undefined if none is known.
+ * The error that replaces data that was dropped because too much was read for it. `path` is the path of a field that
+ * was waiting for a read when the limit was reached; undefined if none is known.
  */
 export function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path']): GraphQLError {
   const names = path?.filter((key) => typeof key === 'string').join('.');
@@ -56,7 +59,7 @@ const longestKept = 1000;
 
 /**
  * The short leaves of each payload of a mutation and of the object in it, so that a client still learns the effect.
- * Everything that was read because of the mutation is dropped. A mutation that was not sent is null.
+ * Everything that was read after the mutation is dropped. A mutation that was not sent is null.
  */
 export function effectOf(data: unknown): unknown {
   return pruned(data, 2);

@@ -6,7 +6,7 @@ import type { JsonObject } from '../rest/values.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
 
-/** JSON from which variables are left out, and the names of these variables, once for each occurrence. */
+/** JSON without its variables, and the names of these variables, once for each occurrence. */
 interface Template {
   readonly text: string;
   readonly variables: readonly string[];
@@ -15,8 +15,8 @@ interface Template {
 /** The arguments of a field. */
 interface FieldArguments {
   /**
-   * The response keys down to the field. For a field of a fragment: those of the first place at which the fragment is
-   * spread.
+   * The response keys down to the field. For a field of a fragment, the path leads through the first place at which the
+   * fragment is spread.
    */
   readonly path: string;
   readonly all: Template;
@@ -27,7 +27,7 @@ interface FieldArguments {
 /** The arguments of all fields of an operation, whatever its variables are. */
 interface OperationArguments {
   readonly fields: readonly FieldArguments[];
-  /** UTF-16 units of the longest template, and how many variables the fullest has. */
+  /** UTF-16 units of the longest template, and the largest number of variables in a template. */
   readonly mostUnits: number;
   readonly mostVariables: number;
   /** The defaults of variables, as JSON. */
@@ -37,14 +37,14 @@ interface OperationArguments {
 /** Throws a GraphQLError if arguments are too large. `text` is the variables of the request as JSON. */
 export type RefuseArguments = (prepared: PreparedOperation, variables: JsonObject | undefined, text: string) => void;
 
-/** UTF-8 has at most three bytes for a UTF-16 unit, percent-encoding three for one of those. */
+/** The most bytes of a UTF-16 unit: three in UTF-8, each of which percent-encoding writes as three. */
 const mostBytesOfUnit = 9;
 
 /**
- * Refuses operations in which the arguments of one field have more than `limit` bytes, as JSON or in the query of a REST
- * call. The arguments of a field multiply, because the field is executed for each object that it stands on. Fields that a
- * directive skips count as well. Arguments of a mutation itself do not count, because it is executed once. Most
- * operations need not be measured.
+ * Refuses operations in which the arguments of one field have more than `limit` bytes, as JSON or in the query of a
+ * REST call. A field is executed for each object that has it, which multiplies its arguments. Fields that a directive
+ * skips count as well. Arguments of a mutation itself do not count, because it is executed once. Most operations need
+ * not be measured.
  */
 export function createRefuseArguments(limit: number): RefuseArguments {
   const argumentsIn = memoize(argumentsOf);
@@ -105,7 +105,7 @@ function argumentsOf(scope: PreparedOperation): OperationArguments {
   };
 }
 
-/** The fields with arguments, each once however many places spread it. */
+/** The fields with arguments. A field that several places spread counts once. */
 function fieldsOf(scope: OperationScope): FieldArguments[] {
   const found = new Map<FieldNode, FieldArguments>();
   visitFields(scope, ({ parent, nodes: [node] }, path) => {
@@ -116,7 +116,7 @@ function fieldsOf(scope: OperationScope): FieldArguments[] {
   return [...found.values()];
 }
 
-/** Arguments whose values go into the query of a REST call as they are. */
+/** Arguments whose values are sent unchanged in the query. */
 const queryArguments: ReadonlySet<string> = new Set(['filter', 'select', 'key', 'eventName']);
 
 function argumentsOfField({ arguments: given = [] }: FieldNode, path: string): FieldArguments {

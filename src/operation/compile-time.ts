@@ -1,9 +1,11 @@
-/** The milliseconds of each second that may be spent on compiling. The compilation that exceeds them is still finished. */
+/**
+ * The milliseconds of each second that may be spent on compiling. A compilation that exceeds them is still completed.
+ */
 const msPerSecond = 100;
 
 /**
- * Bounds the time for which compilations block the event loop. Compiled code pays off only for operations that come
- * often, and a client that sends thousands of documents twice each must not stop all others.
+ * Bounds the time for which compilations block the event loop. Compiled code pays off only for frequent operations. A
+ * client that sends thousands of documents twice each must not block all others.
  */
 export class CompileTime {
   readonly #now: () => number;

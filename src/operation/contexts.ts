@@ -11,7 +11,10 @@ import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Upstream } from '../rest/upstream.ts';
 import type { RequestContext } from './operation-run.ts';
 
-/** Makes the context of one operation. Without an epoch it is given no answer that was kept, and none of its own is. */
+/**
+ * Makes the context of one operation. Without an epoch, the operation gets no answer that was kept, and its own answers
+ * are not kept.
+ */
 export type CreateContext = (
   request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
   deadline: OperationDeadline,

@@ -12,7 +12,7 @@ export interface CostLimits {
   readonly maxUpstreamRows: number;
 }
 
-/** True if an operation could exceed the limit of calls, or that of rows. */
+/** True if an operation could exceed the limit of calls or of rows. */
 export function isExpensive({ calls, rows }: Bound, { listed }: PreparedOperation, limits: CostLimits): boolean {
   return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
 }
@@ -51,8 +51,8 @@ function tooExpensive(
 }
 
 /**
- * The refusal of an operation whose plan takes too many steps. Planning stops at the limit, so the number of all steps is
- * not known.
+ * The refusal of an operation whose plan takes too many steps. Planning stops at the limit, so the total number of
+ * steps is unknown.
  */
 function tooManySteps({ limit, path }: PlanLimitError): GraphQLError {
   const details = { steps: limit + 1, limit, path: path.slice(0, longestPath) };

@@ -20,57 +20,57 @@ export interface CostsOptions extends PlannerOptions {
   /** True if clients may see which REST calls an operation makes. */
   readonly explain: boolean;
   /**
-   * True if REST answers are cached. The cost that clients ask for then says how many reads were answered without a call.
+   * True if REST answers are cached. Costs that clients request then include the number of reads that needed no call.
    */
   readonly isCaching?: boolean;
-  /** Finds the tools that operations are; undefined if there are none. */
+  /** Finds the tool of an operation; undefined if there are no tools. */
   readonly toolOf?: ToolOf | undefined;
 }
 
-/** The tool that an operation is, by its name and the text of its document; undefined if it is none. */
+/** Returns the tool of an operation, by its name and the text of its document; undefined if it is no tool. */
 export type ToolOf = (name: string, text: string, tenant: Tenant | undefined) => ToolNote | undefined;
 
-/** A tool beside the plan of its operation: its name, and its cost as agents read it. */
+/** The tool of an operation, shown beside its plan: its name, and its cost as agents read it. */
 export interface ToolNote {
   readonly name: string;
   readonly cost: string;
 }
 
-/** One window of a surface, as clients see it: `window` and `resetsIn` in seconds. */
+/** One window of a surface's budget, as clients see it. `window` and `resetsIn` are in seconds. */
 export interface BudgetStatus {
   readonly surface: Surface;
   readonly window: number;
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds until all of `limit` is available again, if no call is made before. */
+  /** Seconds until all of `limit` is available again if no further call is made. */
   readonly resetsIn: number;
 }
 
 /** Findings about an operation before it runs. */
 interface Findings {
-  /** Its plan, or why it has none; undefined if it was not planned, or its variables do not fit. */
+  /** Its plan, or the reason why it has none; undefined if it was not planned, or if its variables do not fit. */
   readonly planned: Plan | PlanLimitError | undefined;
-  /** The most that it can need, if it was held to that and not to its plan. */
+  /** The most that it can need, if the limits were checked against this bound and not against its plan. */
   readonly bound: Bound | undefined;
   readonly refusal: GraphQLError | undefined;
   readonly isLarge: boolean;
 }
 
-/** The cost of one operation, and the parts of it that its client asked for. */
+/** The cost of one operation, and the parts of the cost that its client requested. */
 export class Cost {
-  /** Counts the calls that it makes, and stops it at the limit. */
+  /** Counts the calls that the operation makes, and stops it at the limit. */
   readonly calls: OperationCalls;
   /** The refusal of an operation that could exceed the limit of calls, of rows, or of objects in its answer. */
   readonly refusal: GraphQLError | undefined;
-  /** True if its answer takes long to make. */
+  /** True if the answer takes long to make. */
   readonly isLarge: boolean;
-  /** True if the client wants the plan only. Nothing is executed then. */
+  /** True if the client wants only the plan. Nothing is executed then. */
   readonly planOnly: boolean;
-  /** True if its client wants to know what it costs. */
+  /** True if the client wants to know the cost. */
   readonly wantsCost: boolean;
-  /** True if the client asked for the cost, the plan or the trace. */
+  /** True if the client requested the cost, the plan or the trace. */
   readonly wantsExtensions: boolean;
-  /** The state of the budget of its key, if its client wants to know. */
+  /** The state of the budget of the caller's key, if the client wants to know it. */
   budget: readonly BudgetStatus[] | undefined;
   readonly #asked: Asked;
   readonly #findings: Findings;
@@ -108,7 +108,7 @@ export class Cost {
   }
 
   /**
-   * The plan of its calls, made now if it has not been made. Undefined if the variables do not fit, or if planning takes
+   * The plan of its calls, made when it is first needed. Undefined if the variables do not fit, or if planning takes
    * too many steps.
    */
   plan(): Plan | undefined {
@@ -116,8 +116,8 @@ export class Cost {
   }
 
   /**
-   * The extensions of the answer that the client asked for, once the operation is done. For a message of a subscription,
-   * `calls` are those of the message.
+   * The extensions that the client requested, once the operation is done. For a message of a subscription, `calls` are
+   * the calls of the message.
    */
   extensions(calls = this.calls): Readonly<Record<string, unknown>> | undefined {
     if (!this.wantsExtensions) return undefined;
@@ -148,13 +148,13 @@ export class Cost {
 
 /**
  * Determines the cost of an operation before it runs. An operation without a usable key makes no call, so it is planned
- * only if its client wants the plan. Throws a GraphQLError if the client asks for an unknown `explain`, and a
- * RefusedDocument if the variables fit no plan.
+ * only if its client wants the plan. Throws a GraphQLError for an unknown `explain`, and a RefusedDocument if the
+ * variables fit no plan.
  */
 export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall: boolean, tenant?: Tenant) => Cost;
 
 /**
- * Refuses operations that would cost too much. Most operations cannot exceed the limits with any variables: these are
+ * Refuses operations that would cost too much. Most operations cannot exceed the limits with any variables. These are
  * planned only if their client wants the plan.
  */
 export function createCosts(options: CostsOptions): Costs {
@@ -165,7 +165,7 @@ export function createCosts(options: CostsOptions): Costs {
     const wantsCost = params.extensions?.['cost'] === true;
     const wantsPlan = explain === 'plan';
     const asked: Asked = { prepared, params, tenant, explain, wantsCost };
-    // Before the plan, which takes longer.
+    // Checked before the plan, which takes longer.
     const forecast = wantsPlan ? undefined : forecastAnswer(prepared, params.variables ?? {});
     const isHeld = mayCall && !wantsPlan && forecast?.refusal === undefined;
     const bound = isHeld ? planner.boundOf(asked) : undefined;
@@ -185,8 +185,8 @@ function withinSteps(planned: Plan | PlanLimitError | undefined): Plan | undefin
 }
 
 /**
- * The `explain` of a request; undefined without one. Throws as well if clients may not see REST calls: a client that asks
- * for a plan does not expect the operation to run.
+ * The `explain` of a request; undefined without one. Also throws if clients may not see REST calls, because a client
+ * that requests a plan does not expect the operation to run.
  */
 function explainOf({ extensions }: GraphQLParams, { explain: isAllowed }: CostsOptions): 'plan' | 'trace' | undefined {
   const explain = extensions?.['explain'] ?? undefined;

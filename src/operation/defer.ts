@@ -30,7 +30,7 @@ export interface ExecutedEntry {
   readonly errors?: readonly GraphQLError[];
 }
 
-/** An answer as an executor makes it: whole, or in parts. Nothing was executed if there is no `data`. */
+/** An answer from an executor: whole, or in parts. Without `data`, nothing was executed. */
 export type ExecutedInParts =
   | { readonly data?: unknown; readonly errors?: readonly GraphQLError[] }
   | { readonly initialResult: ExecutedPart; readonly subsequentResults: AsyncIterable<ExecutedPart> };
@@ -47,7 +47,7 @@ export type ExecuteInParts = (
  */
 export function withoutDefer(text: string, document: DocumentNode): DocumentNode {
   if (!text.includes(GraphQLDeferDirective.name)) return document;
-  // To remove a node is to answer null.
+  // Returning null removes the node.
   const whole = visit(document, {
     Directive: ({ name }) => (name.value === GraphQLDeferDirective.name ? null : undefined),
   });
@@ -57,7 +57,7 @@ export function withoutDefer(text: string, document: DocumentNode): DocumentNode
   return { ...whole, definitions };
 }
 
-/** The variables of an operation that decide whether something is deferred, and may be null. */
+/** The variables of an operation that decide whether a fragment is deferred, and that may be null. */
 export function conditionsOf(
   document: DocumentNode,
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -69,8 +69,8 @@ export function conditionsOf(
 }
 
 /**
- * True if the variables do not decide what is deferred: one of these `conditions` is null, and the `if` of a directive
- * must not be null. The operation is then answered as a whole, as it is for clients that do not take parts.
+ * True if the variables do not decide what is deferred, because one of these `conditions` is null where the `if` of a
+ * directive must not be. The operation is then answered as a whole, as for clients that do not accept parts.
  */
 export function isUndecided(
   conditions: readonly VariableDefinitionNode[],

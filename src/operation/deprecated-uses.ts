@@ -40,7 +40,7 @@ export function deprecatedUsesOf(
   return uses.size === 0 ? undefined : [...uses];
 }
 
-/** True if a schema deprecates anything. Most schemas do not, and then no document has to be searched. */
+/** True if a schema deprecates anything. Most schemas do not, and then no document needs to be searched. */
 const hasDeprecations = memoize((schema: GraphQLSchema): boolean => {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
   const fields = types.flatMap((type) => Object.values(type.getFields()));

@@ -14,7 +14,7 @@ export interface DocumentLimits {
   readonly directives: number;
   /** Nesting of fields, without introspection. */
   readonly depth: number;
-  /** Nesting of fields below `__schema` and `__type`: the query of GraphiQL itself needs 15. */
+  /** Nesting of fields below `__schema` and `__type`. The query of GraphiQL itself needs 15. */
   readonly introspectionDepth: number;
   readonly fragments: number;
   readonly operations: number;
@@ -44,7 +44,7 @@ const names: Record<(typeof measures)[number], string> = {
   directives: 'directives',
 };
 
-/** An error for each limit that the document exceeds, naming the limit and what was found. */
+/** An error for each limit that the document exceeds, with the limit and the document's value. */
 export function limitErrors(document: DocumentNode, limits: DocumentLimits): GraphQLError[] {
   const measure = measureOf(document);
   return measures

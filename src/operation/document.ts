@@ -22,9 +22,11 @@ export interface PreparedOperation extends OperationScope {
   /** The document without `@defer`. */
   readonly document: DocumentNode;
   readonly execute: Execute;
-  /** Its form with `@defer`; undefined if it is always answered as a whole. */
+  /** The operation with `@defer`; undefined if it is always answered as a whole. */
   readonly deferred?: DeferredOperation | undefined;
-  /** True if its document is listed in a manifest: of all limits, only the deadline and the number of calls apply. */
+  /**
+   * True if its document is listed in a manifest. Only the deadline and the limit of calls apply to such an operation.
+   */
   readonly listed: boolean;
   /** The deprecated fields and arguments that it uses, as schema coordinates; undefined if there are none. */
   readonly deprecated: readonly string[] | undefined;
@@ -35,7 +37,7 @@ export interface PreparedOperation extends OperationScope {
 /** An operation that may be answered in parts, with `@defer`. */
 export interface DeferredOperation extends OperationScope {
   readonly document: DocumentNode;
-  /** The variables that decide what is deferred, and may be null. */
+  /** The variables that decide what is deferred, and that may be null. */
   readonly conditions: readonly VariableDefinitionNode[];
   readonly execute: ExecuteInParts;
 }
@@ -52,7 +54,9 @@ export interface PrepareOptions {
 /** Prepares operations from their text. Throws a RefusedDocument if the operation cannot be run. */
 export type Prepare = (query: string, operationName: string | undefined) => PreparedOperation;
 
-/** Prepares operations and remembers them. Refused documents are not remembered: they could evict the others. */
+/**
+ * Prepares operations and remembers them. Refused documents are not remembered, because they could evict the others.
+ */
 export function createPrepare(options: PrepareOptions): Prepare {
   const prepared = new RecentMap<string, PreparedOperation>({ size: options.preparedBytes });
   const compileTime = new CompileTime();
@@ -71,8 +75,8 @@ export function createPrepare(options: PrepareOptions): Prepare {
 }
 
 /**
- * Upper bounds of the memory of a document and of the code compiled for it, in bytes. Measured over documents of 7 to
- * 2,000 tokens.
+ * Upper bounds of the memory of a document and of its compiled code, in bytes. They were measured with documents of 7
+ * to 2,000 tokens.
  */
 const bytesPer = { unit: 2, token: 400, codeOfToken: 1600, codeOfSelection: 3000 };
 
@@ -83,7 +87,7 @@ function sizeOf(key: string, text: string, { document, deferred }: PreparedOpera
   return bytesPer.unit * units + bytesPer.token * documents * (document.tokenCount ?? text.length) + 1000;
 }
 
-/** The memory of the compiled code, in bytes. The code repeats each fragment at each spread. */
+/** The memory of the compiled code, in bytes. The code contains a fragment once for each spread. */
 function codeSizeOf({ document }: PreparedOperation): number {
   return bytesPer.codeOfToken * (document.tokenCount ?? 0) + bytesPer.codeOfSelection * measureOf(document).selections;
 }
@@ -102,7 +106,7 @@ function prepareOperation(
   onCompile: () => void,
 ): PreparedOperation {
   const parsed = parseDocument(query, limits);
-  // Checked before validation, whose time grows with the document.
+  // Checked before validation, which takes longer for larger documents.
   const exceeded = limitErrors(parsed, limits);
   if (exceeded.length > 0) throw new RefusedDocument(exceeded);
   const document = refuseInvalid(query, parsed, options);
@@ -191,7 +195,7 @@ function refuseInvalid(text: string, document: DocumentNode, { schemas, introspe
   return whole;
 }
 
-/** The most validation errors that are looked for in one document: further ones add nothing new. */
+/** The most validation errors that are reported for one document. Further errors add nothing new. */
 const mostErrors = 20;
 
 function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {

@@ -1,6 +1,6 @@
 import { upstreamErrorCodes } from '../rest/errors.ts';
 
-/** The way in which one kind of request is refused: nothing of it is executed. */
+/** The refusal of one kind of request. Nothing of the request is executed. */
 export interface Refusal {
   /** `extensions.code`. */
   readonly code: string;
@@ -14,10 +14,10 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Caches must not keep these answers: the next answer to the same request may differ. */
+/** The headers of answers that caches must not keep, because the next answer to the same request may differ. */
 const uncached = { 'cache-control': 'private, no-store' } as const;
 
-/** Closes the connection: the rest of the body is not worth waiting for. */
+/** The header that closes the connection, because the rest of the body is not worth waiting for. */
 const closing = { connection: 'close' } as const;
 
 /** Every refusal of a request before execution, in the order in which the gateway checks. */
@@ -42,7 +42,7 @@ export const refusals = {
   badParameter: { code: 'BAD_USER_INPUT', status: 400 },
   // `AUTH=jwt`: the request has no token.
   noToken: { code: 'UNAUTHENTICATED', status: 401, headers: { 'www-authenticate': 'Bearer' } },
-  // `AUTH=jwt`: the token is malformed, expired, or not valid for another reason. What is wrong with it is not said.
+  // `AUTH=jwt`: the token is malformed, expired, or not valid for another reason. The reason is not disclosed.
   invalidToken: {
     code: 'UNAUTHENTICATED',
     status: 401,
@@ -50,11 +50,11 @@ export const refusals = {
   },
   // `AUTH=jwt`: the tenant of the token has no entry in `UPSTREAM_KEYS`.
   unknownTenant: { code: 'FORBIDDEN', status: 403 },
-  // `AUTH=jwt`: the token has none of the roles that the entry of its tenant has.
+  // `AUTH=jwt`: the token has none of the roles in the entry of its tenant.
   noRole: { code: 'FORBIDDEN', status: 403 },
   // `AUTH=jwt`: the entry of the tenant in `UPSTREAM_KEYS` has changed, which ends subscriptions.
   changedTenant: { code: 'FORBIDDEN', status: 403 },
-  // `AUTH=jwt`: the keys of the identity provider cannot be had; `Retry-After` says when they may be.
+  // `AUTH=jwt`: the keys of the identity provider are not available. `Retry-After` says when they may be.
   tokenUnverifiable: { code: 'AUTHENTICATION_UNAVAILABLE', status: 503 },
   // There is no document with the id that was sent.
   unknownDocument: { code: 'PERSISTED_DOCUMENT_NOT_FOUND', status: 404 },
@@ -63,9 +63,9 @@ export const refusals = {
   automaticMiss: { code: 'PERSISTED_QUERY_NOT_FOUND', status: 200, headers: uncached },
   // Automatic persisted queries are off: the client sends documents from now on.
   automaticOff: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', status: 200, headers: uncached },
-  // The document is not the one that the hash beside it is of.
+  // The document does not match the hash that was sent with it.
   hashMismatch: { code: 'PERSISTED_QUERY_HASH_MISMATCH', status: 400 },
-  // Only listed documents are run, and it is not one of them.
+  // Only listed documents are run, and this one is not listed.
   unlistedDocument: { code: 'PERSISTED_DOCUMENT_REQUIRED', status: 403 },
   // `AUTH=jwt`: none of the token's roles allows the document.
   unallowedDocument: { code: 'FORBIDDEN', status: 403 },
@@ -73,7 +73,7 @@ export const refusals = {
   longDocument: { code: 'LIMIT_EXCEEDED', status: 400 },
   // The document is no GraphQL.
   unparsable: { code: 'GRAPHQL_PARSE_FAILED', status: 400, lenient: true },
-  // The document has more of something than it may.
+  // The document exceeds a limit other than that of bytes.
   largeDocument: { code: 'LIMIT_EXCEEDED', status: 400, lenient: true },
   // The document does not fit the schema.
   invalidDocument: { code: 'GRAPHQL_VALIDATION_FAILED', status: 400, lenient: true },
@@ -85,10 +85,10 @@ export const refusals = {
   onlyStreamed: { code: 'BAD_USER_INPUT', status: 406 },
   // The arguments of a field have more bytes than they may.
   largeArguments: { code: 'LIMIT_EXCEEDED', status: 400 },
-  // The operation may make more calls, read more rows, answer more, or take more planning than it may.
+  // The operation may exceed a limit of calls, rows, answered objects or steps of planning.
   expensiveOperation: { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true },
-  // `UPSTREAM_BUDGET`: the first calls of the operation, or those that a poll of a subscription may need, cannot be had in
-  // time; `Retry-After` says when, if ever.
+  // `UPSTREAM_BUDGET`: the budget does not allow the first calls of the operation, or the calls of a subscription's
+  // poll, in time. `Retry-After` says when it may, if ever.
   spentBudget: { code: 'RATE_LIMITED', status: 429 },
   // There is no room for more REST calls, or for more answers. The same request may succeed a moment later.
   overloaded: { code: 'OVERLOADED', status: 503, headers: { 'retry-after': '1' } },

@@ -46,7 +46,7 @@ function toPublicDetails({ errors, ...details }: UpstreamErrorDetails): Upstream
   return { ...details, errors: named };
 }
 
-/** Settings of how errors of answers are told. */
+/** Settings for reporting the errors of answers. */
 export interface ErrorReporting {
   /** Most errors that an answer reports. */
   readonly maxErrors: number;
@@ -58,8 +58,9 @@ export interface ErrorReporting {
 export const maximumPaths = 131_072;
 
 /**
- * Converts the errors of an answer to the form that clients may see: the first ones, and the number of those beyond.
- * Without the bound, a list in which every row fails, or a long alias over it, would answer megabytes to a small request.
+ * Converts the errors of an answer to the form that clients may see: the first ones, and the number of all others.
+ * Without the limit, a small request could get an answer of megabytes, because every row of a list fails or an alias is
+ * long.
  */
 export function toPublicErrors(
   errors: readonly unknown[],
@@ -86,21 +87,18 @@ export function charactersOf({ path = [] }: PublicError): number {
 
 const badInput = { code: 'BAD_USER_INPUT' };
 
-/**
- * True if a variable was null for an argument that must not be null: no other error about arguments is found during
- * execution.
- */
+/** True if a variable was null for an argument that must not be null. Execution finds no other error of arguments. */
 function isBadArgument(error: unknown): boolean {
   return error instanceof GraphQLError && error.message.startsWith('Argument "');
 }
 
 const badValue = new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 
-/** The innermost error: executors wrap the errors that resolvers throw, several times if lists are in between. */
+/** The innermost error. Executors wrap the errors that resolvers throw, and wrap them several times within lists. */
 export function causeOf(error: unknown): unknown {
   let cause = error;
   while (cause instanceof GraphQLError) {
-    // The second name is graphql-jit's.
+    // `originalError` is the name in graphql-jit.
     const inner: unknown = cause.cause ?? Reflect.get(cause, 'originalError');
     if (inner === undefined || inner === null) break;
     cause = inner;
@@ -114,8 +112,8 @@ function isRequestError(error: GraphQLError): boolean {
 }
 
 /**
- * The public form of a request error. An error without a code is about variables that do not fit, which is the caller's
- * input.
+ * The public form of a request error. An error without a code means that the variables do not fit, which is the
+ * caller's fault.
  */
 function requestErrorOf(error: GraphQLError): PublicError {
   const { http: _http, ...extensions } = extensionsOf(error);
@@ -125,7 +123,7 @@ function requestErrorOf(error: GraphQLError): PublicError {
   };
 }
 
-/** graphql-jit leaves extensions out if there are none. */
+/** The extensions of an error. graphql-jit leaves them out if there are none. */
 function extensionsOf(error: GraphQLError): Readonly<Record<string, unknown>> {
   const extensions: unknown = error.extensions;
   return typeof extensions === 'object' && extensions !== null ? { ...extensions } : {};
@@ -142,7 +140,7 @@ function messageOf(located: GraphQLError | undefined, cause: Error): string {
   return located !== undefined && located.path === undefined ? located.message : cause.message;
 }
 
-/** Matches graphql's quotation of an integer beyond 2^53, of which `parseJson` keeps the digits. */
+/** Matches graphql's quotation of an integer beyond 2^53. `parseJson` keeps the digits of such an integer. */
 const quotedDigits = /\{ rawJSON: "(-?\d+)" \}/g;
 
 function publicError(

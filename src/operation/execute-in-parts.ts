@@ -21,10 +21,10 @@ interface InPartsOptions extends ErrorReporting {
   readonly budget?: CallBudget | undefined;
 }
 
-/** The form of an operation with `@defer`, and the format of its parts. */
+/** An operation with `@defer`, and the format of its parts. */
 type Deferred = DeferredOperation & { readonly format: PartsFormat };
 
-/** The form of an operation with `@defer` and the format of its parts; undefined if it is answered as a whole. */
+/** The operation with `@defer` and the format of its parts; undefined if it is answered as a whole. */
 export function deferredOf({ document: { prepared }, cost, request }: PlannedRun): Deferred | undefined {
   const { deferred } = prepared;
   if (deferred === undefined || request.parts === undefined || !cost.mayDefer) return undefined;
@@ -32,9 +32,9 @@ export function deferredOf({ document: { prepared }, cost, request }: PlannedRun
 }
 
 /**
- * Executes an operation in parts. The result is that of the first part and holds the texts of all parts. If the variables
- * defer nothing, it is an ordinary result; if they do not fit, it is undefined. The operation ends with its last part,
- * however slowly the client reads.
+ * Executes an operation in parts. The result describes the first part and holds the texts of all parts. If the
+ * variables defer nothing, it is an ordinary result; if the variables do not fit, it is undefined. The operation ends
+ * with its last part, however slowly the client reads.
  */
 export async function executeInParts(
   run: PlannedRun,
@@ -61,7 +61,7 @@ export async function executeInParts(
   }
 }
 
-/** An execution in parts, and what ends it. */
+/** An execution in parts, and the signals that end it. */
 interface Executing {
   readonly context: GatewayContext;
   readonly format: PartsFormat;

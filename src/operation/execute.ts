@@ -45,14 +45,14 @@ export interface ExecutionOptions {
   readonly schemas: Schemas;
   /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
-  /** Shared by all operations of a process that are compiled when they come again. */
+  /** The time for compiling, shared by all operations of a process that are compiled when they are repeated. */
   readonly compileTime?: CompileTime;
 }
 
 /**
- * The most selections of an operation that is compiled. graphql-jit expands a fragment at each spread, and takes about 50
- * µs and 3 KB for each selection; graphql's own executor visits a fragment once. Operations that are compiled at once are
- * listed: their owner wrote them, and no client waits for the compilation.
+ * The most selections of an operation that is compiled. graphql-jit expands a fragment at each spread, and takes about
+ * 50 µs and 3 KB for each selection. graphql's own executor visits a fragment once. Listed operations are compiled at
+ * once, with a higher limit: their owner wrote them, and no client waits for the compilation.
  */
 const largestSpread = { 'when repeated': 300, 'at once': 10_000 };
 
@@ -63,15 +63,16 @@ const largestSpread = { 'when repeated': 300, 'at once': 10_000 };
 const mostCoercionErrors = 50;
 
 /**
- * The longest message of a coercion error, in characters, with which further errors are still reported. An error quotes
- * the whole value, and an object of a megabyte is quoted once for each unknown member.
+ * The longest message of a coercion error, in characters, after which further errors are still reported. Each error
+ * quotes the whole value, so an object of a megabyte would be quoted for each unknown member.
  */
 const longestQuote = 10_000;
 
 /**
- * Runs an operation of a valid document. graphql's own executor runs it until it has answered data once; compiled code
- * runs it from then on, or at once. Operations that cannot be compiled stay with graphql's executor. `onCompile` is
- * called once there is code, which takes several times the memory of the document.
+ * Runs an operation of a valid document. graphql's own executor runs it until it has answered data once, or not at all
+ * if it is to be compiled at once. Compiled code runs it from then on. Operations that cannot be compiled stay with
+ * graphql's executor. `onCompile` is called when the code has been made, because it takes several times the memory of
+ * the document.
  */
 export function createExecution(
   options: ExecutionOptions,
@@ -98,8 +99,8 @@ export function createExecution(
 }
 
 /**
- * Runs `interpret` until it has answered data once, then the code that `compile` makes. `compile` returns false if it has
- * to be called again later. Operations that never answer data are not worth compiling.
+ * Runs `interpret` until it has answered data once, and then the code that `compile` makes. `compile` returns false if
+ * it must be called again later. An operation that never answers data is not compiled.
  */
 function onceAnswered(interpret: Execute, compile: (use: (run: Execute) => void) => boolean): Execute {
   let state: 'new' | 'answered' | 'compiled' = 'new';
@@ -174,7 +175,7 @@ function compiled(
   const first = { hideSuggestions: !introspection, maxErrors: 1 };
   const all = { ...first, maxErrors: mostCoercionErrors };
   return (context, given = {}) => {
-    // graphql's own coercion, so that its errors read the same whichever way an operation runs.
+    // Variables are coerced by graphql itself, so that errors read the same in compiled and interpreted operations.
     const { variableValues, errors } = getVariableValues(schema, variableDefinitions, given, first);
     if (variableValues === undefined) {
       if (isLong(errors)) return { errors };
@@ -187,8 +188,8 @@ function compiled(
 }
 
 /**
- * True for names that compiled code must not use. `__proto__` as a property in source code sets a prototype.
- * Introspection would show the schema of compiled code, which differs from the one for clients. The prefix belongs to
+ * True for names that compiled code must not use. In source code, a property `__proto__` would set a prototype.
+ * Introspection would show the schema of compiled code instead of the schema for clients. The prefix is reserved for
  * lifted literals.
  */
 function isReserved(name: string): boolean {
@@ -202,8 +203,8 @@ function hasReservedName(document: DocumentNode): boolean {
 }
 
 /**
- * The document with its variables declared as a type whose values graphql-jit passes on unchanged: they have been coerced
- * already.
+ * The document with a type for all variables whose values graphql-jit passes on unchanged, because they have already
+ * been coerced.
  */
 function withRawVariables({ document, names }: LiftedDocument, { name }: OperationDefinitionNode): DocumentNode {
   const definitions = document.definitions.map((definition) => {

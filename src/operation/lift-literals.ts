@@ -25,14 +25,14 @@ interface Literal {
 /** A document in which every field argument is a variable. */
 export interface LiftedDocument {
   readonly document: DocumentNode;
-  /** The names of the variables that stand for literals. */
+  /** The names of the variables that replace literals. */
   readonly names: readonly string[];
   /**
-   * The variables in places that do not allow null. A nullable variable is valid in such a place if the place has a
+   * The variables in places that do not allow null. A nullable variable may be in such a place if the place has a
    * default.
    */
   readonly neverNull: ReadonlySet<string>;
-  /** The values of all variables, literals included, from those that the client gave. */
+  /** Returns the values of all variables, including literals, for the values that the client gave. */
   readonly valuesOf: (variables: VariableValues) => Readonly<Record<string, unknown>>;
 }
 
@@ -40,9 +40,9 @@ export interface LiftedDocument {
 export const liftedPrefix = '__literal';
 
 /**
- * Replaces the literals in field arguments by variables, which graphql itself coerces. graphql-jit writes literals into
- * source code: there long integers lose digits, variables inside literals get lost, and text behind a marker of its own
- * would be run.
+ * Replaces the literals in field arguments by variables, which graphql itself coerces. graphql-jit would write literals
+ * into source code, where long integers lose digits and variables inside literals are lost. It would also run any text
+ * after its own marker.
  */
 export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): LiftedDocument {
   const literals: Literal[] = [];
@@ -50,7 +50,7 @@ export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Lif
   const types = new TypeInfo(schema);
   const lift = (node: ArgumentNode): ArgumentNode | undefined => {
     const type = types.getArgument()?.type;
-    // Arguments of directives are left: `@skip` and `@include` take booleans.
+    // Arguments of directives stay literals: `@skip` and `@include` only take booleans.
     if (node.value.kind === Kind.VARIABLE || type === undefined || types.getDirective() !== null) return undefined;
     const name = `${liftedPrefix}${literals.length}`;
     literals.push({ name, type, value: node.value });
@@ -75,8 +75,8 @@ export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Lif
 }
 
 /**
- * Copies coerced values one by one. Spreading an object without a prototype, as graphql's are, takes V8's slow runtime
- * path: microseconds.
+ * Copies coerced values one by one. graphql's objects have no prototype, and spreading such an object costs
+ * microseconds in V8's slow runtime path.
  */
 function withCoerced(values: Record<string, unknown>, coerced: VariableValues['coerced']): Record<string, unknown> {
   for (const name in coerced) values[name] = coerced[name];
@@ -84,8 +84,8 @@ function withCoerced(values: Record<string, unknown>, coerced: VariableValues['c
 }
 
 /**
- * The values of all literals. A literal without a value, such as a variable that was not given, is left out: the argument
- * counts as not given.
+ * The values of all literals. A literal that is a missing variable has no value and is left out, so the argument counts
+ * as not given.
  */
 function valuesOfAll(literals: readonly Literal[], variables?: VariableValues): Record<string, unknown> {
   const values: Record<string, unknown> = {};

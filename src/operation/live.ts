@@ -16,7 +16,7 @@ export interface LiveSettings extends StreamLimits {
   readonly pollMs: number;
   /** Memory for messages that wait for slow clients, in bytes; by default 96 MiB. */
   readonly waitingBytes?: number;
-  /** The polling backoff of each key; by default that of the budget of REST calls. */
+  /** The polling backoff of each key; by default the backoff of the budget of REST calls. */
   readonly backoffOf?: BackoffOf | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface Live {
 interface LiveParts extends Omit<SubscriptionsOptions, 'streams' | 'tails' | 'createContext'> {
   readonly createContext: CreateContext;
   /**
-   * The epoch for the reads of a caller's stream, which are given nothing that was kept; undefined if there are none.
+   * Returns the epoch for the reads of a caller's stream, which get no kept answers; undefined if there are no epochs.
    */
   readonly epochOf: ((caller: Caller) => MaybePromise<OperationEpoch>) | undefined;
   /** The most rows that one REST call asks for. */

@@ -4,8 +4,9 @@ import type { OperationResult } from './result.ts';
 import { stringifyResult } from './serialize.ts';
 
 /**
- * The result with the time for which its client may keep it, and its tag, by which the client can ask later if it is still
- * the same. Only a GET with the id of a document always asks for the same. `getMaxAge` is in seconds; the freshness of kept answers may shorten it.
+ * Adds to a result the time for which its client may keep it, and its tag, with which the client can ask later whether
+ * it has changed. Only a GET with the id of a document qualifies, because it always requests the same operation.
+ * `getMaxAge` is in seconds; the freshness of kept answers may shorten it.
  */
 export function withMaxAge(
   { document, request: { method } }: OperationRun,

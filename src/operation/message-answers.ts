@@ -27,7 +27,7 @@ export interface MessageAnswersOptions {
 /** One message answered. */
 export interface MessageAnswer {
   readonly result: OperationResult;
-  /** REST calls made for it; zero if another subscription had already caused the answer. */
+  /** The REST calls made for the message. Zero if another subscription had already requested the answer. */
   readonly calls: number;
 }
 

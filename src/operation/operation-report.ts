@@ -8,7 +8,7 @@ import type { StreamEnd } from './subscriptions.ts';
 /** The facts about an answered operation for logs, metrics and spans. */
 export interface OperationReport {
   readonly requestId: string;
-  /** The trace id of its span, or that of the request's `traceparent`; undefined if there is neither. */
+  /** The trace id of its span, or of the request's `traceparent`; undefined if there is neither. */
   readonly traceId: string | undefined;
   /** `mcp` if an agent uses a tool; undefined for all other requests. */
   readonly transport: 'mcp' | undefined;
@@ -16,14 +16,14 @@ export interface OperationReport {
   readonly tool: string | undefined;
   /** The id of a listed document. */
   readonly document: string | undefined;
-  /** The id that its request named, if no document has that id. It is a client's text, and is cut if it is very long. */
+  /** The id in its request, if no document has that id. The client chose this text, so it is cut if it is very long. */
   readonly unknownDocument: string | undefined;
   /** The name in the document, or else in the request; cut if it is very long. */
   readonly operationName: string | undefined;
   readonly durationMs: number;
-  /** The REST calls that it made. For a subscription: those of its messages, without the polls, which are shared. */
+  /** The REST calls that it made. For a subscription, the calls of its messages without the polls, which are shared. */
   readonly calls: number;
-  /** The most REST calls that it could make, as known before it ran; undefined if that was not known. */
+  /** The most REST calls that it could make, if that was known before it ran; undefined otherwise. */
   readonly plannedCalls: number | undefined;
   /** Messages that a subscription sent; undefined for other operations. */
   readonly messages?: number;
@@ -33,7 +33,10 @@ export interface OperationReport {
   readonly caller: string | undefined;
   /** The tenant whose key the gateway holds. */
   readonly tenant: string | undefined;
-  /** The roles that the operation ran with, of those that the entry of the tenant has; the first ones if they are many. */
+  /**
+   * The roles that the operation ran with, as far as the entry of the tenant has them. If there are many, only the
+   * first ones.
+   */
   readonly roles: readonly string[] | undefined;
   /** The first characters of the hash of the tenant's user. */
   readonly subject: string | undefined;
@@ -56,20 +59,20 @@ const longestText = 100;
 /** The most roles in a line of the log. */
 const mostRoles = 20;
 
-/** The name of an operation as logs and metrics have it. */
+/** The name of an operation for logs and metrics. */
 export function shownName(name: string | undefined): string | undefined {
   return name?.slice(0, longestText);
 }
 
 /**
- * A client's text as logs and labels show it: without characters that control a terminal or change the reading order of a
+ * A client's text for logs and labels, without characters that control a terminal or change the reading order of a
  * line.
  */
 function shownText(text: string | undefined): string | undefined {
   return text?.slice(0, longestText).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '');
 }
 
-/** The codes of requests whose id names no document. */
+/** The codes of requests whose id matches no document. */
 const unknownIdCodes: ReadonlySet<string> = new Set(
   [refusals.unknownDocument, refusals.automaticMiss, refusals.automaticOff].map(({ code }) => code),
 );

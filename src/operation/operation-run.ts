@@ -11,7 +11,7 @@ import { shortName } from './variables.ts';
 /** The identity of the sender of a request. */
 export interface Identity {
   readonly caller: Caller | undefined;
-  /** The refusal of a request whose operation is not looked at. */
+  /** The refusal of a request, whose operation is then not examined. */
   readonly refusal?: GraphQLError | undefined;
   /** The time at which its token expires, in milliseconds of `Date.now()`; undefined without a token. */
   readonly expiresAt?: number | undefined;
@@ -19,7 +19,7 @@ export interface Identity {
   readonly identifying?: Promise<Identity> | undefined;
 }
 
-/** The name of a client program and its version, as it sends them; either may be missing. */
+/** The name of a client program and its version, as the client sends them; either may be missing. */
 export interface ClientName {
   readonly name: string | undefined;
   readonly version: string | undefined;
@@ -27,7 +27,7 @@ export interface ClientName {
 
 /** The facts about a request that its operation may use, the same for every transport. */
 export interface RequestContext extends Identity {
-  /** Once the document is known, its tenant has only those roles that allow it. */
+  /** The caller. Once the document is known, its tenant keeps only the roles that allow the document. */
   caller: Caller | undefined;
   readonly method: string;
   /** The header `Cache-Control` of the request. */
@@ -40,21 +40,21 @@ export interface RequestContext extends Identity {
   readonly takesMessages: boolean;
   /** The name and version that its client reports. */
   readonly client?: ClientName | undefined;
-  /** The trace context of the request; once the operation is traced, that of its span. */
+  /** The trace context of the request, or of its span once the operation is traced. */
   trace: TraceContext;
   /** Records its REST calls as spans; undefined without tracing. */
   spans: CallSpans | undefined;
   /** The tool that an agent uses; undefined if the request does not come from an agent. */
   readonly tool?: string | undefined;
-  /** The time since when the client has taken nothing of what waits for it; undefined if nothing waits. */
+  /** The time since when the client has taken none of the bytes that wait for it; undefined if none wait. */
   readonly stuckSince: number | undefined;
   /** True if the client has left before it was answered. */
   hasLeft(): boolean;
   /** Calls back when the client leaves before it is answered. */
   onLeave(listener: () => void): void;
   /**
-   * Called with the parts of the request that stay in memory: its document, and the variables that this declares, as
-   * JSON.
+   * Called with the parts of the request that stay in memory: its document, and the variables that the document
+   * declares, as JSON.
    */
   onKept(query: string, variablesText: string): void;
   /** Calls back when the answer has been taken, or the client has left. */
@@ -67,14 +67,14 @@ export interface RequestContext extends Identity {
 export type PlannedRun = OperationRun & { readonly document: Resolved; readonly cost: Cost };
 
 /**
- * The key under which a caller's operations are shared. Tenants with the same upstream key may be allowed to reach
- * different objects, so a tenant's entry, or the caller's part of it, counts instead of the key.
+ * The key under which a caller's operations are shared. Tenants with the same upstream key may reach different objects.
+ * For a tenant, the key is therefore its entry, or the caller's part of the entry.
  */
 export function callerNameOf({ tenant, hash }: Caller): string {
   return tenant?.entryHash ?? hash;
 }
 
-/** The name of a caller's operation with its variables: equal for equal ones. */
+/** The name of a caller's operation with its variables. Equal operations have equal names. */
 export function nameOf({ document, variablesText }: PlannedRun, caller: Caller): string {
   return `${callerNameOf(caller)} ${document.prepared.serial} ${shortName(variablesText)}`;
 }
@@ -89,7 +89,7 @@ export class OperationRun {
   /** The variables that the operation declares, as JSON: equal for equal ones. */
   variablesText = '';
   cost: Cost | undefined;
-  /** The epoch of its caller's key that it began under; undefined if there are none. */
+  /** The epoch of the caller's key when the operation began; undefined if there are no epochs. */
   epoch: OperationEpoch | undefined;
   /** The name under which its answer is kept; undefined if it must not be given to equal operations later. */
   answerName: string | undefined;

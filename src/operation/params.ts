@@ -6,7 +6,10 @@ import type { JsonObject } from '../rest/values.ts';
  */
 export interface GraphQLParams {
   readonly query: string | undefined;
-  /** The variables as they were sent; once the operation is known, only those that it declares (see `keepDeclared`). */
+  /**
+   * The variables as they were sent. Once the operation is known, only the variables that it declares (see
+   * `keepDeclared`).
+   */
   variables: JsonObject | undefined;
   readonly operationName: string | undefined;
   /** `cost`, `explain` and `persistedQuery`. */
@@ -21,7 +24,7 @@ export function asksForPlan({ extensions }: GraphQLParams): boolean {
 }
 
 /**
- * The members of a request that may hold an id: `documentId` of GraphQL over HTTP, appendix A (graphql-codegen, urql),
- * and the members that network layers for Relay usually send (https://relay.dev/docs/guides/persisted-queries/).
+ * The members of a request that may hold an id. `documentId` comes from GraphQL over HTTP, appendix A (graphql-codegen,
+ * urql); network layers for Relay usually send the others (https://relay.dev/docs/guides/persisted-queries/).
  */
 export const idMembers = ['documentId', 'doc_id', 'id', 'documentID'] as const;

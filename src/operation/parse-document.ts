@@ -12,8 +12,8 @@ import { type DocumentLimits, limitError } from './document-limits.ts';
 import { RefusedDocument, requestError } from './request-error.ts';
 
 /**
- * Parses a text. The document does not keep graphql's chain of tokens, which holds every comment; errors still have their
- * locations. Throws a RefusedDocument if the text is not GraphQL or exceeds the limits.
+ * Parses a text. The document does not keep graphql's chain of tokens, which would hold every comment. Errors still
+ * have their locations. Throws a RefusedDocument if the text is not GraphQL or exceeds the limits.
  */
 export function parseDocument(text: string, limits?: Pick<DocumentLimits, 'bytes' | 'tokens'>): DocumentNode {
   if (limits !== undefined) refuseLong(text, limits.bytes);
@@ -69,11 +69,12 @@ export function validationErrors(
 
 function toRequestError(error: GraphQLError): GraphQLError {
   switch (error.message) {
-    // graphql stops comparing fields that share a response key when that takes too long. Its message does not say so.
+    // graphql stops comparing fields with the same response key if that takes too long, but its message does not say
+    // so.
     case 'Validation aborted.':
       return requestError('largeDocument', largeDocument);
-    // The schema always has queries and mutations, so this is about subscriptions. The message of graphql would not say
-    // whether subscriptions are off.
+    // The schema always has queries and mutations, so this error is about subscriptions. graphql's own message would
+    // not say that they are off.
     case 'The subscription operation is not supported by the schema.':
       return requestError('invalidDocument', subscriptionsOff, { at: error });
     default:

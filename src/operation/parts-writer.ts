@@ -31,12 +31,12 @@ export interface PartsOptions extends ErrorReporting {
  */
 export class PartsWriter {
   readonly #options: PartsOptions;
-  /** The room of all parts so far. */
+  /** The memory that all parts have claimed so far. */
   readonly #claim: Claim;
-  /** The ids of the fragments that were announced to the client and have not come yet. */
+  /** The ids of the fragments that were announced to the client and have not been sent yet. */
   readonly #pending = new Set<unknown>();
   readonly #reported: PublicError[] = [];
-  /** Characters of their paths. */
+  /** Characters of the paths of the errors so far. */
   #paths = 0;
   #written = 0;
   #isOver = false;
@@ -57,8 +57,8 @@ export class PartsWriter {
   }
 
   /**
-   * The JSON text of the first part, which must be within the limits and has at most so many bytes. Throws if there is no room
-   * for it.
+   * The JSON text of the first part. The part must be within the limits and have at most `mostBytes` bytes. Throws if
+   * there is no room for it.
    */
   first({ data, errors = [], pending = [] }: ExecutedPart, mostBytes: number): string {
     if (!this.#options.results.hasRoomFor(data, mostBytes)) throw overload();

@@ -38,9 +38,9 @@ export interface OperationsOptions extends ErrorReporting {
   readonly refuseArguments: RefuseArguments;
   /** The reason for which every REST call of this caller would fail; undefined if one may succeed. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
-  /** True if the key or token of this caller has been accepted: the documents that it registers are then shared. */
+  /** True if the key or token of this caller has been accepted. Documents that the caller registers are then shared. */
   readonly isAccepted: (caller: Caller) => boolean;
-  /** The epoch that an operation begins under; undefined if there are none. */
+  /** Returns the epoch under which an operation begins; undefined if there are no epochs. */
   readonly epochOf: EpochOf | undefined;
   /** Whole answers of queries; undefined if none are kept. */
   readonly wholeAnswers: WholeAnswers | undefined;
@@ -53,7 +53,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly eventLoop: EventLoopYield;
   /** The time for which a client may keep the answer to a GET by id without errors, in seconds. */
   readonly getMaxAge: number;
-  /** The clock of what is kept, in milliseconds. */
+  /** The clock of kept answers, in milliseconds. */
   readonly now: () => number;
   readonly onBegin: () => void;
   /** Called when a subscription has begun, with the milliseconds since its request. */
@@ -66,14 +66,14 @@ export interface OperationsOptions extends ErrorReporting {
   readonly onPlan: () => void;
 }
 
-/** Whole answers of queries that were made of kept answers alone, by name. */
+/** Whole answers of queries, by name. Each was made only of kept answers. */
 export interface WholeAnswers {
-  /** The answer of this name, if everything that it was made of is still fresh. */
+  /** Finds the answer with this name, if everything that it was made of is still fresh. */
   find(name: string): OperationResult | undefined;
   keep(name: string, text: string, sources: OperationCalls['sources']): void;
 }
 
-/** The epoch that the operation of a request begins under; undefined if its caller has no key. */
+/** Returns the epoch under which the operation of a request begins; undefined if the caller has no key. */
 export type EpochOf = (request: RequestContext) => MaybePromise<OperationEpoch> | undefined;
 
 /** Runs one operation from its parameters. Never rejects: every error becomes a result. */
@@ -81,8 +81,8 @@ export type RunOperation = (params: GraphQLParams, request: RequestContext) => P
 
 /**
  * The steps of every operation, from top to bottom, the same for every transport. The codes beside a step are those of
- * its refusals; `refusals` in error-codes.ts has their statuses. It is one function because each further `await` costs a
- * small operation one percent.
+ * its refusals; their statuses are in `refusals` (error-codes.ts). It is one function because each further `await`
+ * costs a small operation one percent.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
   const { resolve, refuseArguments, costs, refusalOf, results, eventLoop } = options;
@@ -196,7 +196,7 @@ function mutationByGet(): GraphQLError {
   return requestError('mutationByGet', 'Expected a mutation to come by POST, but it came by GET.');
 }
 
-/** The caller with those roles that allow an operation. Throws the refusal if there is none. */
+/** The caller, with only the roles that allow an operation. Throws the refusal if no role does. */
 function callerFor({ listed, operation }: PreparedOperation, caller: Caller | undefined): Caller | undefined {
   if (caller?.tenant?.roles === undefined) return caller;
   const tenant = runningOperation(caller.tenant, listed ? operation.name?.value : undefined);
@@ -215,7 +215,9 @@ function begin(run: PlannedRun, options: OperationsOptions): MaybePromise<Operat
   }
 }
 
-/** Equal queries that run at the same time, or while everything that they read is kept and fresh, are executed once. */
+/**
+ * Executes equal queries only once, if they run at the same time or while everything that they read is kept and fresh.
+ */
 function joinOrExecute(run: PlannedRun, options: OperationsOptions): MaybePromise<OperationResult> {
   const { request, epoch } = run;
   const { caller } = request;
@@ -230,8 +232,8 @@ function joinOrExecute(run: PlannedRun, options: OperationsOptions): MaybePromis
 }
 
 /**
- * The name under which equal queries of a caller are executed once; undefined for an answer in parts, one with the cost,
- * and one that asks for the latest data.
+ * The name under which equal queries of a caller are executed once. Undefined for an answer in parts, for an answer
+ * with the cost, and for a request of the latest data.
  */
 function sharedNameOf(run: PlannedRun): string | undefined {
   const { request, cost, epoch } = run;
@@ -243,11 +245,14 @@ function sharedNameOf(run: PlannedRun): string | undefined {
   )
     return undefined;
   const own = nameOf(run, request.caller);
-  // The epoch keeps it from sharing an operation that began before another process sent a write.
+  // The epoch prevents sharing an operation that began before another process sent a write.
   return epoch === undefined ? own : `${epoch.name} ${own}`;
 }
 
-/** A write ends what may be joined for all with its key: the same user may have other roles in another operation. */
+/**
+ * Executes a mutation. It ends the sharing of earlier operations for all callers with its key, because one user may
+ * have other roles in another operation.
+ */
 async function executeMutation(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> {
   const { sharingKey = '' } = run.request.caller ?? {};
   options.shared.invalidate(sharingKey);
@@ -258,7 +263,10 @@ async function executeMutation(run: PlannedRun, options: OperationsOptions): Pro
   }
 }
 
-/** Executes an operation until its client leaves, or if it has a name until all who have joined it have left. */
+/**
+ * Executes an operation until its client leaves. An operation with a name ends when all clients that have joined it
+ * have left.
+ */
 function execute(run: PlannedRun, options: OperationsOptions, name?: string): MaybePromise<OperationResult> {
   const { request, cost } = run;
   const deadline = new OperationDeadline(options.operationDeadlineMs);
@@ -304,7 +312,7 @@ function executeWhole(
   });
 }
 
-/** Keeps the answer of a query for equal queries, if it was made of kept answers alone that were fresh. */
+/** Keeps the answer of a query for equal queries, if it was made only of kept answers that were fresh. */
 function keepAnswer(
   { answerName, cost: { calls } }: PlannedRun,
   result: OperationResult,
@@ -316,7 +324,10 @@ function keepAnswer(
   wholeAnswers?.keep(answerName, result.text, sources);
 }
 
-/** Shares the document that the client registered with other processes. Only accepted callers may use their memory. */
+/**
+ * Shares the document that the client registered with other processes. Only accepted callers may use the memory of the
+ * other processes.
+ */
 function shareDocument({ document, request: { caller } }: OperationRun, { isAccepted }: OperationsOptions): void {
   if (document?.share !== undefined && caller !== undefined && isAccepted(caller)) document.share(callerNameOf(caller));
 }

@@ -39,7 +39,7 @@ const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments 
 /** Plans the REST calls of operations. */
 export class Planner {
   readonly #options: PlannerOptions;
-  // All of these hold for any variables. Operations of narrowed tenants have their own bounds.
+  // These hold for any variables. Operations of narrowed tenants have separate bounds.
   readonly #boundOfAll = memoize((prepared: PreparedOperation) => this.#bound(prepared, false));
   readonly #boundOfNarrowed = memoize((prepared: PreparedOperation) => this.#bound(prepared, true));
   readonly #alwaysDefersLittle = memoize((prepared: PreparedOperation) => this.#defersLittle(prepared, undefined));
@@ -66,7 +66,8 @@ export class Planner {
 
   /**
    * The most REST calls of an operation without variables, planned once for all of its runs. Undefined for operations
-   * with variables and for narrowed tenants: planning each run would take a tenth of the time of a small operation.
+   * with variables and for narrowed tenants, because planning each run would take a tenth of the time of a small
+   * operation.
    */
   constantUpper(asked: Asked): number | undefined {
     const { prepared, tenant } = asked;
@@ -80,8 +81,8 @@ export class Planner {
   }
 
   /**
-   * True if an operation may be answered in parts: it defers something, its variables decide what, and the deferred part
-   * is small enough (see `defersLittle`). A server may always ignore `@defer`.
+   * True if an operation may be answered in parts: it defers something, its variables decide what is deferred, and the
+   * deferred part is small enough (see `defersLittle`). A server may always ignore `@defer`.
    */
   mayDefer({ prepared, params: { variables = {} } }: Asked): boolean {
     const { deferred, operation } = prepared;
@@ -91,15 +92,17 @@ export class Planner {
     return variableValues !== undefined && this.#defersLittle(prepared, variableValues);
   }
 
-  /** True if the deferred part is small enough, with these variables or with any. */
+  /**
+   * True if the deferred part is small enough with these variables. If they are undefined, it holds for any variables.
+   */
   #defersLittle({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
     const { maxPageSize } = this.#options;
     return deferred === undefined || defersLittle({ ...deferred, maxPageSize, variableValues });
   }
 
   /**
-   * The plan of an operation, or the reason why it has none; undefined if the variables do not fit, so that nothing is
-   * executed.
+   * The plan of an operation, or the reason why it has none. Undefined if the variables do not fit, because nothing is
+   * executed then.
    */
   plan(asked: Asked): Plan | PlanLimitError | undefined {
     const { prepared, params, tenant, explain } = asked;
@@ -124,8 +127,8 @@ export class Planner {
   }
 
   /**
-   * The error of variables that do not fit. A client that asked for a plan gets it, because otherwise the operation would
-   * run, and a subscription would begin.
+   * The error of variables that do not fit. A client that requested a plan gets this error; otherwise the operation
+   * would run, or a subscription would begin.
    */
   unfitVariables({ prepared, params: { variables = {} } }: Asked): RefusedDocument {
     const { schema, introspection } = this.#options;

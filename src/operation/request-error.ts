@@ -8,7 +8,7 @@ interface RequestErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
   /** An error with the location in the document. */
   readonly at?: GraphQLError;
-  /** Headers of its answer, in addition to those of all such refusals. */
+  /** Headers of the answer, in addition to those of its kind of refusal. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -34,7 +34,7 @@ export function overload(): GraphQLError {
 export interface HttpExtension {
   readonly status?: number;
   readonly kind?: RefusalKind;
-  /** True if it is `lenient`, see `Refusal`: the name is Yoga's. */
+  /** Yoga's name for `lenient` (see `Refusal`). */
   readonly spec?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -28,7 +28,7 @@ export interface OperationResult {
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
   /** The time for which the client may keep the answer, in seconds; undefined if it may not keep it. */
   readonly maxAge?: number;
-  /** The time until which all reads that it was made of stay fresh, in milliseconds of the clock of what is kept. */
+  /** The time until which all reads of the result stay fresh, in milliseconds by the clock of kept answers. */
   readonly freshUntil?: number | undefined;
   /** The state of the budgets of REST calls that it used; undefined if calls are not counted. */
   readonly rateLimits?: readonly BudgetStatus[] | undefined;
@@ -38,8 +38,8 @@ export interface OperationResult {
   readonly mostBytes?: number;
   /** All parts of an answer in parts; the first part has these `data` and `errors`. */
   readonly parts?: AnswerParts;
-  /** Its JSON text, kept once it has been made: one result may answer several requests. */
+  /** The JSON text, kept once it has been made, because one result may answer several requests. */
   text?: string | undefined;
-  /** A hash of its text, kept once it has been made; undefined unless HTTP caches may keep the answer. */
+  /** A hash of the text, kept once it has been made; undefined unless HTTP caches may keep the answer. */
   tag?: string | undefined;
 }

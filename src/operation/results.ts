@@ -72,7 +72,7 @@ export class Results {
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
   }
 
-  /** The most bytes that the data of an execution can have as text, or the reason why it is not answered. */
+  /** The most bytes that the data of an execution can have as text, or the reason why the data is not answered. */
   weigh({ data, errors, prepared, answer, deadline, written }: ExecutedData): {
     readonly why: GraphQLError | undefined;
     readonly mostBytes: number;
@@ -96,7 +96,7 @@ export class Results {
   }
 
   /**
-   * The result for which room has been taken, with its text if it is large enough to be counted. If there is no room: a
+   * Takes room for a result, and makes its text if the result is large enough to be counted. Without room, returns a
    * result with the reason.
    */
   withRoom(result: OperationResult, prepared: PreparedOperation, reader: Reader): OperationResult {
@@ -111,7 +111,7 @@ export class Results {
     return fits ? result : this.#dropped(result, prepared, overload());
   }
 
-  /** True if there is room for the text of data, which is measured only if it may need more than there is. */
+  /** True if there is room for the text of data. The data is measured only if `mostBytes` exceeds the room. */
   hasRoomFor(data: unknown, mostBytes: number): boolean {
     const { room, maxAnswerBytes } = this.#options;
     return room.isFree(mostBytes) || room.fits(measureJson(data, maxAnswerBytes).bytes);

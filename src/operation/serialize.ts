@@ -9,7 +9,7 @@ import type { OperationResult } from './result.ts';
 /** The deepest nesting of a JSON value in an answer: writers and readers of JSON recurse. */
 const maximumDepth = 500;
 
-/** The JSON text of a result. Errors come first: they are what a person looks for. */
+/** The JSON text of a result. Errors come first, because people look for them. */
 export function stringifyResult({ errors, data, extensions, prepared }: OperationResult): string {
   const formattedErrors = errors?.map(formatted);
   try {
@@ -52,7 +52,8 @@ function prune(
   if (Array.isArray(value)) return value.map((item, index) => prune(item, selections, [...path, index], errors));
   if (!isObject(value)) return value;
   const members = Object.entries(value).map(([name, member]) => {
-    // The type of the object does not matter: fields with the same response key have the same shape if both can apply.
+    // The type of the object does not matter here, because fields with the same response key have the same shape if
+    // both can apply.
     const fields = selections.flatMap((selection) =>
       selection.fields.filter(({ responseKey }) => responseKey === name),
     );

@@ -17,8 +17,8 @@ export interface Waiter {
 /** Settings of shared operations. */
 export interface SharingOptions {
   /**
-   * The time after its start in which an operation can be joined, by default 100 ms. Its deadline is that of the first
-   * request, which ends before those of later ones. Later requests can still share its reads.
+   * The time after its start in which an operation can be joined; by default 100 ms. Its deadline is that of the first
+   * request, and a request that joins late would have had a later one. Later requests can still share its reads.
    */
   readonly joinWindowMs?: number | undefined;
 }
@@ -27,7 +27,7 @@ export interface SharingOptions {
 interface Begun {
   readonly result: Promise<OperationResult>;
   readonly deadline: OperationDeadline;
-  /** The request that it was begun for. */
+  /** The request for which it was begun. */
   readonly request: Waiter;
   /** Its REST calls. */
   readonly calls: Pick<OperationCalls, 'made'>;
@@ -60,7 +60,7 @@ export class SharedOperations {
     return this.#operations.find(caller, name)?.join(waiter);
   }
 
-  /** Lets others join an operation of a caller that has just begun. */
+  /** Lets other requests join a caller's operation that has just begun. */
   share(caller: string, name: string, begun: Begun): void {
     const operation = new SharedOperation(begun);
     this.#operations.add(caller, name, operation);
@@ -71,7 +71,10 @@ export class SharedOperations {
     begun.result.then(end, end);
   }
 
-  /** Prevents joining any operation of this caller that has already begun, so that a caller reads its own writes. */
+  /**
+   * Prevents requests from joining this caller's operations that have already begun, so that a caller reads its own
+   * writes.
+   */
   invalidate(caller: string): void {
     this.#operations.invalidate(caller);
   }

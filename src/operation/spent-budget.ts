@@ -26,8 +26,8 @@ export function refusedOperation({ shortage, upstream }: Refusal): GraphQLError 
 }
 
 /**
- * The result of an operation with the rest of the budgets of the surfaces that it used. If its client wants the cost,
- * this also includes the surfaces in its plan that were not called.
+ * Adds to a result the rest of the budgets of the surfaces that the operation used. If the client wants the cost, this
+ * includes surfaces that were planned but not called.
  */
 export async function withBudget(
   { request: { caller }, cost }: PlannedRun,

@@ -36,7 +36,7 @@ export interface StreamEnd {
   readonly messages: number;
   /** REST calls made for these messages, without polls. */
   readonly calls: number;
-  /** The errors that ended it; undefined if its client did. */
+  /** The errors that ended the stream; undefined if the client ended it. */
   readonly errors: OperationResult['errors'];
 }
 
@@ -92,7 +92,7 @@ class Subscription implements OpenStream {
   #errors: OperationResult['errors'];
   #listener: Listener | undefined;
   #expiry: NodeJS.Timeout | undefined;
-  /** The reason why it has to end. */
+  /** The reason why the subscription must end. */
   #failure: GraphQLError | undefined;
   /** Releases the room of the answer that is being sent. */
   #release: (() => void) | undefined;
@@ -175,8 +175,8 @@ class Subscription implements OpenStream {
   }
 
   /**
-   * Aborts the stream before a message that the client must not miss: the client reconnects and continues behind the
-   * previous one.
+   * Aborts the stream before a message that the client must not miss. The client reconnects and continues after the
+   * previous message.
    */
   #breakOff({ errors }: OperationResult): void {
     this.#errors = errors;
@@ -223,7 +223,7 @@ class Subscription implements OpenStream {
   }
 }
 
-/** True if there was no room for a message: it may succeed a moment later. */
+/** True if there was no room for a message. The same message may succeed a moment later. */
 function isShed({ data, errors = [] }: OperationResult): boolean {
   return (data ?? null) === null && errors.some(({ extensions }) => extensions['code'] === 'OVERLOADED');
 }

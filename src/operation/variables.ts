@@ -3,7 +3,8 @@ import { type GraphQLSchema, getVariableValues, type OperationDefinitionNode, ty
 import type { GraphQLParams } from './params.ts';
 
 /**
- * Drops the variables that an operation does not declare: they are never read, and an operation may wait for a long time.
+ * Drops the variables that an operation does not declare. They are never read, and would be kept for as long as the
+ * operation waits.
  */
 export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }: OperationDefinitionNode): void {
   const { variables } = params;
@@ -26,8 +27,8 @@ export function coercedVariables(
 }
 
 /**
- * The longest text that is its own name. Longer texts are named by their hash, so that waiting operations do not keep
- * them.
+ * The longest text that is used as its own name. Longer texts are named by their hash, so that waiting operations do
+ * not keep the texts.
  */
 const longestName = 500;
 
@@ -43,7 +44,7 @@ export function variablesTextOf(variables: GraphQLParams['variables']): string {
   return text.includes('null') ? JSON.stringify(variables, keepInfinite) : text;
 }
 
-/** Writes an infinite number as one beyond the range of doubles, which is how it was read; JSON would write null. */
+/** Writes an infinite number as a number beyond the range of doubles, as it was read. JSON would write null. */
 function keepInfinite(_name: string, value: unknown): unknown {
   if (value === Number.POSITIVE_INFINITY) return JSON.rawJSON('1e999');
   return value === Number.NEGATIVE_INFINITY ? JSON.rawJSON('-1e999') : value;

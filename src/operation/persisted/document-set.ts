@@ -8,7 +8,7 @@ import type { DocumentUse, DocumentUses } from './uses.ts';
 export interface ListedDocument {
   readonly id: string;
   readonly text: string;
-  /** The text without what GraphQL ignores. */
+  /** The text without characters that GraphQL ignores. */
   readonly bare: string;
   readonly file: string;
   readonly operations: ListedOperations;
@@ -37,8 +37,8 @@ export interface DocumentSetOptions {
 }
 
 /**
- * Prepares the documents of manifests, one in each step, so that a reload can let other work run in between. Throws a
- * ManifestError if one id has two texts. The set includes documents that are not valid: they answer with their errors.
+ * Prepares the documents of manifests, one in each step, so that other work can run in between. Throws a ManifestError
+ * if one id has two texts. The set includes invalid documents, and requests for them are answered with their errors.
  */
 export function* prepareSet(
   entries: readonly ManifestEntry[],
@@ -66,7 +66,7 @@ export function* prepareSet(
   return { byId, byText, longest, problems };
 }
 
-/** The texts of all documents of a set, those that are not valid among them. */
+/** The texts of all documents of a set, including invalid ones. */
 export function* textsOf({ byId }: DocumentSet): Generator<string> {
   for (const { text } of byId.values()) yield text;
 }
@@ -79,12 +79,12 @@ export function listedByText({ byText, longest }: DocumentSet, text: string): Li
   return bare === undefined ? undefined : byText.get(bare);
 }
 
-/** True if a text equals that of a document, ignoring white space and comments. */
+/** True if two texts are equal apart from white space and comments. */
 export function isTextOf({ text, bare }: ListedDocument, other: string): boolean {
   return other === text || (!isFarLonger(other, text.length) && withoutIgnored(other) === bare);
 }
 
-/** True if a text is so long that it cannot be a listed one. Such texts are not read, because attackers could send many. */
+/** True if a text is too long to be a listed one. Such a text is not parsed, because attackers could send many. */
 function isFarLonger(text: string, length: number): boolean {
   return text.length > length * 10 + 1000;
 }
@@ -112,8 +112,8 @@ function prepareOne(prepare: PrepareListed, text: string): ListedOperations | Re
 }
 
 /**
- * Answers requests for a document that is not valid with its errors. The use is counted here, because later steps do not
- * know the document.
+ * Answers requests for an invalid document with its errors. The use is counted here, because later steps do not know
+ * the document.
  */
 function refusing(refused: RefusedDocument, use: DocumentUse): ListedOperations {
   const named = (): never => {
@@ -124,7 +124,7 @@ function refusing(refused: RefusedDocument, use: DocumentUse): ListedOperations 
   return { count: 0, named };
 }
 
-/** The longest text of what is wrong with a document, in characters: a manifest may come from another server. */
+/** The longest description of a fault, in characters. A manifest may come from another server. */
 const longestProblem = 1000;
 
 function problemOf(file: string, id: string, { errors }: RefusedDocument): string {

@@ -15,9 +15,9 @@ export interface FollowManifestsOptions {
   readonly files: string;
   /** The manifests at the URLs among the sources. */
   readonly remote?: RemoteManifests | undefined;
-  /** True if a document that is not valid makes the whole list unusable. */
+  /** True if one invalid document makes the whole list unusable. */
   readonly strict: boolean;
-  /** In the mode `only`, a reload that loses most of the documents is refused. */
+  /** The mode. In the mode `only`, a reload that loses most of the documents is refused. */
   readonly mode: DocumentMode;
   readonly pollMs?: number | undefined;
   /** Throws a ManifestError if the documents do not fit their other users, such as the tools of agents. */
@@ -34,8 +34,8 @@ export interface FollowedManifests extends Omit<FollowedFiles, 'follow'> {
 
 /**
  * Reads and prepares every listed document, then follows the files. Throws a ManifestError if a manifest cannot be used
- * at the start. Later, the set is replaced once all documents of the new one are prepared; a list that cannot be used
- * changes nothing.
+ * at the start. Later, a new set replaces the old one when all of its documents are prepared. A list that cannot be
+ * used then changes nothing.
  */
 export function followManifests(given: FollowManifestsOptions): FollowedManifests {
   const { pollMs, log, uses, remote } = given;
@@ -89,7 +89,7 @@ function* steps(options: ReadOptions, previous: DocumentSet): Generator<void, Do
 
 /**
  * Throws a ManifestError if a reload loses more than half of the documents. An empty file is more often a failed
- * deployment than the intent to refuse every document.
+ * deployment than a decision to refuse every document.
  */
 function checkShrinking(before: number, now: number): void {
   if (now * 2 >= before) return;
@@ -97,7 +97,7 @@ function checkShrinking(before: number, now: number): void {
   throw new ManifestError(`${expected}, but got ${now}; a restart takes them`);
 }
 
-/** Each document once, whatever ids it has. */
+/** The distinct documents of a set. A document may have several ids. */
 function documentsOf({ byId }: DocumentSet): ReadonlySet<ListedDocument> {
   return new Set(byId.values());
 }

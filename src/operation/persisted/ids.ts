@@ -3,11 +3,11 @@ import { isObject } from '../../rest/values.ts';
 import { type GraphQLParams, idMembers } from '../params.ts';
 import { requestError } from '../request-error.ts';
 
-/** The id of a document in a request, and whether a miss has to be answered as for automatic persisted queries. */
+/** The id of a document in a request, and whether a miss must be answered as automatic persisted queries require. */
 export interface DocumentId {
   /** Normalised by `toDocumentId`. */
   readonly id: string;
-  /** True if it came in `extensions.persistedQuery`: only such clients send the text after a miss. */
+  /** True if the id came in `extensions.persistedQuery`: only such clients send the text after a miss. */
   readonly automatic: boolean;
 }
 

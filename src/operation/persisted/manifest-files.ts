@@ -30,7 +30,10 @@ function isUrl(member: string): boolean {
   return /^https?:\/\//i.test(member);
 }
 
-/** The files at a path, in a folder or matching a glob, in the order of their names. Throws a ManifestError if there is none. */
+/**
+ * The files at a path, in a folder, or matching a glob, in the order of their names. Throws a ManifestError if there
+ * are none.
+ */
 export function readFiles(pattern: string): ManifestFile[] {
   return findFiles(pattern).map((file) => {
     try {

@@ -14,7 +14,7 @@ export interface ManifestEntry {
   readonly file: string;
 }
 
-/** A manifest that cannot be used. The message names the file and what is wrong with it. */
+/** The error of a manifest that cannot be used. The message names the file and the fault. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError';
 }
@@ -25,7 +25,7 @@ export function readManifest(file: string, text: string): ManifestEntry[] {
   return ofJson(file, text).map(([id, document]) => ({ id: toDocumentId(id), aliases: [], text: document, file }));
 }
 
-/** The names of the operations in documents. A text that is no GraphQL has none. */
+/** The names of the operations in documents. Texts that are not GraphQL have none. */
 export function operationNamesIn(texts: Iterable<string>): ReadonlySet<string> {
   const names = new Set<string>();
   for (const text of texts) for (const name of namesIn(text)) names.add(name);
@@ -46,8 +46,8 @@ function namesIn(text: string): readonly string[] {
 type Pair = readonly [id: string, text: string];
 
 /**
- * The document of a GraphQL file. It has two ids, because editors end files with a line break that clients may or may not
- * send and hash.
+ * The document of a GraphQL file. It has two ids: editors end files with a line break, which clients may or may not
+ * include in the text that they hash.
  */
 function ofGraphQL(file: string, text: string): ManifestEntry {
   return { id: hashOf(text), aliases: [hashOf(text.trim())], text, file };
@@ -89,9 +89,9 @@ function ofPair(file: string, pair: unknown, index: number): Pair {
 }
 
 /**
- * A member of `{id: text}`, as relay-compiler (`persistConfig.file`) and the client preset of graphql-codegen
- * (`persistedDocuments`) write it, or of `{id: {name, source}}`, as Apollo iOS (`legacyAPQ`) and Apollo Kotlin
- * (`operationOutput`) write it.
+ * A member of `{id: text}` or of `{id: {name, source}}`. relay-compiler (`persistConfig.file`) and the client preset of
+ * graphql-codegen (`persistedDocuments`) write the first form. Apollo iOS (`legacyAPQ`) and Apollo Kotlin
+ * (`operationOutput`) write the second.
  */
 function ofMember(file: string, id: string, value: unknown): Pair {
   const text = isObject(value) ? value['source'] : value;

@@ -19,7 +19,7 @@ export interface PersistedSettings {
   /** The manifests at the URLs among the sources. */
   readonly remote?: RemoteManifests | undefined;
   readonly mode: DocumentMode;
-  /** True if a listed document that is not valid keeps the gateway from starting. */
+  /** True if an invalid listed document keeps the gateway from starting. */
   readonly strict: boolean;
   /** True if clients may register documents by their hash. By default they may in every mode but `only`. */
   readonly automatic: boolean | undefined;
@@ -28,13 +28,15 @@ export interface PersistedSettings {
   /** PEM certificates of authorities that are trusted for Redis, in addition to those that Node trusts. */
   readonly redisAuthorities: string | undefined;
   /**
-   * The path of a file with the password of Redis, read at each connect; undefined if the password is in the URL or there
+   * The path of a file with the password of Redis, read at each connect; undefined if the URL has the password or there
    * is none.
    */
   readonly redisPasswordFile: string | undefined;
   /** The password of the Sentinels, if they have one. */
   readonly redisSentinelPassword: string | undefined;
-  /** Keeps the documents that clients registered with any process of this gateway; not used if there is a Redis. */
+  /**
+   * Keeps the documents that clients registered with any process of this gateway. It is not used if there is a Redis.
+   */
   readonly sharedStore: SharedTexts | undefined;
   /** The time for which a client may keep the answer to a GET by id without errors, in seconds. */
   readonly getMaxAge: number;

@@ -52,7 +52,7 @@ export function createPolicy({ mode, introspection, prepare, log }: PolicyOption
   }
 }
 
-/** True if an operation only reads the schema: tools send their own texts for that. */
+/** True if an operation only reads the schema. Tools send such operations as texts of their own. */
 function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepare: Prepare): boolean {
   let prepared: PreparedOperation;
   try {

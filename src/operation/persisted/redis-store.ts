@@ -6,12 +6,12 @@ import type { SharedTexts } from './store.ts';
 /** The time that Redis keeps a text after it was last stored, in seconds: a week. */
 const keptSeconds = 7 * 24 * 3600;
 
-/** The approximate bytes that a text takes in Redis beside its own. */
+/** The approximate bytes that Redis needs for a text in addition to the text itself. */
 const entryBytes = 200;
 
 /**
- * The number of rooms that texts are divided into, and the most bytes in each. A caller always uses the same room, so it
- * cannot evict the texts in the others.
+ * The number of rooms for texts, and the most bytes in each. A caller always uses the same room, so it cannot evict the
+ * texts in the others.
  */
 const rooms = 8;
 const roomBytes = 4 * 2 ** 20;
@@ -38,8 +38,8 @@ redis.call('EXPIRE', KEYS[1], ${keptSeconds})
 return leaving`);
 
 /**
- * Keeps texts in Redis, under the keys that Apollo Server uses (`apq:<hash>`). If Redis is down, slow or full, that is a
- * miss and never an error.
+ * Keeps texts in Redis, under the keys that Apollo Server uses (`apq:<hash>`). A Redis that is down, slow or full
+ * causes a miss and never an error.
  */
 export function createRedisStore(redis: SharedRedis): SharedTexts {
   const keep = async (hashOfText: string, text: string, callerName: string): Promise<void> => {

@@ -5,14 +5,14 @@ import { type Fetched, type FetchOptions, fetchDocument } from '../../rest/trans
 import { ManifestError, readManifest } from './manifest.ts';
 import type { ManifestFile } from './manifest-files.ts';
 
-/** Manifests of servers, as they were last fetched. */
+/** Manifests from servers, as they were last fetched. */
 export interface RemoteManifests {
   readonly current: () => readonly ManifestFile[];
   /** Calls the listener when a manifest has changed. */
   readonly onChange: (listener: () => void) => void;
 }
 
-/** Sources and settings of fetched manifests. Times in milliseconds. */
+/** Sources and settings of fetched manifests. Times are in milliseconds. */
 export interface FollowRemoteOptions {
   readonly urls: readonly string[];
   /** The token for `Authorization: Bearer`, read for each request; undefined if no header is sent. */
@@ -34,7 +34,10 @@ export interface FollowedRemote extends RemoteManifests {
 /** The largest manifest, in bytes. */
 const maxBytes = 10 * 2 ** 20;
 
-/** The number of tries at the start, the longest time of each, and the pause between them: ten seconds in all. */
+/**
+ * The number of attempts at the start. With the longest time of each and the pause between them, they take at most ten
+ * seconds.
+ */
 const firstTries = 3;
 const firstTimeoutMs = 3000;
 const betweenTriesMs = 500;
@@ -70,15 +73,17 @@ export async function followRemoteManifests(options: FollowRemoteOptions): Promi
   };
 }
 
-/** One manifest of a server. */
+/** One manifest from a server. */
 class RemoteManifest {
-  /** The manifest as it was when it could last be used. Its name is the URL without the query, which may hold a key. */
+  /**
+   * The last version of the manifest that could be used. Its name is the URL without the query, which may hold a key.
+   */
   manifest: ManifestFile;
   readonly #url: string;
   readonly #options: Pick<FollowRemoteOptions, 'token' | 'route'>;
-  /** The `ETag` of the last answer, whether it could be used or not. */
+  /** The `ETag` of the last answer, even if that answer could not be used. */
   #etag: string | undefined;
-  /** The reason why it cannot be used now, if that has been logged. */
+  /** The logged reason why the manifest cannot be used now; undefined if there is none. */
   #logged: string | undefined;
 
   constructor(url: string, options: Pick<FollowRemoteOptions, 'token' | 'route'>) {
@@ -103,7 +108,8 @@ class RemoteManifest {
   async renew(log: Log): Promise<boolean> {
     try {
       const isNew = await this.#fetch(pollTimeoutMs);
-      // If the server says that nothing has changed since an answer that could not be used, it still cannot be used.
+      // If the last answer could not be used and the server says that nothing has changed, the manifest is still
+      // unusable.
       if (isNew !== undefined) this.#logged = undefined;
       return isNew === true;
     } catch (error) {
@@ -115,8 +121,8 @@ class RemoteManifest {
   }
 
   /**
-   * Resolves to true if the manifest has changed, to false if it is the same, to undefined if the server says that
-   * nothing has changed.
+   * Resolves to true if the manifest has changed and to false if it is the same. Resolves to undefined if the server
+   * says that nothing has changed.
    */
   async #fetch(timeoutMs: number): Promise<boolean | undefined> {
     const fetched = await this.#ask(timeoutMs);

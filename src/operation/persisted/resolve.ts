@@ -41,8 +41,8 @@ export interface ResolveOptions {
 }
 
 /**
- * Looks up documents. An id is looked up in the manifests first, then among the documents that clients registered. A text
- * is subject to the policy.
+ * Looks up documents. An id is first looked up in the manifests, then among the documents that clients registered. A
+ * text is subject to the policy.
  */
 export function createResolve(options: ResolveOptions): ResolveDocument {
   return (params) => {

@@ -2,8 +2,8 @@ import type { Tenants } from '../../rest/tenants.ts';
 import { ManifestError, operationNamesIn } from './manifest.ts';
 
 /**
- * Throws a ManifestError if a role may run an operation that no document has. `texts` are those of all listed documents;
- * they are parsed only if a role names any.
+ * Throws a ManifestError if a role may run an operation that is in no document. `texts` are the texts of all listed
+ * documents. They are parsed only if a role names an operation.
  */
 export function checkRoleDocuments(tenants: Tenants, texts: () => Iterable<string>): void {
   const named = [...tenants.values()].flatMap(({ name: tenant, roles }) =>

@@ -2,13 +2,13 @@ import { RecentMap } from '../../recent-map.ts';
 
 /** The texts that clients registered, by their SHA-256. A store may forget any text at any time, and never fails. */
 export interface TextStore {
-  /** Finds a text; undefined if it is not known. A store that answers at once does so without a promise. */
+  /** Finds a text; undefined if it is unknown. A store that knows the answer at once returns no promise. */
   readonly get: (hash: string) => string | undefined | Promise<string | undefined>;
   readonly set: (hash: string, text: string) => void;
   readonly close: () => void;
 }
 
-/** The most texts that one process keeps, and the most bytes, counted as two for each character. */
+/** The most texts and the most bytes that one process keeps. A character counts as two bytes. */
 const most = { entries: 10_000, bytes: 32 * 2 ** 20 };
 
 /** Keeps the most recently used texts in memory. */
@@ -48,10 +48,10 @@ export interface Registrations extends TextStore {
 /** The interval at which a text in use is shared again, in milliseconds. */
 const sharedAgainMs = 60_000;
 
-/** Combines both stores. The near one is read first, and keeps the texts that are found only in the shared one. */
+/** Combines two stores. The near store is read first. Texts that only the shared store has are copied into it. */
 export function createRegistrations(near: TextStore, shared: SharedTexts | undefined): Registrations {
   if (shared === undefined) return { ...near, shareOf: () => undefined };
-  /** Texts that were recently shared or received. Later, the other processes may have lost them. */
+  /** Texts that were shared or received recently. After some time, the other processes may have lost them. */
   const known = new RecentMap<string, true>({ entries: most.entries, forMs: sharedAgainMs });
   return {
     get: async (hash) => {
@@ -65,7 +65,7 @@ export function createRegistrations(near: TextStore, shared: SharedTexts | undef
     },
     set: (hash, text) => {
       near.set(hash, text);
-      // A client sends a text only if some process did not know it.
+      // A client sends a text only if some process does not know it.
       known.delete(hash);
     },
     shareOf: (hash, text) => {
