@@ -40,7 +40,7 @@ function introduction({ machine, samples }: Results): string {
 
 Commit ${machine.commit}, measured on ${machine.date}, Node ${machine.node} for every gateway that runs on Node: ${machine.processor}, ${machine.cores} cores, ${machine.memoryGiB} GiB,
 ${machine.system}. Medians of ${roundsOf(samples)}; half of the CPU times of S1 to S6
-lie within ± ${percent(middle(spreads))} of theirs, all within ± ${percent(Math.max(0, ...spreads))}. Other processes used ${number(middle(foreign))} of a core during half of the runs.${busyNote(middle(foreign))}
+lie within ± ${percent(middle(spreads))} of theirs, all within ± ${percent(Math.max(0, ...spreads))}. Other processes used ${number(middle(foreign))} of a core during half of the runs.${busyNote(middle(foreign))}${absenceNote(samples)}
 
 ![CPU time of an operation](chart.svg)
 
@@ -55,11 +55,16 @@ REST calls. The peers ask for the same facts, in the best way that their documen
 
 /** Something to say if the machine had other work: a core that others use loses what its caches hold. */
 function busyNote(foreign: number): string {
-  if (foreign < 0.1) return '';
+  if (foreign < 0.06) return '';
   return `
 
 **The machine was busy.** CPU times are higher than on a quiet one, and times by the clock mean little; what can be trusted are
 ratios of gateways, within the spread.`;
+}
+
+function absenceNote(samples: Results['samples']): string {
+  const absent = gatewayNames.filter((name) => samples.every(({ gateway }) => gateway !== name));
+  return absent.length === 0 ? '' : `\n\nNot measured here: ${absent.map((name) => gateways[name].title).join(', ')}.`;
 }
 
 function isInChart({ series, scenario }: Sample): boolean {
@@ -75,7 +80,7 @@ function roundsOf(samples: Results['samples']): string {
   const [inChart, elsewhere] = [samples.filter(isInChart), samples.filter((sample) => !isInChart(sample))].map(
     lastRound,
   );
-  return inChart === elsewhere ? `${inChart} rounds` : `${inChart} rounds of S1 to S6, and ${elsewhere} of all else`;
+  return inChart === elsewhere ? `${inChart} rounds` : `${inChart} rounds of S1 to S6, and of ${elsewhere} of all else`;
 }
 
 function lastRound(samples: Results['samples']): number {
