@@ -6,7 +6,7 @@ import { readTenants, type TenantsRead, type TenantsSource } from './read-tenant
 /** Settings of the following of tenants. */
 export interface FollowTenantsOptions {
   readonly source: TenantsSource;
-  /** Throws an Error if tenants that were read again do not fit what they name elsewhere. */
+  /** Throws an Error if tenants that were read again name documents that do not exist. */
   readonly check?: (tenants: Tenants) => void;
   readonly log: Log;
   /** The interval at which the files are checked, in milliseconds. */

@@ -38,7 +38,7 @@ export interface GroupOptions {
   readonly log: Log;
 }
 
-/** The configuration with the tenants as they are now. Those of the start may have what the manifests lack by now. */
+/** The configuration with the current tenants. Those of the start may name documents that are no longer listed. */
 function withTenants(config: Orders['config'], tenants: Tenants | undefined): Orders['config'] {
   const { auth } = config;
   return auth === undefined || tenants === undefined ? config : { ...config, auth: { ...auth, tenants } };

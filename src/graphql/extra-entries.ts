@@ -54,7 +54,7 @@ function fieldFor(name: string, info: MutationInfo): GraphQLInputField | undefin
   return Object.values(inputFieldsOf(info)).find((field) => namesOfInput(field).some((one) => snakeCase(one) === rest));
 }
 
-/** The names that stand for an input field; one with a REST name such as `tile.id` stands for all of `tile`. */
+/** The names that stand for an input field. A field with a REST name such as `tile.id` stands for all of `tile`. */
 function namesOfInput(field: GraphQLInputField): string[] {
   const [restName = ''] = restNameOf(field).split('.');
   return field.name === 'extra' ? [] : [restName, field.name];

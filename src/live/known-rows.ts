@@ -97,7 +97,7 @@ export class KnownRows {
     }
   }
 
-  /** The place behind the known rows, from which a tail can continue. Rows that it does not name may be sent again. */
+  /** The place behind the known rows, where a tail can continue. Rows that the place does not name may be resent. */
   get place(): Position {
     if (this.#newest === '') return { offset: 0 };
     const since = this.since ?? '';

@@ -4,7 +4,7 @@ export interface MergedPage {
   readonly limit: number;
 }
 
-/** A wanted range. A range that only wants the count can use any page; some ranges can use the rows of a single call. */
+/** A wanted range. A range that wants only the count can use any page. Some ranges can use the rows of a single call. */
 interface Wanted {
   readonly at: { readonly offset: number };
   readonly limit: number;

@@ -32,7 +32,7 @@ interface Reading extends MergedPage, ChargedPage {
   settled: boolean;
 }
 
-/** The most pages that a tail may cost beyond the first two if the list is longer than its count. */
+/** The most further pages that a tail may cost, after the first two, if the list is longer than its count. */
 const maximumTailPages = 10;
 
 /**

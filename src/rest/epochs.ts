@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { RecentMap } from '../recent-map.ts';
 
 /**
- * The name under which the answers of an upstream key are kept. A write gives the key a new one, so that answers from before
- * it are not found any more. It is random: no process makes one twice, and no two keys have the same one.
+ * The name under which the answers of an upstream key are kept. A write gives the key a new epoch, so that answers from
+ * before the write are no longer found. Epochs are random: no process makes one twice, and no two keys have the same one.
  */
 export type Epoch = string;
 
@@ -14,7 +14,7 @@ export interface Epochs {
   /** Notes that the upstream accepts the key, so it is not one that a caller has invented. */
   readonly prove: (sharingKey: string) => void;
   /**
-   * Ends the epoch of a key. Once it is done, no operation that begins at any gateway uses it. Answers the next epoch, or
+   * Ends the epoch of a key. After that, no operation that begins at any gateway uses it. Returns the next epoch, or
    * undefined as `current` does. Never rejects.
    */
   readonly renew: (sharingKey: string) => Epoch | undefined | Promise<Epoch | undefined>;

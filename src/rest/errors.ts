@@ -91,8 +91,8 @@ export class CertificateWanted extends Error {
 export const noRoomForBodies = new UpstreamError('OVERLOADED', undefined, 'no room for bodies');
 
 /**
- * True if the upstream does not know the key, so that no call with it can succeed. A key that only lacks a right is
- * FORBIDDEN.
+ * True if the upstream does not know the key, so that no call with the key can succeed. The code of a key that only
+ * lacks a right is FORBIDDEN.
  */
 export function isUnauthenticated(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.code === 'UNAUTHENTICATED';

@@ -1,7 +1,7 @@
 /** The forms of ids: an integer, a UUID, or any text that stays one segment of a path. */
 export type IdForm = 'integer' | 'uuid' | 'text';
 
-/** The types whose objects own collections, by the name that paths and the inputs of mutations give them. */
+/** The types whose objects own collections, by the names that paths and inputs of mutations use. */
 export const owners = {
   Project: { path: 'projects', argument: 'projectId' },
   Organization: { path: 'organizations', argument: 'organizationId' },

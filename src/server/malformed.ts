@@ -46,7 +46,7 @@ function reasonOf({ code }: ClientError): keyof typeof answers {
 }
 
 function refuse(error: ClientError, socket: Socket): void {
-  // An answer that closes the connection has ended it already, and may still be on its way.
+  // An answer that closes the connection has already ended it, but may still be on its way.
   if (!socket.writable) return;
   socket.end(`HTTP/1.1 ${answers[reasonOf(error)]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

@@ -86,7 +86,7 @@ export class SettingsReader {
     return setting.absent();
   }
 
-  /** The value of a setting that other settings require. If it is not set, a fault gives the reason. */
+  /** The value of a setting that other settings require. If it is not set, reports a fault with the reason. */
   need<T>(setting: Setting<T>, because: string): T {
     const { name, expected } = setting;
     if (!this.isSet(name)) this.fault(name, `expected ${expected}, because ${because}, but it is not set`);

@@ -35,7 +35,7 @@ const toleranceMs = 500;
 /** The local limit while Redis decides: there is none. */
 const unlimited = Number.MAX_SAFE_INTEGER;
 
-/** The number of calls that may wait for each one that may be in flight. */
+/** The calls that may wait for each call that may be in flight. */
 const queueFactor = 4;
 
 /** Makes the budget of calls. This process counts them by itself, or all gateways count them together in Redis. */

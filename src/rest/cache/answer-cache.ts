@@ -36,7 +36,7 @@ export function sharedIn(redis: SharedRedis, upstreamUrl: string): Pick<CacheOpt
   return { epochs: new RedisEpochs(redis, upstreamUrl), remote: new RedisAnswers(redis, upstreamUrl) };
 }
 
-/** The format that an answer is read in. One target may be asked for in both. */
+/** The format in which an answer is read. One target may be asked for in both formats. */
 export type AnswerKind = 'json' | 'csv';
 
 /** A read whose answer is kept, and the place where it is kept. */
@@ -73,7 +73,7 @@ export class AnswerCache {
   readonly #remote: RedisAnswers | undefined;
   /** Look-ups in Redis that are in flight, by name: a single flight for each answer. */
   readonly #asked = new Map<string, Promise<KeptAnswer | undefined>>();
-  /** Epochs that an answer of the upstream has ended. Each is ended once, although every waiter of a call reports it. */
+  /** Epochs that an answer of the upstream has ended. Each is ended once, although all waiters of the call report it. */
   readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
 
   constructor(options: CacheOptions) {
@@ -214,7 +214,7 @@ export class AnswerCache {
     return remote !== undefined && (await Promise.all(places.map((place) => remote.has(place)))).includes(true);
   }
 
-  /** The answer to a read that may still be used, if this process has it. */
+  /** The answer that this process has for a read, if it may still be used. */
   #findHere({ name, limit, limitAskedAt, staleMs }: KeptRead): KeptAnswer | undefined {
     const answer = this.#kept.find(name);
     if (answer === undefined || this.now() - answer.source.freshUntil >= staleMs) return undefined;

@@ -55,7 +55,7 @@ export class RedisEpochs implements Epochs {
   readonly #redis: SharedRedis;
   readonly #upstream: string;
   readonly #proven = new RecentMap<string, true>({ entries: mostRemembered });
-  /** Keys whose epoch has ended without Redis knowing, each with a mark of the latest end. */
+  /** Keys whose epoch has ended without Redis knowing. Each has a mark of its latest end. */
   readonly #unsent = new RecentMap<string, symbol>({ entries: mostRemembered });
   /** True while a retry is scheduled or running. */
   #isTelling = false;
@@ -70,7 +70,7 @@ export class RedisEpochs implements Epochs {
     // Answers from before a write that Redis does not know of must not be used.
     if (this.#unsent.has(sharingKey)) return (await this.#end(sharingKey, false))?.epoch;
     const told = await this.#run(sharingKey, 'keep', false);
-    // The value was copied from another key, where it may have been used before.
+    // The value was copied from another key, which may have used it before.
     return told?.isForeign === true ? (await this.#end(sharingKey, false))?.epoch : told?.epoch;
   }
 

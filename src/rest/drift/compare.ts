@@ -8,7 +8,7 @@ export type DriftKind =
   // A row in the detail view lacks a column that the document has there.
   | 'missing_column'
   | 'wrong_type'
-  // A value is none of those that the document names.
+  // A value is not among those that the document names.
   | 'unknown_enum'
   // A value is null although the document does not allow null.
   | 'unexpected_null';

@@ -12,7 +12,7 @@ export interface Shape {
   readonly view?: string;
   /** Shapes of which a value has one. */
   readonly either?: readonly Shape[];
-  /** True if it is for requests only, so that an answer need not have it. */
+  /** True if it is only for requests. An answer need not have it. */
   readonly writeOnly?: boolean;
 }
 

@@ -85,8 +85,8 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
 }
 
 /**
- * True if the error ends the whole operation, which then gives back what it holds. That is so if the key is unknown, if
- * there is no room for bodies, or if the gateway refuses a call of an operation that has sent none.
+ * True if the error ends the whole operation, which then gives back what it holds. Such an error says that the key is
+ * unknown, that there is no room for bodies, or that the gateway refuses a call of an operation that has sent none.
  */
 function endsOperation(error: unknown, calls: OperationCalls): error is UpstreamError {
   return isUnauthenticated(error) || error === noRoomForBodies || (error instanceof Refusal && calls.mayBeRefused);

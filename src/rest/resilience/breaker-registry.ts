@@ -37,7 +37,7 @@ export interface BreakerRegistryOptions {
 
 /**
  * Failures without an answer in between, by possible cause. One cause can have at most half of the points that trip a
- * breaker, so at least two causes have to fail, in whichever order.
+ * breaker. So at least two causes have to fail, in any order.
  */
 class Doubt {
   readonly #points = new Map<string, number>();

@@ -76,8 +76,8 @@ export type Outcome =
   | { readonly kind: 'given-up'; readonly timeouts: number; readonly tookMs: number }
   // No response came.
   | { readonly kind: 'failed'; readonly fault: Fault; readonly error: Error; readonly tookMs: number }
-  // A response came. Without an error it is a success. `isKnown` is true if the API gives such an answer only to a key that
-  // it knows.
+  // A response came. It is a success if there is no error. `isKnown` is true if the API gives such an answer only to a
+  // key that it knows.
   | {
       readonly kind: 'answered';
       readonly status: number;

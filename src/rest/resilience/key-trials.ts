@@ -73,7 +73,7 @@ export class KeyTrials implements Gate {
     return tenant !== undefined || this.#proven.get(sharingKey) === true;
   }
 
-  /** The upstream's error for a key that it did not know a moment ago; undefined if there was none. */
+  /** The upstream's error for a key that it recently did not know; undefined if there was none. */
   errorOf(sharingKey: string): UpstreamError | undefined {
     if (this.#rejections.size === 0) return undefined;
     const rejection = this.#rejections.get(sharingKey);
@@ -95,7 +95,7 @@ export class KeyTrials implements Gate {
     return undefined;
   }
 
-  /** Learns from the upstream's answer whether the key is known. The next waiting attempt gets the place of this one. */
+  /** Learns from the upstream's answer if the key is known. The next waiting attempt takes the place of this one. */
   left(attempt: Attempt, outcome: Outcome): void {
     if (outcome.kind === 'answered') {
       if (!isUnauthenticated(outcome.error)) {

@@ -22,7 +22,7 @@ const decodedTogether = 4;
 let decoded = 0;
 const waiting: (() => void)[] = [];
 
-/** Takes one of the places for decoding; `leave` passes it to the next. */
+/** Takes one of the places for decoding. `leave` passes the place to the next body. */
 function enter(): Promise<void> | undefined {
   if (decoded === decodedTogether) return new Promise((resolve) => void waiting.push(resolve));
   decoded += 1;

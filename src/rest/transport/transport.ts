@@ -47,7 +47,7 @@ export class TransportError extends Error {
 export interface SentRequest {
   /** True until a connection takes it. */
   readonly isWaiting: boolean;
-  /** Gives the request up: it fails, unless it has ended. */
+  /** Gives the request up. The request fails, unless it has ended. */
   readonly abort: () => void;
 }
 
