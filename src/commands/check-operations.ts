@@ -22,13 +22,13 @@ interface Sums {
   readonly operations: number;
   readonly invalid: number;
   readonly overBudget: number;
-  /** Those that the tenant that was asked about may run. */
+  /** The number of operations that the named tenant may run; undefined if no tenant was named. */
   readonly runnable?: number;
 }
 
 /**
- * `check-operations FILE… [--tenant NAME [--role ROLE…]] [--json] [--mcp]`: if operations are valid, and within the limits
- * with their defaults and with any other variables.
+ * `check-operations FILE… [--tenant NAME [--role ROLE…]] [--json] [--mcp]`: checks that operations are valid, and
+ * within the limits both with their defaults and with any other variables.
  */
 export function checkOperations(args: string[], settings: SettingsReader): Outcome {
   const { values, positionals } = parseArgs({
@@ -77,7 +77,7 @@ function describe(files: readonly CheckedFile[], sums: Sums, config: PlainConfig
   return [...blocks, '', summary].join('\n');
 }
 
-/** `150 calls, 10000 rows and 50000 objects`. */
+/** Formats lists such as `150 calls, 10000 rows and 50000 objects`. */
 const listFormat = new Intl.ListFormat('en-GB');
 
 function lineOf(verdict: Verdict, config: PlainConfig): string {
@@ -94,7 +94,7 @@ function lineOf(verdict: Verdict, config: PlainConfig): string {
   return [line, ...further.map((one) => `  ${one}`)].join('\n  ');
 }
 
-/** Hints for a better tool for agents; empty if there are none, or if they were not asked for. */
+/** Hints for a better tool for agents; empty if there are none, or if hints were not requested. */
 function toolLines({ mcp }: Verdict): readonly string[] {
   if (mcp === null) return [`no tool: ${neededOfTools}`];
   return mcp?.hints.map((hint) => `hint for the tool: ${hint}`) ?? [];

@@ -12,14 +12,17 @@ import { type Config, readConfig } from '../settings/config.ts';
 import type { EnvironmentFile } from '../settings/reader.ts';
 import { ConfigError, type Environment } from '../settings/settings.ts';
 
-/** The messages of a start about its settings. */
+/** The messages that a start would print about its settings. */
 interface CheckedSettings {
-  /** The faults that would stop it. */
+  /** The faults that would keep the gateway from starting. */
   readonly faults: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Reads everything that a start reads: settings, the files that they name, and the documents in these. Asks nobody. */
+/**
+ * Reads everything that a start reads: settings, the files that they name, and the documents in these files. Makes no
+ * request.
+ */
 export function checkedSettings(environment: Environment, file: EnvironmentFile): CheckedSettings {
   try {
     const config = readConfig(environment, file);
@@ -31,7 +34,7 @@ export function checkedSettings(environment: Environment, file: EnvironmentFile)
   }
 }
 
-/** The message, with the setting that it is about. */
+/** A message that names the setting that it is about. */
 function named(message: string): string {
   return /^[A-Z_]+: /.test(message) ? message : `PERSISTED_DOCUMENTS: ${message}`;
 }
@@ -53,7 +56,7 @@ function documentWarnings(config: Config): readonly string[] {
     agents?.check(set);
     checkRoleDocuments(tenants, () => textsOf(set));
   };
-  // Documents that only a server lists may be tools, or those of a role, too.
+  // Tools and the documents of roles may be in manifests of servers, which are not read here.
   const isWhole = sourcesOf(files).urls.length === 0;
   followManifests({
     ...{ files, mode, strict, prepare: createPrepareListed({ schemas, introspection }), uses: createDocumentUses() },

@@ -2,16 +2,16 @@ import { settings } from '../settings/declaration.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Command } from './command.ts';
 
-/** An argument or an option of a command, and what it means. */
+/** An argument or an option of a command, with its meaning. */
 type Argument = readonly [name: string, meaning: string];
 
-/** A command, as its help tells of it. */
+/** A command, with the texts of its help. */
 interface CommandEntry {
   readonly about: string;
   readonly arguments: readonly Argument[];
   /** The names of the settings that it reads. */
   readonly settings: RegExp;
-  /** Loads what runs it: all that the gateway is made of takes most of a second. Undefined for one that serves. */
+  /** Loads the code of the command, which takes up to a second. Undefined for commands that serve. */
   readonly load?: () => Promise<Command>;
 }
 
@@ -19,7 +19,10 @@ const json: Argument = ['[--json]', 'prints JSON'];
 const limits = 'MAX_PAGE_SIZE|MAX_UPSTREAM_CALLS|MAX_UPSTREAM_ROWS|MAX_ANSWER_OBJECTS|INCREMENTAL';
 const files = 'GraphQL documents and manifests: paths of files or folders, or globs in quotes';
 
-/** Every command by its name, which is that of a script of package.json, too; the first is the one without a name. */
+/**
+ * Every command by its name. Scripts of package.json have the same names. The first command is the one that runs
+ * without a name.
+ */
 const commands: Readonly<Record<string, CommandEntry>> = {
   serve: {
     about:
@@ -83,15 +86,15 @@ const commands: Readonly<Record<string, CommandEntry>> = {
 /** The names of all commands. */
 export const commandNames: readonly string[] = Object.keys(commands);
 
-/** The request in the words of a command line. */
+/** The command that a command line requests. */
 interface Asked {
-  /** One of the names of commands. */
+  /** The name of a known command. */
   readonly name: string;
-  /** The words behind it. */
+  /** The words after the name. */
   readonly rest: readonly string[];
 }
 
-/** The command that a command line names; `serve` if it names none. Throws a ConfigError for an unknown one. */
+/** The command that a command line names; `serve` if it names none. Throws a ConfigError for an unknown name. */
 export function commandIn(words: readonly string[]): Asked {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(' ');
@@ -104,7 +107,7 @@ export function commandIn(words: readonly string[]): Asked {
 
 const listFormat = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-/** Loads what runs a command; undefined for one that serves. */
+/** Loads the code of a command; undefined for commands that serve. */
 export function loadCommand(name: string): Promise<Command> | undefined {
   return commands[name]?.load?.();
 }
@@ -131,7 +134,9 @@ export function helpOf(name: string): string {
   ].join('\n');
 }
 
-/** The words that run a command: a script of package.json in this repository, which finds the Node of `npm ci`. */
+/**
+ * The call of a command: a script of package.json in this repository, because such scripts find the Node of `npm ci`.
+ */
 function callOf(name: string): string {
   if (!import.meta.filename.endsWith('.ts')) return `workspace-gateway ${name}`;
   if (name === 'serve') return 'npm start --';
@@ -139,7 +144,7 @@ function callOf(name: string): string {
   return ['npm run -s', script, '--', ...others].join(' ');
 }
 
-/** A call without the dashes that stand before its arguments, if it has none. */
+/** A call without arguments. The dashes that would stand before them are removed. */
 function bare(call: string): string {
   return call.replace(/ --$/, '');
 }

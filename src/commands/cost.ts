@@ -2,7 +2,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { PlainConfig } from '../settings/config.ts';
 import { counted, range } from './table.ts';
 
-/** The cost of an operation, by its plan or by the worst of its plans. */
+/** The cost of an operation, from its plan or from the worst of its plans. */
 export type Cost = Pick<Plan, 'lower' | 'upper' | 'rows' | 'waves' | 'objects'>;
 
 /** A cost as `1–3 calls, 2 waves, at most 30 rows and 22 objects`. */
@@ -11,7 +11,10 @@ export function costText({ lower, upper, waves, rows, objects }: Cost): string {
   return `${counted(range(lower, upper), 'call')}, ${counted(waves, 'wave')}, ${most}`;
 }
 
-/** The limits on what an operation costs, each as `150 calls`, and whether a cost exceeds it. */
+/**
+ * The limits of an operation's cost, each as a text such as `150 calls` and a function that tells whether a cost
+ * exceeds it.
+ */
 export function limitsFor(
   { upper, rows, objects }: Cost,
   { maxUpstreamCalls, maxUpstreamRows, maxAnswerObjects }: PlainConfig,

@@ -3,16 +3,16 @@ import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { Tool, type ToolDefinition } from '../mcp/tool.ts';
 import type { PlainConfig } from '../settings/config.ts';
 
-/** The tool that an operation is, as agents see it, and what makes it a poor one, one line each. */
+/** The tool of an operation as agents see it, with one line for each hint to improve it. */
 export interface DescribedTool {
   readonly tool: ToolDefinition;
   readonly hints: readonly string[];
 }
 
-/** An operation that is none lacks this. */
+/** The requirement that an operation which is no tool does not meet. */
 export const neededOfTools = 'expected a query or a mutation with a name';
 
-/** Describes a valid operation as a tool; undefined if it is none. */
+/** Describes the tool of a valid operation; undefined if the operation is no tool. */
 export function describeTool(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -34,22 +34,22 @@ export function readJsonObject(file: string, expected: string): JsonObject {
 
 /** A document of a file. */
 interface NamedDocument {
-  /** The id that the file gives it; `document` in a file that is one document. */
+  /** The id in the file, or `document` if the file is a single document. */
   readonly name: string;
-  /** The id that clients send in place of the text. */
+  /** The id that clients send instead of the text. */
   readonly id: string;
   readonly text: string;
 }
 
-/** A file of documents, a GraphQL document or a manifest. */
+/** A file of documents: a GraphQL document or a manifest. */
 interface DocumentFile {
   readonly file: string;
   readonly documents: readonly NamedDocument[];
 }
 
 /**
- * The documents that a path or a glob names, as in PERSISTED_DOCUMENTS. Throws a ConfigError for a file that cannot be read or
- * understood, or lists none: to find nothing wrong with an empty list would let a build go on that has lost its documents.
+ * The documents that a path or a glob names, as in PERSISTED_DOCUMENTS. Throws a ConfigError if a file cannot be read
+ * or understood, or lists no documents. If an empty list passed, a build that has lost its documents would continue.
  */
 export function documentFilesAt(pattern: string): readonly DocumentFile[] {
   return filesAt(pattern).map(({ file, text }) => {
@@ -76,9 +76,9 @@ function orConfigError<T>(read: () => T): T {
   }
 }
 
-/** A document as it was read; it is valid without faults. */
+/** A document that was read. It is valid if it has no faults. */
 export interface CheckedDocument {
-  /** Undefined if the text is no GraphQL. */
+  /** Undefined if the text is not GraphQL. */
   readonly document: DocumentNode | undefined;
   readonly faults: readonly GraphQLError[];
 }
@@ -103,7 +103,7 @@ export function lineOf({ message, locations }: GraphQLError): string {
   return at === undefined ? message : `${at.line}:${at.column} ${message}`;
 }
 
-/** The cursors of a gateway with these settings. */
+/** The cursors that a gateway with these settings uses. */
 export function cursorsOf({ cursorSecret, upstreamUrl, host, workspace }: PlainConfig): CursorCodec {
   return createCursorCodec(cursorSecretOf(cursorSecret, upstreamUrl ?? `http://${host}:${workspace.port}`));
 }

@@ -12,11 +12,11 @@ export interface Findings {
   readonly calls: number;
   readonly differences: readonly Found[];
   readonly unread: readonly { readonly operation: string; readonly reason: string }[];
-  /** The change of the OpenAPI document that mends it, as a unified diff; empty if there is nothing to mend. */
+  /** A unified diff of the OpenAPI document that removes the differences; empty if there is nothing to change. */
   readonly patch: string;
 }
 
-/** A difference, once for each operation that has it. */
+/** A difference in the answer of one operation. */
 export interface Found {
   readonly operation: string;
   readonly kind: DriftKind;
@@ -43,7 +43,7 @@ export function findingsOf(results: readonly (Read | Unread)[], openapi: string)
   };
 }
 
-/** Every difference of an answer, of all its rows. */
+/** Every difference in all rows of an answer. */
 export function differencesOf({ operation, target, body }: Read, answers: Answers = documented): readonly Difference[] {
   const found: Difference[] = [];
   const shape = answers.operations[operation.route]?.body;

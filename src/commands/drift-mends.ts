@@ -2,7 +2,7 @@ import { type Document, isMap, isScalar, isSeq, type Node, stringify, type YAMLM
 import type { Difference } from '../rest/drift/compare.ts';
 import type { JsonType } from '../rest/drift/description.ts';
 
-/** Equal differences of any number of rows. */
+/** The same difference in any number of rows. */
 export interface Mend extends Pick<Difference, 'kind' | 'view' | 'column' | 'isItem'> {
   /** The JSON types that were found. */
   readonly types: ReadonlySet<JsonType>;
@@ -16,7 +16,7 @@ export interface Edit {
   readonly text: string;
 }
 
-/** The description of a column that is new to the document. */
+/** The description of a column that the document did not have. */
 const newColumn = 'Seen in answers, and not documented.';
 
 /** The edit of an OpenAPI document that allows a difference; undefined if the document does not name what differs. */
@@ -38,13 +38,16 @@ export function editFor(document: Document, text: string, mend: Mend): Edit | un
   }
 }
 
-/** Follows a `$ref`, if that is what a node is. */
+/** Follows a node that is a `$ref`; returns any other node. */
 function target(document: Document, node: unknown): unknown {
   const reference = isMap(node) ? node.get('$ref') : undefined;
   return typeof reference === 'string' ? document.getIn(reference.split('/').slice(1), true) : node;
 }
 
-/** Writes a column behind the last one; one of a list view refers to that of the detail view, if there is one. */
+/**
+ * Adds a column after the last one. A column of a list view refers to the same column of the detail view, if there is
+ * one.
+ */
 function addColumn(document: Document, text: string, { view, column, types }: Mend, properties: YAMLMap): Edit {
   const detail = view.replace(/ListItem$/, '');
   const known = document.getIn(['components', 'schemas', detail, 'properties', column]);
@@ -54,7 +57,10 @@ function addColumn(document: Document, text: string, { view, column, types }: Me
   return { start: end, end, text: `\n${indentOf(text, properties)}${flow(column)}: ${definition}` };
 }
 
-/** Any JSON if it was an object or an array: what these hold is the upstream's own. */
+/**
+ * The definition of a column with these types. Objects and arrays allow any JSON, because the upstream decides their
+ * contents.
+ */
 function definitionOf(types: ReadonlySet<JsonType>): string {
   const others = [...types].filter((type) => type !== 'null');
   const isPlain = others.length > 0 && !types.has('object') && !types.has('array');
@@ -63,7 +69,7 @@ function definitionOf(types: ReadonlySet<JsonType>): string {
     : `{ description: '${newColumn}' }`;
 }
 
-/** Allows further types, as alternatives if there are such already. */
+/** Allows further types, as alternatives if the schema already has alternatives. */
 function widen(schema: YAMLMap, types: ReadonlySet<JsonType>): Edit | undefined {
   const names = [...types].map((type) => (type === 'null' ? "'null'" : type));
   const alternatives = schema.get('anyOf', true);
@@ -85,14 +91,14 @@ function append(list: unknown, items: readonly string[]): Edit | undefined {
   return { start: end, end, text: items.map((item) => `, ${item}`).join('') };
 }
 
-/** Writes a member in front of the others. */
+/** Adds a member before the others. */
 function addMember(text: string, map: YAMLMap, member: string): Edit {
   const [start] = rangeOf(map);
   if (map.flow === true) return { start: start + 1, end: start + 1, text: ` ${member},` };
   return { start, end: start, text: `${member}\n${indentOf(text, map)}` };
 }
 
-/** The white space before the first member of a map that has a line for each. */
+/** The white space before the first member of a map whose members have a line each. */
 function indentOf(text: string, map: YAMLMap): string {
   const [start] = rangeOf(map);
   return ' '.repeat(start - text.lastIndexOf('\n', start - 1) - 1);

@@ -7,15 +7,15 @@ import { editFor, type Mend } from './drift-mends.ts';
 /** The file that a patch changes. */
 const path = 'schema/rest.openapi.yaml';
 
-/** Lines that a patch shows around a change. */
+/** The number of unchanged lines that a patch shows around a change. */
 const contextLines = 2;
 
-/** Most values of an enum: a column that has more is not one. */
+/** The most values of an enum. A column with more values is no enum. */
 const mostValues = 20;
 
 /**
- * The change of an OpenAPI document after which answers with these differences fit it, as a unified diff. Lines that need
- * no change keep their form. Differences in what has no name in the document are left out.
+ * A unified diff that makes an OpenAPI document fit answers with these differences. Lines that need no change keep
+ * their form. Differences in unnamed parts of the document are left out.
  */
 export function patchOf(openapi: string, differences: readonly Difference[]): string {
   const mended = mend(openapi, differences);
@@ -25,7 +25,7 @@ export function patchOf(openapi: string, differences: readonly Difference[]): st
   return patch.replace(/^=+\n/, '');
 }
 
-/** The document with each difference mended, one after the other: each finds what the ones before it have added. */
+/** The document with all differences mended one after the other. Each change sees the previous ones. */
 function mend(openapi: string, differences: readonly Difference[]): string {
   return mendsFor(differences).reduce((text, one) => {
     const edit = editFor(parseDocument(text), text, one);

@@ -7,12 +7,12 @@ import { idText, isObject } from '../rest/values.ts';
 /** The answer to a GET operation. */
 export interface Read {
   readonly operation: RestOperation;
-  /** Path and query. */
+  /** The path with the query. */
   readonly target: string;
   readonly body: unknown;
 }
 
-/** A GET operation that could not be read, and why. */
+/** A GET operation that could not be read, with the reason. */
 export interface Unread {
   readonly operation: RestOperation;
   readonly reason: string;
@@ -20,26 +20,26 @@ export interface Unread {
   readonly error?: UpstreamError;
 }
 
-/** All GET operations. The document has each list before what it lists. */
+/** All GET operations. In the document, each list comes before the operations of its rows. */
 const gets: readonly RestOperation[] = Object.values(operations).filter(({ method }) => method === 'GET');
 
 /** The number of GET operations. */
 export const getOperations = gets.length;
 
-/** The queries that operations need beside their path: the hosted service lists the values only of a named property. */
+/** The queries that operations need: the hosted service lists the values of a property only if the query names one. */
 const queries: Readonly<Record<string, string>> = { listEventValues: '?key=%24browser' };
 
-/** The collection that is no list of its own: organizations are known by the projects that they have. */
+/** The collection without a list of its own. An organization is known from its projects. */
 const organizations = '/api/organizations/';
 
-/** Reads each GET operation once, of the first project, its organization, and the first row of each list. */
+/** Reads each GET operation once, with the first project, its organization, and the first row of each list. */
 export async function readAll(client: () => RestClient): Promise<readonly (Read | Unread)[]> {
   const ids = new Map<string, string>();
   const results: (Read | Unread)[] = [];
   for (const operation of gets) {
     const { id, path } = operation;
     const target = targetOf(path, ids);
-    // One after the other: later paths name what earlier answers hold.
+    // One after the other, because later paths contain ids from earlier answers.
     const result = await read(client(), operation, target && target + (queries[id] ?? ''));
     results.push(result);
     if ('body' in result) learn(path, result.body, ids);
@@ -58,7 +58,7 @@ async function read(client: RestClient, operation: RestOperation, target: string
   }
 }
 
-/** A path with ids in place of its parameters; undefined if one of them is not known. `ids` has them by collections. */
+/** A path with ids instead of its parameters; undefined if an id is unknown. `ids` has the ids by collection. */
 function targetOf(path: string, ids: ReadonlyMap<string, string>): string | undefined {
   const names = path.split(/(?<=\/)(?=\{)|(?<=\})/);
   let collection = '';

@@ -20,8 +20,8 @@ import { getOperations, readAll } from './drift-reads.ts';
 import { counted, table } from './table.ts';
 
 /**
- * `drift [--json]`: reads each GET operation of the upstream once and says how the answers differ from the OpenAPI
- * document. Fails if they do.
+ * `drift [--json]`: reads each GET operation of the upstream once and prints the differences between the answers and
+ * the OpenAPI document. Fails if there are any.
  */
 export async function drift(
   args: string[],
@@ -76,7 +76,7 @@ function connect(settings: SettingsReader): {
   return { config, caller, upstream };
 }
 
-/** Each read has its own deadline. */
+/** Makes a client for one read, with a deadline of its own. */
 function clientFor(upstream: Upstream, caller: Caller, { operationDeadlineMs }: PlainConfig): RestClient {
   return upstream.clientFor(caller, {
     deadline: new OperationDeadline(operationDeadlineMs),
@@ -84,7 +84,7 @@ function clientFor(upstream: Upstream, caller: Caller, { operationDeadlineMs }: 
   });
 }
 
-/** The OpenAPI document as the gateway was made from it. */
+/** The OpenAPI document that the gateway was made from. */
 function openapi(): string {
   return readText(join(import.meta.dirname, '../../schema/rest.openapi.yaml'));
 }

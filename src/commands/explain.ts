@@ -15,7 +15,10 @@ import { describeTool, neededOfTools } from './described-tool.ts';
 import { checkDocument, cursorsOf, filesAt, lineOf, readJsonObject } from './documents.ts';
 import { range, table } from './table.ts';
 
-/** `explain FILE [--variables FILE] [--operation NAME] [--json] [--mcp]`: which REST calls an operation makes, or the tool that it is. */
+/**
+ * `explain FILE [--variables FILE] [--operation NAME] [--json] [--mcp]`: prints the REST calls of an operation, or its
+ * description as a tool.
+ */
 export function explain(args: string[], settings: SettingsReader): Outcome {
   const { values, positionals } = parseArgs({
     args,

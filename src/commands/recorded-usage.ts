@@ -9,7 +9,7 @@ export interface RecordedUsage {
   readonly deprecated: readonly DeprecatedUse[];
 }
 
-/** The use by one client of what a change breaks. */
+/** A client that uses what a change breaks. */
 export interface HitClient {
   /** Empty if the client does not name itself. */
   readonly client: string;
@@ -24,7 +24,7 @@ interface NamedOperations {
   readonly operations: readonly string[];
 }
 
-/** Reads usage from a file. Throws a ConfigError for anything else. */
+/** Reads usage from a file. Throws a ConfigError if the file holds anything else. */
 export function readUsage(file: string): RecordedUsage {
   const expected = 'an answer of GET /admin/usage, as JSON';
   const { operations, deprecated } = readJsonObject(file, expected);
@@ -35,8 +35,8 @@ export function readUsage(file: string): RecordedUsage {
 }
 
 /**
- * The clients that use some coordinates or some documents. An operation that was not sent by the id of a document counts by
- * its name.
+ * The clients that use any of these coordinates or documents. An operation that was sent without the id of a document
+ * is found by its name.
  */
 export function clientsHit(
   { operations, deprecated }: RecordedUsage,
@@ -55,7 +55,7 @@ export function clientsHit(
   return [...byClient.values()].map((rows) => ({
     client: rows[0]?.client ?? '',
     version: rows[0]?.version ?? '',
-    // The same operation may be among both.
+    // One operation may be counted in both kinds of rows.
     operations: Math.max(sumOf(rows.filter((row) => 'restCalls' in row)), sumOf(rows.filter((row) => 'uses' in row))),
     lastAt: rows.reduce((last, { lastAt }) => (lastAt > last ? lastAt : last), ''),
   }));

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { omission, overlap, placement, repetition } from './schema-uses.ts';
 
-/** The severity of a change: requests may fail, clients may be surprised, or neither. */
+/** The severity of a change: requests may fail, clients may get unexpected answers, or neither. */
 export type Severity = 'breaking' | 'dangerous' | 'safe';
 
 /** A difference between two schemas. */
@@ -19,16 +19,16 @@ export interface Change {
   readonly severity: Severity;
   readonly type: SchemaChange['type'];
   readonly description: string;
-  /** A document that uses one of these is broken; none unless the change is breaking. */
+  /** The uses that the change breaks. A document with one of them is broken. Empty unless the change is breaking. */
   readonly broken: readonly string[];
 }
 
-/** The changes from one schema to another, as graphql finds them. */
+/** The changes from one schema to another, as graphql reports them. */
 export function changesBetween(before: GraphQLSchema, after: GraphQLSchema): readonly Change[] {
   return findSchemaChanges(before, after).map(({ type, description }) => {
     const subjects = subjectsOf(type, description);
     const demands = subjects.flatMap((subject) => demandsOf(before, after, subject));
-    // graphql calls it dangerous only if what has become required had a default before.
+    // graphql calls the change only dangerous if the newly required argument or field had a default before.
     const severity = demands.length > 0 ? 'breaking' : severityOf(type);
     const broken = severity === 'breaking' ? [...demands, ...usesOf(before, type, subjects)] : [];
     return { severity, type, description, broken };
@@ -46,7 +46,7 @@ function usesOf(before: GraphQLSchema, type: SchemaChange['type'], subjects: rea
   return brokenUses[type]?.(first, second, before) ?? [first];
 }
 
-/** The uses that a change breaks, for changes that break other uses than those of their first subject. */
+/** The uses that a change breaks, for types of changes that break more than uses of their first subject. */
 const brokenUses: Readonly<
   Partial<Record<SchemaChange['type'], (first: string, second: string, before: GraphQLSchema) => readonly string[]>>
 > = {
@@ -69,7 +69,7 @@ function fieldsOf(schema: GraphQLSchema, name: string): readonly string[] {
 }
 
 /**
- * The uses that break if an argument or an input field has become required: those that leave it out. If it is new,
+ * The uses that break if an argument or an input field has become required: all uses that leave it out. If it is new,
  * every use of its field or input type breaks.
  */
 function demandsOf(before: GraphQLSchema, after: GraphQLSchema, subject: string): readonly string[] {
@@ -85,10 +85,7 @@ function isRequired(schema: GraphQLSchema, coordinate: string): boolean {
   return found?.kind === 'InputField' && isRequiredInputField(found.inputField);
 }
 
-/**
- * The patterns of graphql's descriptions of changes that break or may break something. Each group is a name or a
- * coordinate.
- */
+/** Patterns of graphql's descriptions of breaking and dangerous changes. Each group is a name or a coordinate. */
 const descriptions: Readonly<Partial<Record<SchemaChange['type'], RegExp>>> = {
   TYPE_REMOVED: /^(?:Standard scalar )?(\S+) was removed/,
   TYPE_CHANGED_KIND: /^(\S+) changed from /,

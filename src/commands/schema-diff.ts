@@ -12,8 +12,8 @@ import { type Client, type Findings, findingsOf, isBroken, type Judged } from '.
 import { counted } from './table.ts';
 
 /**
- * `schema diff OLD.graphql [--documents FILE…] [--usage FILE] [--json]`: what has changed in the public schema since
- * OLD, and which clients it hits. Fails if it breaks a document; without documents, if any change is breaking.
+ * `schema diff OLD.graphql [--documents FILE…] [--usage FILE] [--json]`: prints the changes of the public schema since
+ * OLD, and the clients that they affect. Fails if a document breaks; without documents, if any change is breaking.
  */
 export function schemaDiff(args: string[], settings: SettingsReader): Outcome {
   const { old, files, usage, json } = argumentsOf(args);
@@ -38,7 +38,7 @@ interface Arguments {
   readonly json: boolean;
 }
 
-/** Parses the command line. Arguments behind `--documents` are documents; one before it is the old schema. */
+/** Parses the command line. Arguments after `--documents` are documents; an argument before it is the old schema. */
 function argumentsOf(args: string[]): Arguments {
   const options = {
     json: { type: 'boolean' },
@@ -111,7 +111,7 @@ function block(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : [`${title}:`, ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-/** graphql quotes descriptions that have changed in full, on as many lines as they have. */
+/** A description on one line. graphql quotes changed descriptions in full, with all their lines. */
 function oneLine(text: string): string {
   const [first = ''] = text.split('\n', 1);
   return first.length < text.length ? `${first} …` : first;

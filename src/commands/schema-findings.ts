@@ -5,7 +5,7 @@ import { clientsHit, type HitClient, type RecordedUsage } from './recorded-usage
 import { type Change, changesBetween } from './schema-changes.ts';
 import { type Uses, usesOf } from './schema-uses.ts';
 
-/** A document of a client that is to live with the new schema. */
+/** A client's document that is checked against the new schema. */
 export interface Client {
   readonly file: string;
   /** The name in the file, for documents whose operations have no names. */
@@ -17,9 +17,9 @@ export interface Client {
 /** The changes between two schemas, and their effects on documents. */
 export interface Findings {
   readonly changes: readonly Judged[];
-  /** Documents that no longer fit the schema although no change says so; one line an error. */
+  /** Documents that no longer fit the schema although no change explains it, with one line for each error. */
   readonly invalid: readonly { readonly document: string; readonly errors: readonly string[] }[];
-  /** The number of documents that were given; undefined if none was asked for. */
+  /** The number of documents that were given; undefined if the option was not used. */
   readonly documents: number | undefined;
 }
 
@@ -27,13 +27,12 @@ export interface Findings {
 export interface Judged extends Omit<Change, 'broken'> {
   readonly usedBy: readonly string[];
   /**
-   * Clients that have used a field or argument that it breaks; undefined if no usage was given, or if it breaks
-   * nothing.
+   * Clients that have used what the change breaks. Undefined if no usage was given, or if the change breaks nothing.
    */
   readonly clients?: readonly HitClient[];
 }
 
-/** Judges what has changed. Throws a ConfigError for a document that cannot be parsed. */
+/** Finds the effects of the changes. Throws a ConfigError for a document that cannot be parsed. */
 export function findingsOf(
   before: GraphQLSchema,
   after: GraphQLSchema,
@@ -54,20 +53,20 @@ export function findingsOf(
   return { changes, invalid, documents: clients?.length };
 }
 
-/** True if a document is broken; if none was asked for, whether anything is. */
+/** True if a document is broken. If no documents were given, true if any change is breaking. */
 export function isBroken({ changes, invalid, documents }: Findings): boolean {
   const breaking = changes.filter(({ severity }) => severity === 'breaking');
   return invalid.length > 0 || breaking.some(({ usedBy }) => documents === undefined || usedBy.length > 0);
 }
 
-/** The evidence of one document about changes of the schema. */
+/** The facts about one document that show the effects of changes. */
 interface Evidence {
   readonly document: string;
   readonly id: string;
   /** The names of its operations. */
   readonly operations: readonly string[];
   readonly uses: Uses;
-  /** Its errors in the new schema only. */
+  /** Its errors that only the new schema causes. */
   readonly errors: readonly string[];
 }
 
@@ -75,7 +74,7 @@ function evidenceOf({ file, name, id, text }: Client, before: GraphQLSchema, aft
   const document = parseOf(file, text);
   const operations = document.definitions.filter((one) => one.kind === 'OperationDefinition');
   const names = operations.flatMap((one) => one.name?.value ?? []);
-  // Errors in the old schema are not caused by the change: fragments of the document may be in another file.
+  // A change does not cause errors that the old schema gives too: a fragment of the document may be in another file.
   const wasValid = validate(before, document).length === 0;
   return {
     document: `${file}: ${names.length === 0 ? name : names.join(', ')}`,

@@ -20,27 +20,27 @@ import {
 } from 'graphql';
 
 /**
- * The parts of a schema that a document uses: types by their names, members by their schema coordinates, and the rest in
- * the words of the functions below. https://spec.graphql.org/September2025/#sec-Schema-Coordinates
+ * The parts of a schema that a document uses. Types have their names, members their schema coordinates, and other parts
+ * the texts of the functions below. https://spec.graphql.org/September2025/#sec-Schema-Coordinates
  */
 export type Uses = ReadonlySet<string>;
 
-/** A fragment on one type within a selection on another. */
+/** The use of a fragment on one type within a selection on another. */
 export function overlap(type: string, within: string): string {
   return `${type} in ${within}`;
 }
 
-/** A directive, such as `@skip`, at a place, such as `FIELD`. */
+/** The use of a directive, such as `@skip`, at a location, such as `FIELD`. */
 export function placement(directive: string, location: string): string {
   return `${directive} on ${location}`;
 }
 
-/** A directive, such as `@skip`, more than once at one place. */
+/** The use of a directive, such as `@skip`, more than once at one place. */
 export function repetition(directive: string): string {
   return `${directive} again`;
 }
 
-/** An argument or an input field that could have been given and was not. */
+/** The omission of an argument or an input field that could have been given. */
 export function omission(coordinate: string): string {
   return `${coordinate} left out`;
 }
@@ -95,7 +95,7 @@ function omittedFields(type: GraphQLInputType | null | undefined, node: ObjectVa
   return isInputObjectType(named) ? omitted(Object.values(named.getFields()), node.fields) : [];
 }
 
-/** The arguments or input fields that could have been given and were not. */
+/** The arguments or input fields that could have been given but were omitted. */
 function omitted(
   possible: readonly (GraphQLArgument | GraphQLInputField)[] = [],
   given: readonly (ArgumentNode | ObjectFieldNode)[] = [],
@@ -109,7 +109,10 @@ function argumentUses(info: TypeInfo): readonly string[] {
   return argument ? [String(argument), getNamedType(argument.type).name] : [];
 }
 
-/** A type, and a member of it: an input field or an enum value. Members of scalars are inside of JSON. */
+/**
+ * The names of a type and of a member of it: an input field or an enum value. Members within a scalar are JSON and have
+ * none.
+ */
 function namesOf(type: GraphQLInputType | null | undefined, member?: string): readonly string[] {
   if (!type) return [];
   const named = getNamedType(type);
@@ -117,7 +120,7 @@ function namesOf(type: GraphQLInputType | null | undefined, member?: string): re
   return member === undefined || !hasMembers ? [named.name] : [named.name, `${named.name}.${member}`];
 }
 
-/** All that values of an input type can hold. */
+/** Adds everything that values of an input type can hold. */
 function addValueUses(type: GraphQLNamedInputType, add: (use: string) => unknown, known = new Set<string>()): void {
   if (known.has(type.name)) return;
   known.add(type.name);

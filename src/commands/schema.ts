@@ -6,7 +6,10 @@ import type { SettingsReader } from '../settings/reader.ts';
 import type { Outcome } from './command.ts';
 import { schemaDiff } from './schema-diff.ts';
 
-/** `schema [--json]`: the public schema as SDL, or as the result of introspection. `schema diff …`: what has changed. */
+/**
+ * `schema [--json]`: prints the public schema as SDL, or as the result of introspection. `schema diff …`: prints its
+ * changes.
+ */
 export function schema(args: string[], settings: SettingsReader): Outcome {
   const [first, ...others] = args;
   if (first === 'diff') return schemaDiff(others, settings);

@@ -19,7 +19,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   return lines.join('\n');
 }
 
-/** `3`, or `1–5` if it is not certain. */
+/** A range of numbers: `3`, or `1–5` if the bounds differ. */
 export function range(lower: number, upper: number): string {
   return lower === upper ? `${upper}` : `${lower}–${upper}`;
 }

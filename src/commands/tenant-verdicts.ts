@@ -9,8 +9,8 @@ import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
 
 /**
- * The tenant of a name, with some of its roles. Throws a ConfigError if there is none, if the roles are not those of its
- * entry, or if UPSTREAM_KEYS cannot be read.
+ * The tenant with a name, limited to some of its roles. Throws a ConfigError if there is no such tenant, if its entry
+ * lacks a role, or if UPSTREAM_KEYS cannot be read.
  */
 export function tenantCalled(name: string, roles: readonly string[], settings: SettingsReader): Tenant {
   settings.need(authSettings.tenants, 'the option --tenant is given');
@@ -37,8 +37,8 @@ function tenantWith(tenant: Tenant, roles: readonly string[]): Tenant {
 }
 
 /**
- * The reasons for which a tenant may not run an operation, one line each; empty if it may run. Its document
- * counts as a listed one.
+ * The reasons why a tenant may not run an operation, one line each; empty if it may. The operation's document counts as
+ * listed.
  */
 export function refusalsFor(
   tenant: Tenant,

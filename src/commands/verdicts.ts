@@ -21,26 +21,26 @@ export interface Verdict {
   readonly name: string;
   /** Its errors, one line each; empty if it is valid. */
   readonly errors: readonly string[];
-  /** Uses of what is deprecated, one line each. */
+  /** Uses of deprecated fields and arguments, one line each. */
   readonly deprecated: readonly string[];
-  /** Undefined if it is not valid. */
+  /** Undefined if the operation is not valid. */
   readonly cost?: Cost;
   readonly overBudget: boolean;
-  /** The reasons for which the tenant may not run it, one line each; undefined if no tenant was named. */
+  /** The reasons why the tenant may not run it, one line each; undefined if no tenant was named. */
   readonly refused?: readonly string[];
-  /** The tool that it is for agents; null if it is none, undefined if nobody asked. */
+  /** Its description as a tool for agents; null if it is no tool, undefined if tools were not requested. */
   readonly mcp?: DescribedTool | null;
 }
 
-/** Further questions about operations. */
+/** Optional checks of operations. */
 interface Further {
-  /** A tenant that may run them or not. */
+  /** The tenant whose right to run them is checked. */
   readonly tenant?: Tenant | undefined;
   /** True if they are described as tools. */
   readonly asTools?: boolean;
 }
 
-/** Judges each operation of a document by itself. `name` is that of operations without one. */
+/** Judges each operation of a document separately. `name` is used for operations without a name. */
 export function judge(
   schema: GraphQLSchema,
   name: string,
@@ -87,7 +87,10 @@ function invalid(name: string, errors: readonly string[]): Verdict {
   return { name, errors, deprecated: [], overBudget: false };
 }
 
-/** The errors within an operation, and those that are in none: those of a fragment concern all operations. */
+/**
+ * The errors within an operation, and the errors outside all operations. An error in a fragment concerns every
+ * operation.
+ */
 function concerning(
   errors: readonly GraphQLError[],
   operation: OperationDefinitionNode,
