@@ -1,17 +1,17 @@
 import type { OperationReport } from '../operation/operation-report.ts';
 
-/** Operations of one client by one name. Times are ISO 8601 texts. */
+/** The operations of one client with the same name. Times are ISO 8601 texts. */
 export interface UsageRow {
-  /** As the client names itself; empty if it does not, and `other` for clients beyond the first hundred. */
+  /** The name that the client sends; empty if it sends none, and `other` for clients beyond the first hundred. */
   readonly client: string;
-  /** Empty if the client does not say it. */
+  /** The version that the client sends; empty if it sends none. */
   readonly version: string;
-  /** The name of the operation, `anonymous` without one, and `other` beyond the most rows. */
+  /** The name of the operation, `anonymous` without a name, and `other` if there are too many rows. */
   readonly operation: string;
-  /** The id of a listed document, else null. */
+  /** The id of a listed document, otherwise null. */
   readonly document: string | null;
   operations: number;
-  /** Those that were answered with errors. */
+  /** The number of operations that were answered with errors. */
   errors: number;
   restCalls: number;
   lastAt: string;
@@ -23,7 +23,7 @@ export interface DeprecatedUse {
   readonly version: string;
   /** https://spec.graphql.org/September2025/#sec-Schema-Coordinates */
   readonly coordinate: string;
-  /** Operations that used it. */
+  /** The number of operations that used it. */
   uses: number;
   lastAt: string;
 }
@@ -42,13 +42,13 @@ export interface Usage {
 /** The usage before the first operation. */
 export const noUsage: Usage = { operations: [], deprecated: [], otherRestCalls: 0 };
 
-/** Most names with their versions that are counted separately. */
+/** The most clients that are counted separately. Versions of a client count as different clients. */
 export const mostClients = 100;
 
-/** All clients beyond those. */
+/** The name for all clients beyond the most that are counted separately. */
 export const otherClient = { client: 'other', version: '' } as const;
 
-/** Most rows in all; operations beyond them count as `other` of their client. */
+/** The most rows of all clients together. Beyond them, an operation counts as `other` of its client. */
 const mostRows = 2000;
 
 interface Client {
@@ -56,10 +56,13 @@ interface Client {
   readonly version: string;
 }
 
-/** A client that does not name itself. */
+/** The client of operations that name no client. */
 const nameless: Client = { client: '', version: '' };
 
-/** The counts, with the time of the last use in milliseconds since 1970: to make a text of it would cost more than to count. */
+/**
+ * The counts of a row. The time of the last use is in milliseconds since 1970, because making a text of it would cost
+ * more than counting.
+ */
 interface CountedRow extends Omit<UsageRow, 'lastAt'> {
   lastMs: number;
 }
@@ -76,19 +79,19 @@ export class ClientUsage {
   readonly #sentCalls: () => number;
   readonly #clients = new Map<string, Client>();
   readonly #rows: CountedRow[] = [];
-  /** The rows by client, operation and document: to look one up makes nothing. */
+  /** The rows by client, operation and document, as nested maps: a look-up then allocates nothing. */
   readonly #rowsOf = new Map<Client, Map<string, Map<string | null, CountedRow>>>();
   readonly #deprecated = new Map<string, CountedUse>();
 
   #operationCalls = 0;
   #mergedCalls = 0;
 
-  /** `sentCalls` are all REST calls that this process has sent. */
+  /** `sentCalls` returns the number of REST calls that this process has sent. */
   constructor(sentCalls: () => number) {
     this.#sentCalls = sentCalls;
   }
 
-  /** Counts an operation that has been answered now. */
+  /** Counts an operation that has just been answered. */
   add({
     client = '',
     clientVersion: version = '',
@@ -142,7 +145,7 @@ export class ClientUsage {
     return named;
   }
 
-  /** The row of an operation, or the client's row of other operations. There are at most so many of these as clients. */
+  /** The row of an operation, or the row of the client's other operations. Each client has at most one such row. */
   #rowOf(named: Client, operation: string, document: string | null, mayBegin: boolean): CountedRow {
     const known = this.#rowsOf.get(named)?.get(operation)?.get(document);
     if (known !== undefined) return known;
@@ -156,7 +159,7 @@ export class ClientUsage {
     return row;
   }
 
-  /** The schema has few deprecated fields, so their number is bounded by that of the clients. */
+  /** Counts a deprecated use. The schema has few deprecated fields, so the limit of clients also limits these rows. */
   #countDeprecated(more: CountedUse): void {
     const name = [more.client, more.version, more.coordinate].join('\n');
     const known = this.#deprecated.get(name);
@@ -173,7 +176,7 @@ function withText<Counted extends { readonly lastMs: number }>({
   return { ...row, lastAt: new Date(lastMs).toISOString() };
 }
 
-/** Sums the usage that several processes have counted. */
+/** The sum of the usage in several processes. */
 export function addUp(counted: readonly Usage[]): Usage {
   const sum = new ClientUsage(() => 0);
   for (const usage of counted) sum.merge(usage);

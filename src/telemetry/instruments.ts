@@ -2,12 +2,12 @@ import type { Aggregator, Registry } from 'prom-client';
 import { latePackage } from '../late-packages.ts';
 import type { Distribution } from '../tally.ts';
 
-/** The metrics of one gateway. prom-client is loaded, and its objects are made, when they are first read. */
+/** The metrics of one gateway. prom-client is loaded when the metrics are first read, and its objects are made then. */
 export class Instruments {
   readonly #waiting: ((registry: Registry) => void)[] = [];
   #registry: Registry | undefined;
 
-  /** Adds a metric, by what makes it. */
+  /** Adds a metric. `make` makes it when the metrics are first read. */
   add(make: (registry: Registry) => void): void {
     this.#waiting.push(make);
   }
@@ -19,7 +19,7 @@ export class Instruments {
     return this.#registry;
   }
 
-  /** A counter that is kept elsewhere and read when it is asked for. */
+  /** Adds a counter whose values are kept elsewhere. `read` is called when the metrics are requested. */
   counter<L extends string>(
     name: string,
     help: string,
@@ -41,22 +41,22 @@ export class Instruments {
     });
   }
 
-  /** The same with a value for each value of one label. */
+  /** Adds a counter with one label, and a number for each value of the label. */
   counters(name: string, help: string, label: string, read: () => ReadonlyMap<string, number>): void {
     this.counter(name, help, [label], () => [...read()].map(([value, count]) => [{ [label]: value }, count]));
   }
 
-  /** The same without labels. */
+  /** Adds a counter without labels. */
   total(name: string, help: string, read: () => number): void {
     this.counter(name, help, [], () => [[{}, read()]]);
   }
 
-  /** A gauge that is kept elsewhere and read when it is asked for. */
+  /** Adds a gauge without labels whose value is kept elsewhere. `read` is called when the metrics are requested. */
   gauge(name: string, help: string, read: () => number, aggregator: Aggregator = 'sum'): void {
     this.labelledGauge(name, help, [], aggregator, () => [[{}, read()]]);
   }
 
-  /** The same with a value for each value of one label. */
+  /** Adds a gauge with one label, and a number for each value of the label. */
   gauges(
     name: string,
     help: string,
@@ -69,7 +69,7 @@ export class Instruments {
     );
   }
 
-  /** The same with several labels. */
+  /** Adds a gauge with several labels. */
   labelledGauge(
     name: string,
     help: string,
@@ -93,7 +93,10 @@ export class Instruments {
     });
   }
 
-  /** A histogram with at most one label that is kept elsewhere and read when it is asked for; without a label its value is ''. */
+  /**
+   * Adds a histogram with at most one label. `read` returns its distributions by the value of the label; without a
+   * label the value is ''.
+   */
   histogram(
     name: string,
     help: string,
@@ -109,7 +112,7 @@ export class Instruments {
     this.add((registry) => {
       const { Histogram } = latePackage('prom-client');
       const metric = new Histogram({ name, help, labelNames, registers: [] });
-      // Its own makes an object and a text for each value; what others have counted needs neither.
+      // prom-client's own method makes an object and a text for each value, which counts kept elsewhere do not need.
       const getForPromString = (): Promise<unknown> =>
         Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: values() });
       registry.registerMetric(Object.assign(metric, { getForPromString }));
@@ -117,7 +120,7 @@ export class Instruments {
   }
 }
 
-/** One line of a histogram, as prom-client keeps it until it is asked for text or data. */
+/** One line of a histogram, in the form that prom-client turns into text or data. */
 interface Sample {
   readonly metricName: string;
   readonly sharedLabels: Readonly<Record<string, string>>;
@@ -125,7 +128,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** The lines of one value of the label: each bucket with those below it, then sum and count. */
+/** The lines for one value of the label: the buckets, each including all lower ones, then sum and count. */
 function samplesOf(
   name: string,
   sharedLabels: Readonly<Record<string, string>>,

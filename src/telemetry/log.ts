@@ -4,15 +4,15 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Log } from '../log.ts';
 import { createTerminal } from './terminal.ts';
 
-/** Characters of lines that are written as one. */
+/** The number of characters of lines that are written together. */
 const batchLength = 65_536;
 
 /** The most bytes that a pipe takes in one piece, whatever other processes write to it (POSIX: PIPE_BUF). */
 const indivisibleBytes = 4096;
 
 /**
- * The number of lines that are formatted together. A single line takes ten times as long, because the formatting code has
- * left the processor's caches by then: a twentieth of a small operation.
+ * The number of lines that are formatted together. A single line would take ten times as long, a twentieth of a small
+ * operation, because the formatting code would have left the processor's caches.
  */
 const madeTogether = 64;
 
@@ -20,38 +20,40 @@ const madeTogether = 64;
 const longestWaitMs = 200;
 
 /**
- * The file descriptor of standard output. Touching `process.stdout` would make the pipe behind it non-blocking: when the
- * pipe is full, the log would be written only ten times a second, and waiting lines would be lost at the exit.
+ * The file descriptor of standard output. `process.stdout` is avoided, because it makes the pipe behind it
+ * non-blocking: with a full pipe, the log would be written only ten times a second, and waiting lines would be lost at
+ * the exit.
  */
 const standardOutput = 1;
 
-/**
- * The most bytes that wait for a reader that does not read. Further batches are dropped, so that memory does not fill up.
- */
+/** The most bytes that wait for a reader that has stopped reading. Further batches are dropped to bound memory. */
 const longestBacklog = 64 * 2 ** 20;
 
 /** The longest time that the last lines wait for their reader, in milliseconds. */
 const endTimeoutMs = 1000;
 
-/** A log, and its end. */
+/** A log that can be ended. */
 export interface Journal {
   readonly log: Logger;
-  /** Writes the same lines, of plain data, several times as fast: there is one for each operation. */
+  /** Writes the same lines several times as fast, for plain data only. It is used for the line of each operation. */
   readonly plainLog: Log;
-  /** Resolves when every line is written, or the reader has had time for it; nothing is logged after that. */
+  /**
+   * Resolves when every line has been written, or when the time for the reader is over. Nothing is logged after that.
+   */
   readonly end: () => Promise<void>;
 }
 
 /** Settings of a log. */
 export interface LogOptions {
   readonly logLevel: string;
-  /** Undefined: text at a terminal, else JSON. */
+  /** The form of the lines. If undefined: text at a terminal, otherwise JSON. */
   readonly logStyle?: 'json' | 'text' | undefined;
 }
 
 /**
- * JSON lines on standard output, written in batches, or lines for people (see terminal.ts). If other processes write to the
- * same output batches are so small that no line gets into another, unless it is longer than a pipe takes in one piece.
+ * Makes a log with JSON lines on standard output, written in batches, or with lines for people (see terminal.ts). If
+ * other processes write to the same output, a batch is at most what a pipe takes in one piece, so that lines do not
+ * mix. Only a longer line may be split.
  */
 export function createLog({ logLevel: level, logStyle }: LogOptions, isShared: boolean): Journal {
   if (logStyle === 'text' || (logStyle === undefined && isatty(standardOutput))) {
@@ -83,8 +85,8 @@ export function createLog({ logLevel: level, logStyle }: LogOptions, isShared: b
 }
 
 /**
- * Lines as pino writes them. It looks at each field of a line anew, which cost a small operation a thirtieth. Fields are
- * read later: they must not change.
+ * Makes a log that writes lines in pino's form. pino examines each field of every line, which would take a thirtieth of
+ * a small operation. Fields are read later, so they must not change.
  */
 export function createPlainLog(log: Logger, lines: Pick<Batches, 'defer'>): Log {
   const { values } = pino.levels;
@@ -99,17 +101,17 @@ export function createPlainLog(log: Logger, lines: Pick<Batches, 'defer'>): Log 
   };
 }
 
-/** Lines on their way to one write. */
+/** Lines that are gathered for one write. */
 export interface Batches extends DestinationStream {
-  /** Takes a line that is made with others, before any that is written after it. */
+  /** Takes a line that is formatted together with others. It stays before any line that is written later. */
   readonly defer: (make: () => string) => void;
-  /** Passes on the lines that wait. */
+  /** Passes on the waiting lines. */
   readonly flush: () => void;
 }
 
 /**
- * Gathers lines before pino's own destination, which measures everything that it holds anew for each line. That cost more
- * than the rest of a small operation. The size of a batch is at most `most`, unless a single line is larger.
+ * Gathers lines before pino's own destination, which measures its whole buffer again for each line. That would cost
+ * more than the rest of a small operation. A batch has at most the size `most`, unless a single line is larger.
  */
 export function createBatches(most: number, sizeOf: (line: string) => number, pass: (batch: string) => void): Batches {
   const batch = createBatch(most, sizeOf, pass);
@@ -141,7 +143,7 @@ export function createBatches(most: number, sizeOf: (line: string) => number, pa
   };
 }
 
-/** The batch that lines are added to. It is passed on when it is full, or ended, and the next one begins. */
+/** Makes the batch that lines are added to. When it is full or ended, it is passed on and the next batch begins. */
 function createBatch(
   most: number,
   sizeOf: (line: string) => number,

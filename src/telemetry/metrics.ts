@@ -19,30 +19,30 @@ import { measureReloads, type Reloadable } from './reload-metrics.ts';
 import { measureRestCalls } from './rest-call-metrics.ts';
 import { measureSavedCalls, type Savers } from './saved-metrics.ts';
 
-/** The sources of counters that are kept elsewhere. */
+/** The sources of counters that are kept outside the metrics. */
 export interface MetricsSources extends Savers {
   readonly upstream: () => UpstreamHealth;
   readonly documents: DocumentUses;
   readonly shared: { readonly joined: number; readonly savedCalls: number };
   readonly drift: DriftWatch;
-  /** Undefined without one. */
+  /** The connection to Redis; undefined if there is none. */
   readonly redis: SharedRedis | undefined;
   readonly budget: CallBudget | undefined;
 }
 
-/** Settings that metrics are made for. */
+/** Settings that affect the metrics. */
 interface MetricsSettings {
   /** Most REST calls that an operation may make. */
   readonly maxUpstreamCalls: number;
 }
 
-/** Metrics in the Prometheus text format. No label holds a key, an id of an object or a text of a client's. */
+/** Metrics in the Prometheus text format. No label holds a key, the id of an object, or a client's text. */
 export interface Metrics extends OperationMetrics {
   /** Counts a request that was refused before there was an operation. */
   readonly refused: CountRefused;
   readonly contentType: string;
   readonly render: () => Promise<string>;
-  /** Adds counters of the results of authentication, and of failures of the keys that the gateway holds. */
+  /** Adds counters of the results of authentication, and of failures to read the keys that the gateway holds. */
   readonly measureAuth: (results: ReadonlyMap<AuthResult, number>, held: HeldKeysMeasured) => void;
   /** Counts the results of attempts to read something again; undefined if it is never read again. */
   readonly measureReloads: (what: Reloadable, reloads: Readonly<Reloads> | undefined) => void;
@@ -143,7 +143,7 @@ function measureCertificates(instruments: Instruments, expiries: () => ReadonlyM
     'gateway_certificate_expiry_timestamp_seconds',
     'When the first certificate of a file expires, in seconds since 1970, by the setting that names the file.',
     'setting',
-    // A worker may not have read the file again yet.
+    // A worker may not have read the changed file yet.
     'min',
     expiries,
   );
@@ -155,7 +155,7 @@ interface HeldKeysMeasured {
   readonly callsByTenant: ReadonlyMap<string, number>;
 }
 
-/** Every result as a label has it. */
+/** The label of every result of authentication. */
 const authLabels = {
   accepted: 'accepted',
   'no token': 'no_token',
@@ -252,18 +252,18 @@ export async function countingMetrics(
   return instruments.read().getMetricsAsJSON();
 }
 
-/** Measures the build of the gateway: labels of a metric that is always 1. */
+/** Adds a metric about the build of the gateway. Its value is always 1; its labels hold the facts. */
 function measureBuild(instruments: Instruments): void {
   const labels = { version: packageVersion(), node: process.versions.node };
   const help = 'Always 1; its labels are the versions of the gateway and of Node.';
-  // All workers are the same program.
+  // All workers run the same program.
   instruments.labelledGauge('gateway_build_info', help, Object.keys(labels), 'first', () => [[labels, 1]]);
 }
 
-/** More names of tools and results than manifests have, even if they are read anew again and again. */
+/** The most series of uses of tools. Manifests have fewer tools, even if they are read again many times. */
 const mostSeries = 10_000;
 
-/** Makes the metric of uses of tools; the function that it returns counts one. */
+/** Makes the metric of uses of tools. The function that it returns counts one use. */
 function measureTools(instruments: Instruments): (tool: string, result: string) => void {
   const series = new Map<string, { readonly tool: string; readonly result: string; count: number }>();
   instruments.counter(

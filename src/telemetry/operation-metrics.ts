@@ -13,7 +13,7 @@ export interface OperationMetrics {
   readonly open: (durationMs: number) => void;
   /** Counts a stream that has ended. */
   readonly close: OnOperation;
-  /** Counts a plan, or the reason why there is none, that was sent to a client. */
+  /** Counts a plan that was sent to a client, or the reason why there is none. */
   readonly plan: () => void;
   /** Counts a fault of the gateway. */
   readonly unexpected: () => void;
@@ -23,7 +23,7 @@ const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 const usualCallBounds = [0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000];
 
-/** Makes the metrics of operations that may make so many REST calls each. */
+/** Makes the metrics of operations, by the most REST calls that each may make. */
 export function createOperationMetrics(instruments: Instruments, maxUpstreamCalls: number): OperationMetrics {
   const outcomes = new Map<string, number>(answerCodes.map((code) => [code, 0]));
   const listedOutcomes = new Map<string, ListedOutcome>();
@@ -62,9 +62,12 @@ export function createOperationMetrics(instruments: Instruments, maxUpstreamCall
   };
 }
 
-/** Both histograms have the same operations, so that their sums show how much of what is planned is made. */
+/**
+ * Makes the histograms of planned and of made calls. Both count the same operations, so that their sums can be
+ * compared.
+ */
 function measureCalls(instruments: Instruments, limit: number): (planned: number, made: number) => void {
-  // The limit is one of them: what is planned beyond it is refused.
+  // The limit is one of the bounds, because operations that plan more are refused.
   const bounds = [...usualCallBounds.filter((bound) => bound < limit), limit];
   const [planned, made] = [new Tally(bounds), new Tally(bounds)];
   const measure = (name: string, help: string, tally: Tally): void =>
@@ -95,7 +98,7 @@ function measureDurations(instruments: Instruments, durations: Tally): void {
   );
 }
 
-/** The state of the counters of operations, apart from their ends. */
+/** The counts of operations that do not depend on their results. */
 interface State {
   readonly running: number;
   readonly plans: number;

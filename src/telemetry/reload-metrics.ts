@@ -18,7 +18,7 @@ export function measureReloads(instruments: Instruments, all: ReadonlyMap<Reload
   );
 }
 
-/** The same of one thing as data, for a process without metrics of its own. */
+/** The same metrics of one thing as data, for a process without metrics of its own. */
 export function reloadsMeasured(what: Reloadable, { ok, failed }: Readonly<Reloads>): Measured {
   const values = [
     { value: ok, labels: { what, result: 'ok' } },

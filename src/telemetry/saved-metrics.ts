@@ -9,11 +9,11 @@ export interface Savers {
   readonly upstream: () => Pick<UpstreamHealth, 'sharedReads'>;
   readonly shared: { readonly savedCalls: number };
   readonly saved: SavedCalls;
-  /** Undefined if nothing is cached. */
+  /** The cache of REST answers; undefined if nothing is cached. */
   readonly cache: AnswerCache | undefined;
 }
 
-/** Counts the REST calls that were not made, and measures what is kept for that. */
+/** Counts the REST calls that were saved, and measures what is kept to save them. */
 export function measureSavedCalls(instruments: Instruments, { upstream, shared, saved, cache }: Savers): void {
   if (cache !== undefined) measureCache(instruments, cache);
   instruments.counter(

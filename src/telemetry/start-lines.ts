@@ -6,7 +6,10 @@ import { type Log, LogThrottle } from '../log.ts';
 /** The words of a severity in a line for people. */
 const words = { warn: 'warning', fatal: 'error' } as const;
 
-/** Writes a line to standard error when there is no log yet, or no log any more. It has the form of the log if `inJson`. */
+/**
+ * Writes a line to standard error before there is a log or after its end. With `inJson`, the line has the form of the
+ * log.
+ */
 export function complain(severity: keyof typeof words, message: string, inJson: boolean): void {
   if (inJson) logTo(2)[severity](message);
   else process.stderr.write(`${words[severity]}: ${message}\n`);

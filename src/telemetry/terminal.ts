@@ -1,7 +1,7 @@
 import type { PrettyStream } from 'pino-pretty';
 import { latePackage } from '../late-packages.ts';
 
-/** Fields that are left out of a line: they are in its words already, or do not matter at a terminal. */
+/** Fields that are left out of a line. The text has them already, or they do not matter at a terminal. */
 const left = 'pid,hostname,requestId,document,operationName,durationMs,calls,plannedCalls,codes';
 
 /**
@@ -27,7 +27,7 @@ function wordsOf(record: Readonly<Record<string, unknown>>, message: string): st
   return `${name || 'anonymous'} ${cost}${failures}`;
 }
 
-/** A client's text must not move the cursor. */
+/** A text without control characters, because a client's text must not move the cursor. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '?');
 }

@@ -11,7 +11,7 @@ export interface Tracing {
   readonly begin: (request: Pick<RequestContext, 'trace' | 'method' | 'requestId' | 'tool'>) => OperationSpan;
 }
 
-/** One operation as a tracing system sees it; its REST calls are its children. */
+/** One operation in a tracing system. Its REST calls are its children. */
 export interface OperationSpan extends CallSpans {
   /** The trace context for the calls of the operation. */
   readonly trace: TraceContext;
@@ -22,7 +22,7 @@ export interface OperationSpan extends CallSpans {
 interface TracedOutcome {
   readonly type: string | undefined;
   readonly name: string | undefined;
-  /** True if its document is listed: then there are few such names. */
+  /** True if its document is listed. There are few names of such operations. */
   readonly listed: boolean;
   /** The code of its first error, or `CLIENT_LEFT`. */
   readonly code: string | undefined;

@@ -18,8 +18,9 @@ import { TransportError } from '../../rest/transport/transport.ts';
 import type { OperationSpan, Tracing } from './operations.ts';
 
 /**
- * A span for each operation and, below it, one for each REST call, named and described by OpenTelemetry's semantic
- * conventions for GraphQL servers and HTTP clients. None holds a key, an id or a text of the upstream's.
+ * Makes a span for each operation and, below it, one for each REST call. OpenTelemetry's semantic conventions for
+ * GraphQL servers and HTTP clients give their names and attributes. No span holds a key, an id or a text of the
+ * upstream.
  */
 export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
   const upstream = serverOf(upstreamUrl);
@@ -41,7 +42,7 @@ export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
         end: ({ type, name, listed, code }) => {
           const shown = shownName(name);
           if (type !== undefined) {
-            // The names that clients give would be without number.
+            // Only a listed document gives its name, because clients may send any number of names.
             span.updateName(listed && shown !== undefined ? `${type} ${shown}` : type);
             span.setAttribute('graphql.operation.type', type);
           }
@@ -76,7 +77,7 @@ function beginCall(
   };
 }
 
-/** The reason why a call failed, as log and metrics name it, or the status with which the API refused it. */
+/** The reason why a call failed, as in the log and metrics, or the status with which the API refused it. */
 function errorTypeOf(error: unknown, status = 0): string {
   if (error instanceof TransportError && error.fault === 'aborted') return error.fault;
   return reasonOf(error) ?? String(status);

@@ -20,13 +20,13 @@ export interface RunningTracing {
 const stopMs = 3000;
 
 /**
- * The longest time that spans are sent, with every further try, in milliseconds, unless the environment says so:
- * OpenTelemetry's own 10 s, behind the 5 s in which spans are gathered, would tell too late that a collector is down.
+ * The longest time for sending spans, including further attempts, in milliseconds, unless the environment sets it.
+ * OpenTelemetry's own 10 s, after the 5 s in which spans are gathered, would report a collector that is down too late.
  */
 const sendMs = 5000;
 const sendVariable = 'OTEL_EXPORTER_OTLP_TIMEOUT';
 
-/** Unless the environment names it. */
+/** The name of the service, unless the environment sets it. */
 const serviceName = 'workspace-graphql-gateway';
 
 /**
@@ -61,7 +61,10 @@ export function startTracing(environment: Environment, upstreamUrl: string, log:
   };
 }
 
-/** Logs what the SDK complains of. It complains of each export that fails; an outage of the collector is one line. */
+/**
+ * Logs the complaints of the SDK. It complains of each failed export, but an outage of the collector is logged as one
+ * line.
+ */
 function createComplain(log: Log): (level: 'warn' | 'error', text: string, more: readonly unknown[]) => void {
   const throttle = new LogThrottle();
   return (level, text, more) => {
@@ -71,10 +74,10 @@ function createComplain(log: Log): (level: 'warn' | 'error', text: string, more:
   };
 }
 
-/** The error of an export that failed. The SDK reports it as JSON: its members as texts, those that are empty left out. */
+/** The error of a failed export. The SDK reports it as JSON, with its members as texts and without empty members. */
 interface ExportError {
   readonly reason: string;
-  /** The code of Node, such as `ECONNREFUSED`, or the status of the collector. */
+  /** The error code of Node, such as `ECONNREFUSED`, or the status of the collector's answer. */
   readonly code?: string;
 }
 
@@ -90,7 +93,7 @@ function errorIn(text: string): ExportError | undefined {
   }
 }
 
-/** The reader of metrics names itself in its errors. */
+/** The message for an error. In errors of metrics, the reader of metrics names itself. */
 function messageFor({ reason }: ExportError): string {
   const isOfMetrics = reason.startsWith('PeriodicExportingMetricReader');
   return isOfMetrics ? 'metrics cannot be exported' : 'spans cannot be exported';
