@@ -68,8 +68,10 @@ export async function verifyToken(token: string, keySet: KeySet, rules: TokenRul
 
 /** True if the token's header can be read and names an accepted algorithm. */
 function isSignedAsExpected(token: string): boolean {
+  // Outside the `try`: a package that cannot be loaded says nothing about the token.
+  const { decodeProtectedHeader } = latePackage('jose');
   try {
-    return algorithms.includes(latePackage('jose').decodeProtectedHeader(token).alg ?? '');
+    return algorithms.includes(decodeProtectedHeader(token).alg ?? '');
   } catch {
     return false;
   }
@@ -78,12 +80,13 @@ function isSignedAsExpected(token: string): boolean {
 async function verifyOnce(token: string, keySet: KeySet, rules: TokenRules): Promise<Verification | 'unknown key'> {
   const { keys } = keySet;
   if (keys === undefined) return unverifiable(keySet);
+  const { errors, jwtVerify } = latePackage('jose');
   try {
-    const { payload } = await latePackage('jose').jwtVerify(token, keys, optionsOf(rules));
+    const { payload } = await jwtVerify(token, keys, optionsOf(rules));
     return verificationOf(payload, rules);
   } catch (error) {
     // Any other error is about the token, or about a key of the provider that cannot be used.
-    return error instanceof latePackage('jose').errors.JWKSNoMatchingKey ? 'unknown key' : invalid(faultOf(error));
+    return error instanceof errors.JWKSNoMatchingKey ? 'unknown key' : invalid(faultOf(error));
   }
 }
 
