@@ -46,6 +46,9 @@ function sendUnchanged(response: ServerResponse, { headers }: Complete, vary: st
 /** The largest answer, in bytes, that fits into the buffers of the operating system. */
 const soonSent = 65_536;
 
+/** The largest answer, in bytes, that is written in one piece. A larger one leaves its text as the client takes it. */
+const written = 2 ** 20;
+
 function sendPlain(response: ServerResponse, { status, headers, body }: Complete, vary: string): void {
   if (response.destroyed || response.headersSent) return;
   const length = Buffer.byteLength(body);
@@ -61,5 +64,6 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
     return;
   }
   closeIfUnread(response);
-  Readable.from(slicesOf(body, encoding)).pipe(response);
+  if (length <= written) response.end(body, encoding);
+  else Readable.from(slicesOf(body, encoding)).pipe(response);
 }
