@@ -60,7 +60,7 @@ const nodeRooms: readonly (readonly [RegExp, string])[] = [
   [/^node:(timers|internal\/(process\/task_queues|timers|async_))/, rooms.promises],
 ];
 
-/** Native code with a room of its own, whoever calls it. */
+/** Native code that has a room of its own, for any caller. */
 const nativeRooms: readonly (readonly [RegExp, string])[] = [
   [/Builtin_Json|^Json(Parse|Stringify)|\bJson(Parser|Stringifier)|FastJson/, rooms.json],
   [

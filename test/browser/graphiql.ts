@@ -11,7 +11,7 @@ interface Served {
   readonly gateway: TestGateway;
 }
 
-/** What all tests of a group share, from before the first to after the last. */
+/** Starts a browser, a workspace and a gateway before the first test of a group, and stops them after the last. */
 export function serveAll(): Served {
   const started = new AsyncDisposableStack();
   let served: Served | undefined;

@@ -13,7 +13,7 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const readers = 60;
 
-/** How much more memory than before the gateway may ever hold while clients read nothing, in bytes. */
+/** The most bytes by which the memory of the gateway may grow while clients read nothing. */
 const allowance = 128 * 2 ** 20;
 
 const description = 'x'.repeat(900_000);

@@ -30,7 +30,7 @@ test('if there is no room for an answer, the client that reads nothing of its ow
   expect(await gateway.gateway.metrics.render()).toMatch(/^gateway_refused_requests_total\{.*slow_reader.*\} 1$/m);
 });
 
-test('if there is no room for an answer and nobody who could be ended, the answer is refused', async () => {
+test('if there is no room for an answer, and no client is stuck, the answer is refused', async () => {
   const routes = { 'GET /api/projects/1/': project(1, { name }) };
   const { gateway } = await startBoth(routes, { maxAnswerBytes: 2 ** 26, answerRoomBytes: 20_000_000 });
   const refused = await gateway.ask(query);
