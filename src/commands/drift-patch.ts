@@ -2,7 +2,7 @@ import { createTwoFilesPatch } from 'diff';
 import { parseDocument } from 'yaml';
 import { type Difference, typeOf } from '../rest/drift/compare.ts';
 import type { JsonType } from '../rest/drift/description.ts';
-import { editFor, type Mend } from './drift-mends.ts';
+import { type Divergence, editFor } from './drift-edits.ts';
 
 /** The file that a patch changes. */
 const path = 'schema/rest.openapi.yaml';
@@ -18,24 +18,24 @@ const mostValues = 20;
  * their form. Differences in unnamed parts of the document are left out.
  */
 export function patchOf(openapi: string, differences: readonly Difference[]): string {
-  const mended = mend(openapi, differences);
-  if (mended === openapi) return '';
+  const fitting = fit(openapi, differences);
+  if (fitting === openapi) return '';
   const options = { context: contextLines };
-  const patch = createTwoFilesPatch(`a/${path}`, `b/${path}`, openapi, mended, undefined, undefined, options);
+  const patch = createTwoFilesPatch(`a/${path}`, `b/${path}`, openapi, fitting, undefined, undefined, options);
   return patch.replace(/^=+\n/, '');
 }
 
-/** The document with all differences mended one after the other. Each change sees the previous ones. */
-function mend(openapi: string, differences: readonly Difference[]): string {
-  return mendsFor(differences).reduce((text, one) => {
+/** The document with one difference after the other written into it. Each change sees the previous ones. */
+function fit(openapi: string, differences: readonly Difference[]): string {
+  return divergencesIn(differences).reduce((text, one) => {
     const edit = editFor(parseDocument(text), text, one);
     return edit === undefined ? text : text.slice(0, edit.start) + edit.text + text.slice(edit.end);
   }, openapi);
 }
 
 /** Detail views come first, so that columns of list views can refer to theirs. */
-function mendsFor(differences: readonly Difference[]): readonly Mend[] {
-  const found = new Map<string, Mend & { types: Set<JsonType>; values: Set<unknown> }>();
+function divergencesIn(differences: readonly Difference[]): readonly Divergence[] {
+  const found = new Map<string, Divergence & { types: Set<JsonType>; values: Set<unknown> }>();
   for (const { kind, view, column, isItem, value } of differences) {
     const key = [kind, view, column, isItem].join(' ');
     const known = found.get(key) ?? { kind, view, column, isItem, types: new Set(), values: new Set() };
@@ -43,8 +43,8 @@ function mendsFor(differences: readonly Difference[]): readonly Mend[] {
     if (value !== undefined) known.types.add(typeOf(value));
     if (known.values.size < mostValues) known.values.add(value);
   }
-  const mends = [...found.values()];
-  return [...mends.filter(({ view }) => !isListView(view)), ...mends.filter(({ view }) => isListView(view))];
+  const all = [...found.values()];
+  return [...all.filter(({ view }) => !isListView(view)), ...all.filter(({ view }) => isListView(view))];
 }
 
 function isListView(view: string): boolean {

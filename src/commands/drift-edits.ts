@@ -3,7 +3,7 @@ import type { Difference } from '../rest/drift/compare.ts';
 import type { JsonType } from '../rest/drift/description.ts';
 
 /** The same difference in any number of rows. */
-export interface Mend extends Pick<Difference, 'kind' | 'view' | 'column' | 'isItem'> {
+export interface Divergence extends Pick<Difference, 'kind' | 'view' | 'column' | 'isItem'> {
   /** The JSON types that were found. */
   readonly types: ReadonlySet<JsonType>;
   readonly values: ReadonlySet<unknown>;
@@ -20,21 +20,21 @@ export interface Edit {
 const newColumn = 'Seen in answers, and not documented.';
 
 /** The edit of an OpenAPI document that allows a difference; undefined if the document does not name what differs. */
-export function editFor(document: Document, text: string, mend: Mend): Edit | undefined {
-  const properties = document.getIn(['components', 'schemas', mend.view, 'properties'], true);
+export function editFor(document: Document, text: string, divergence: Divergence): Edit | undefined {
+  const properties = document.getIn(['components', 'schemas', divergence.view, 'properties'], true);
   if (!isMap(properties)) return undefined;
-  if (mend.kind === 'unknown_column') return addColumn(document, text, mend, properties);
-  const column = target(document, properties.get(mend.column, true));
-  const schema = mend.isItem && isMap(column) ? target(document, column.get('items', true)) : column;
+  if (divergence.kind === 'unknown_column') return addColumn(document, text, divergence, properties);
+  const column = target(document, properties.get(divergence.column, true));
+  const schema = divergence.isItem && isMap(column) ? target(document, column.get('items', true)) : column;
   if (!isMap(schema)) return undefined;
-  switch (mend.kind) {
+  switch (divergence.kind) {
     case 'missing_column':
       return addMember(text, schema, 'writeOnly: true');
     case 'unknown_enum':
-      return append(schema.get('x-known-values', true) ?? schema.get('enum', true), [...mend.values].map(flow));
+      return append(schema.get('x-known-values', true) ?? schema.get('enum', true), [...divergence.values].map(flow));
     case 'wrong_type':
     case 'unexpected_null':
-      return widen(schema, mend.types);
+      return widen(schema, divergence.types);
   }
 }
 
@@ -48,7 +48,7 @@ function target(document: Document, node: unknown): unknown {
  * Adds a column after the last one. A column of a list view refers to the same column of the detail view, if there is
  * one.
  */
-function addColumn(document: Document, text: string, { view, column, types }: Mend, properties: YAMLMap): Edit {
+function addColumn(document: Document, text: string, { view, column, types }: Divergence, properties: YAMLMap): Edit {
   const detail = view.replace(/ListItem$/, '');
   const known = document.getIn(['components', 'schemas', detail, 'properties', column]);
   const reference = `{ $ref: '#/components/schemas/${detail}/properties/${column}' }`;
