@@ -13,7 +13,7 @@ import { collectionOf, ownersOf, type PlanField, type PlannedField, planRead } f
 
 /**
  * Plans a field of objects that no row holds: its read, and the selection below it. Agrees with the resolvers of such
- * fields (`resolvers/project.ts`, `resolvers/organization.ts`, `resolvers/event-tables.ts`).
+ * fields (`resolvers/project.ts`, `resolvers/organization.ts`, `resolvers/event.ts`).
  */
 export function planField(builder: PlanBuilder, selected: SelectedField, parent: Objects, parentPath: string): void {
   const path = pathOf(parentPath, selected);

@@ -90,7 +90,7 @@ export class PlanBuilder {
 
   /**
    * Plans the read of the project that tells what `@current` stands for. An operation reads it only once, as
-   * `resolvers/current-scope.ts` does.
+   * `resolvers/by-id.ts` does.
    */
   planCurrent({ stage, certain, path }: Asking, done: (arrival: Stage) => void = () => undefined): void {
     this.rows.want({ noun: 'Project', objects: currentProject(stage, certain), view: 'list', path, done });

@@ -1,21 +1,20 @@
 import { type GraphQLResolveInfo, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { parseIdWithin } from '../graphql/ids.ts';
-import { type RowRecord, type Started, toRecord } from '../graphql/records.ts';
+import { foreign, parseIdWithin } from '../graphql/ids.ts';
+import { type RowRecord, type Started, toRecord, withIdScope } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
+import { fieldsOfPart } from '../look-ahead/deferral.ts';
 import { completedLater, withRow } from '../look-ahead/deferred-records.ts';
-import { type Existence, type Needs, needsOf, ownView } from '../look-ahead/needs.ts';
+import { type Existence, type Needs, needsOf, needsOfFields, ownView, proves } from '../look-ahead/needs.ts';
 import { weightOf } from '../look-ahead/object-weight.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';
 import { type ObjectSelection } from '../look-ahead/selection-tree.ts';
 import { startBelow, startRelations } from '../look-ahead/starting.ts';
 import { isNotFound, toError } from '../rest/errors.ts';
-import type { NodeType } from '../rest/nouns.ts';
+import { type NodeType, ownerTypeOf } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import { reaches } from '../rest/reach.ts';
-import type { Row } from '../rest/values.ts';
-import { confirmScope, startIdScope, withRealScope } from './current-scope.ts';
-import { fetchEarly, provesExistence } from './early-records.ts';
+import { idText, type Row } from '../rest/values.ts';
 
 /**
  * The record of an object by its key. An object that was asked for by its id is null if it does not exist, or is out of
@@ -78,6 +77,25 @@ export function fetchWithin(
   return confirmScope(key, 'id', context).then(() => fetchRecord(key, 'unknown', context, info));
 }
 
+/** The object of a collection that a column of a row names; null if it names none. */
+export async function fetchReferred(
+  record: RowRecord,
+  column: string,
+  collection: Collection,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<RowRecord | null> {
+  const id = referredId(record, column);
+  return id === undefined ? null : fetchRecord({ ...collection, id }, 'assumed', context, info);
+}
+
+/** The id in a column of a row. Throws if the column could not be read. */
+export function referredId({ row, failure }: RowRecord, column: string): string | undefined {
+  const value = row[column];
+  if (value === undefined && failure !== undefined) throw failure;
+  return idText(value);
+}
+
 /** The record with the columns that a selection needs. */
 function fetchNeeded(
   needs: Needs,
@@ -98,6 +116,44 @@ function fetchNeeded(
   if (existence === 'assumed') return Promise.resolve(known);
   return provesExistence(needs, started, isNotAbsence).then((proved) =>
     proved ? known : awaitRow(key, context.loaders.rows.load(key, 'list'), started, existence),
+  );
+}
+
+/**
+ * The record of an object of an answer in parts, whose `row` is being read. The record does not wait for the row if its
+ * part needs no column of it, and if something else shows that the object exists.
+ */
+function fetchEarly(
+  key: Key,
+  existence: Existence,
+  { row, started }: { readonly row: Promise<RowRecord | null>; readonly started: Started },
+  info: GraphQLResolveInfo,
+): Promise<RowRecord | null> {
+  const needs = needsOfFields(fieldsOfPart(key.noun, info));
+  if (ownView({ ...key, type: key.noun }, needs, existence) !== undefined) return row;
+  const early = completedLater(toRecord(key, { id: key.id, started }), { row });
+  if (existence === 'assumed') return Promise.resolve(early);
+  // The row may show first that the object is gone. Until then a failed relation proves nothing.
+  const exists = Promise.race([provesExistence(needs, started, () => false), row.then(() => false)]);
+  return exists.then((isAnsweredFirst) => (isAnsweredFirst ? early : row));
+}
+
+/**
+ * True if a relation proves that the object exists. An answer proves it, and a failure does if `failureProves` says so.
+ */
+function provesExistence(
+  { relations }: Needs,
+  started: Started,
+  failureProves: (error: unknown) => boolean,
+): Promise<boolean> {
+  const evidence = relations.filter(proves).map(({ responseKey }) => started.get(responseKey));
+  const proofs = evidence.map(async (answer) => {
+    const proved = await Promise.resolve(answer).then((value) => value !== null && value !== undefined, failureProves);
+    if (!proved) throw new Error('no proof');
+  });
+  return Promise.any(proofs).then(
+    () => true,
+    () => false,
   );
 }
 
@@ -123,15 +179,14 @@ export function listedRecords(
   return records.map(async (record) => withScope(await record, page, context));
 }
 
-/** The record of a plugin that came with the answer of an action. */
-export function answeredRecord(
-  record: RowRecord | null | undefined,
+/** The record of an object that came with the answer of a report. */
+export function reportedRecord(
+  record: RowRecord,
   context: GatewayContext,
   info: GraphQLResolveInfo,
-): RowRecord | null | Promise<RowRecord> {
-  if (record?.scope !== current) return record ?? null;
-  const { globalId } = needsOf(selectionOn(record.noun, info));
-  return globalId ? withRealScope(record, [record.row], context) : record;
+): RowRecord | Promise<RowRecord> {
+  const isComplete = record.scope !== current || !needsOf(selectionOn(record.noun, info)).globalId;
+  return isComplete ? record : withRealScope(record, [record.row], context);
 }
 
 function detailedRecord(
@@ -191,4 +246,39 @@ export function selectionOn(noun: NodeType, info: GraphQLResolveInfo): ObjectSel
   const type = info.schema.getType(noun);
   if (!isObjectType(type)) throw new Error(`the schema has no object type ${noun}`);
   return selectionOf(info).on(type);
+}
+
+// Global ids name real projects and organizations. Objects below `@current` are read under that name, without waiting for
+// its real id. The real id is read at the same time, and only if one of their global ids is selected.
+// `plan/object-plans.ts` and `plan/connection-plans.ts` predict that read.
+
+/**
+ * Starts to read what `@current` stands for, for ids of objects of the collection. The rows of most plugins
+ * name their organization.
+ */
+export function startIdScope({ noun, scope }: Collection, { loaders }: GatewayContext): void {
+  if (scope !== current || noun === 'Plugin') return;
+  loaders.fetchCurrentId('Project').catch(() => undefined);
+}
+
+/** The record of an object below `@current` with the scope for its id. `rows` are of its list, or just its own. */
+async function withRealScope(record: RowRecord, rows: readonly Row[], { loaders }: GatewayContext): Promise<RowRecord> {
+  try {
+    const isPlugin = record.noun === 'Plugin';
+    const named = isPlugin ? rows.map(ownerIn).find((id) => id !== undefined) : undefined;
+    return withIdScope(record, named ?? (await loaders.fetchCurrentId(isPlugin ? 'Organization' : 'Project')));
+  } catch (error) {
+    return withIdScope(record, toError(error));
+  }
+}
+
+/** The organization whose list has a plugin's row. Only a global plugin may belong to another organization. */
+function ownerIn({ organization_id: owner, is_global: isGlobal }: Row): string | undefined {
+  return typeof owner === 'string' && isGlobal !== true ? owner.toLowerCase() : undefined;
+}
+
+/** Refuses an object, named by its global id, that is not of the project or organization that `@current` stands for. */
+export async function confirmScope({ noun, scope }: Key, argument: string, { loaders }: GatewayContext): Promise<void> {
+  const real = await loaders.fetchCurrentId(ownerTypeOf(noun) ?? 'Project');
+  if (real !== scope) throw foreign(noun, argument);
 }

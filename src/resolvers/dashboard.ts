@@ -1,6 +1,6 @@
-import type { DashboardResolvers } from '../graphql/generated/resolvers.ts';
-import { fetchRecord } from './by-id.ts';
-import { fetchReferred } from './references.ts';
+import type { DashboardResolvers, MutationResolvers } from '../graphql/generated/resolvers.ts';
+import { fetchRecord, fetchReferred } from './by-id.ts';
+import { changeRow, createRow, deletedId, prepareChange, writeRow } from './writes.ts';
 
 /** The objects that a dashboard refers to. Its own fields are columns. */
 export const Dashboard: DashboardResolvers = {
@@ -8,4 +8,31 @@ export const Dashboard: DashboardResolvers = {
     fetchRecord({ noun: 'Project', scope: '', id: scope }, 'assumed', context, info),
   useDashboard: (dashboard, _args, context, info) =>
     fetchReferred(dashboard, 'use_dashboard', { noun: 'Dashboard', scope: dashboard.scope }, context, info),
+};
+
+/** The mutations of dashboards. Ids are checked, and the body made, before anything is sent. */
+export const dashboardMutations: MutationResolvers = {
+  createDashboard: async (_root, { input }, context, info) => ({
+    dashboard: await createRow('Dashboard', input, context, info),
+  }),
+  createDashboardFromTemplate: async (_root, { input }, context, info) => ({
+    dashboard: await createRow('Dashboard', input, context, info, 'create_from_template_json'),
+  }),
+  updateDashboard: async (_root, { input }, context, info) => ({
+    dashboard: await changeRow('Dashboard', input, context, info),
+  }),
+  moveDashboardTile: async (_root, { input }, context, info) => ({
+    dashboard: await changeRow('Dashboard', input, context, info, 'move_tile'),
+  }),
+  // A hard delete is refused by the upstream with 405.
+  deleteDashboard: async (_root, { input }, context, info) => {
+    const { key, body } = await prepareChange('Dashboard', input, context, info);
+    const dashboard = await writeRow(key, context, () => context.rest.changeRow(key, { deleted: true, ...body }));
+    return { deletedId: deletedId(key), dashboard };
+  },
+  // The upstream undeletes only if the body holds nothing else.
+  restoreDashboard: async (_root, { input }, context, info) => {
+    const { key } = await prepareChange('Dashboard', input, context, info);
+    return { dashboard: await writeRow(key, context, () => context.rest.changeRow(key, { deleted: false })) };
+  },
 };

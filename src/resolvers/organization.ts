@@ -7,9 +7,10 @@ import { type OrganizationRecord, type RowRecord, toRecord } from '../graphql/re
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { toError, UpstreamError } from '../rest/errors.ts';
 import { type Collection, current } from '../rest/paths.ts';
+import { reaches } from '../rest/reach.ts';
 import type { Row } from '../rest/values.ts';
-import { answeredRecord, fetchRecord, fetchWithin } from './by-id.ts';
-import { listConnection } from './lists.ts';
+import { fetchRecord, fetchWithin, referredId, reportedRecord } from './by-id.ts';
+import { listConnection } from './connections.ts';
 
 /** An organization has no row: everything of it is read below its plugins. */
 export const Organization: OrganizationResolvers = {
@@ -34,6 +35,26 @@ export const Organization: OrganizationResolvers = {
   },
   unusedPlugins: ({ id }, _args, context, info) => fetchUnused(plugins(id), context, info),
 };
+
+/** The organization that a column of a row names; null if it names none, or one out of reach. Costs no call. */
+export function organizationIn(record: RowRecord, column: string, context: GatewayContext): OrganizationRecord | null {
+  const id = namedOrganization(record, column);
+  return id === undefined ? null : organizationRecord({ id }, context);
+}
+
+/** The id of the organization that a column of a row names; undefined if it names none. */
+export function namedOrganization(record: RowRecord, column: string): string | undefined {
+  return referredId(record, column)?.toLowerCase();
+}
+
+/** An organization by its id; null if it is out of the tenant's reach. Costs no call. */
+export function organizationRecord(
+  organization: Omit<OrganizationRecord, 'noun'>,
+  { tenant }: GatewayContext,
+): OrganizationRecord | null {
+  const record = { noun: 'Organization', ...organization } as const;
+  return reaches(tenant?.reach, { noun: 'Organization', scope: '', id: record.id }) ? record : null;
+}
 
 /** Applies a function to the real id of an organization. The id behind `@current` is read. */
 function toReal(
@@ -94,11 +115,11 @@ async function fetchUnused(
   countAnswered(rows.length, context, info, collection.scope.length);
   const records = named.map(async (plugin) => {
     if (typeof plugin !== 'string')
-      return answeredRecord(toRecord(collection, { row: plugin, view: 'detail' }), context, info);
+      return reportedRecord(toRecord(collection, { row: plugin, view: 'detail' }), context, info);
     const key = { ...collection, id: plugin };
     // A plugin that cannot be read loses its columns, but the list keeps its other plugins.
     return fetchRecord(key, 'assumed', context, info).catch((failure: unknown) =>
-      answeredRecord(toRecord(key, { id: plugin, failure: toError(failure) }), context, info),
+      reportedRecord(toRecord(key, { id: plugin, failure: toError(failure) }), context, info),
     );
   });
   return (await Promise.all(records)).filter((record) => record !== null);

@@ -1,18 +1,18 @@
-import { toEventQuery } from '../graphql/event-filter.ts';
-import type { ProjectResolvers } from '../graphql/generated/resolvers.ts';
-import type { RowRecord } from '../graphql/records.ts';
+import { queryText, toEventQuery } from '../graphql/event-filter.ts';
+import type { MutationResolvers, ProjectEventValuesArgs, ProjectResolvers } from '../graphql/generated/resolvers.ts';
+import { parseIdWithin } from '../graphql/ids.ts';
+import { type RowRecord, toRecord } from '../graphql/records.ts';
+import { tableWindowOf } from '../graphql/table-arguments.ts';
+import { countAnswered } from '../look-ahead/object-weight.ts';
+import type { ValuesQuery } from '../rest/api.ts';
+import { isNotFound } from '../rest/errors.ts';
 import type { EventQuery, ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
-import { fetchWithin } from './by-id.ts';
-import {
-  fetchEventCsv,
-  fetchEventRows,
-  fetchEventsCsv,
-  fetchEventValues,
-  fetchEventValuesCsv,
-} from './event-tables.ts';
-import { eventConnection, listConnection } from './lists.ts';
-import { fetchReferred, organizationIn } from './references.ts';
+import { isObject } from '../rest/values.ts';
+import { confirmScope, fetchReferred, fetchWithin } from './by-id.ts';
+import { listConnection } from './connections.ts';
+import { organizationIn } from './organization.ts';
+import { changeRow, createRow, deletedId, prepareChange, write } from './writes.ts';
 
 /** The objects that a project refers to, and those below it. Its own fields are columns. */
 export const Project: ProjectResolvers = {
@@ -22,15 +22,53 @@ export const Project: ProjectResolvers = {
   dashboards: (project, args, context, info) => listConnection(dashboards(project), args, context, info),
   dashboard: (project, { id }, context, info) => fetchWithin(dashboards(project), id, context, info),
   events: (project, args, context, info) =>
-    eventConnection(events(project, toEventQuery(args.filter)), args, context, info),
+    listConnection(events(project, toEventQuery(args.filter)), args, context, info),
   event: (project, { id }, context, info) => fetchWithin(events(project), id, context, info),
-  eventCsv: (project, { id }, context) => fetchEventCsv(events(project), id, context),
-  eventValues: (project, args, context, info) => fetchEventValues(project, args, context, info),
-  eventValuesCsv: (project, args, context) => fetchEventValuesCsv(project, args, context),
-  eventsCsv: (project, args, context, info) =>
-    fetchEventsCsv({ ...events(project, toEventQuery(args.filter, args.select)), table: 'csv' }, args, context, info),
-  eventRows: (project, args, context, info) =>
-    fetchEventRows({ ...events(project, toEventQuery(args.filter, args.select)), table: 'rows' }, args, context, info),
+  eventCsv: async (project, { id }, context) => {
+    context.answer.addValue();
+    const key = parseIdWithin(events(project), id, 'id');
+    if (key.scope !== project.key.id) await confirmScope(key, 'id', context);
+    return context.loaders.reports.fetchEventCsv(key).catch((error: unknown) => {
+      if (isNotFound(error)) return null;
+      throw error;
+    });
+  },
+  eventValues: async ({ key }, args, context, info) => {
+    countAnswered(1, context, info);
+    return { body: await context.loaders.reports.fetchEventValues(key.id, valuesQuery(args)) };
+  },
+  eventValuesCsv: async ({ key }, args, { loaders, answer }) => {
+    answer.addValue();
+    return loaders.reports.fetchEventValuesCsv(key.id, valuesQuery(args));
+  },
+  eventsCsv: async (project, args, context, info) => {
+    countAnswered(1, context, info);
+    const list: ListRef = { ...events(project, toEventQuery(args.filter, args.select)), table: 'csv' };
+    const { at, limit } = tableWindowOf(list, args, context);
+    return { list, page: await context.loaders.reports.fetchCsv(list, at, limit) };
+  },
+  eventRows: async (project, args, context, info) => {
+    countAnswered(1, context, info);
+    const list: ListRef = { ...events(project, toEventQuery(args.filter, args.select)), table: 'rows' };
+    const { at, limit } = tableWindowOf(list, args, context);
+    return { list, page: await context.loaders.reports.fetchSelected(list, at, limit) };
+  },
+};
+
+/** The mutations of projects. Ids are checked, and the body made, before anything is sent. */
+export const projectMutations: MutationResolvers = {
+  createProject: async (_root, { input }, context, info) => ({
+    project: await createRow('Project', input, context, info),
+  }),
+  updateProject: async (_root, { input }, context, info) => ({
+    project: await changeRow('Project', input, context, info),
+  }),
+  deleteProject: async (_root, { input }, context, info) => {
+    const { key } = await prepareChange('Project', input, context, info);
+    const row = await write(context, () => context.rest.deleteRow(key));
+    const project = isObject(row) ? toRecord(key, { id: key.id, row, view: 'detail' }) : null;
+    return { deletedId: deletedId(key), project };
+  },
 };
 
 function dashboards({ key }: RowRecord): Collection {
@@ -39,4 +77,8 @@ function dashboards({ key }: RowRecord): Collection {
 
 function events({ key }: RowRecord, filter?: EventQuery): ListRef {
   return { noun: 'Event', scope: key.id, filter };
+}
+
+function valuesQuery({ key, eventName }: Pick<ProjectEventValuesArgs, 'key' | 'eventName'>): ValuesQuery {
+  return { key: queryText('key', key), event_name: queryText('eventName', eventName) };
 }

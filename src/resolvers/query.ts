@@ -7,8 +7,8 @@ import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
 import { weightOf } from '../look-ahead/object-weight.ts';
 import { toError } from '../rest/errors.ts';
 import { fetchRecord, selectionOn } from './by-id.ts';
-import { projectConnection } from './lists.ts';
-import { organizationRecord } from './references.ts';
+import { projectConnection } from './connections.ts';
+import { organizationRecord } from './organization.ts';
 
 /** The fields of a query. Ids are checked before anything is sent. */
 export const Query: QueryResolvers = {

@@ -1,16 +1,20 @@
 import type { Resolvers } from '../graphql/generated/resolvers.ts';
 import { DateTime, JSONValue, TimeZone, UUID } from '../graphql/scalars.ts';
-import { Connection, CountedConnection, Edge } from './connection-types.ts';
-import { Dashboard } from './dashboard.ts';
-import { dashboardMutations } from './dashboard-mutations.ts';
-import { Event } from './event.ts';
-import { EventRowsPage, EventsCsvPage, EventValue, EventValues } from './event-tables.ts';
+import { Connection, CountedConnection, Edge } from './connections.ts';
+import { Dashboard, dashboardMutations } from './dashboard.ts';
+import { Event, EventRowsPage, EventsCsvPage, EventValue, EventValues } from './event.ts';
 import { Organization } from './organization.ts';
-import { Plugin } from './plugin.ts';
-import { ActionPayload, pluginMutations, SourcePayload } from './plugin-mutations.ts';
-import { PluginActivity, PluginActivityEntry, PluginRepositoryEntry, PluginSource } from './plugin-reports.ts';
-import { Project } from './project.ts';
-import { projectMutations } from './project-mutations.ts';
+import {
+  ActionPayload,
+  Plugin,
+  PluginActivity,
+  PluginActivityEntry,
+  PluginRepositoryEntry,
+  PluginSource,
+  pluginMutations,
+  SourcePayload,
+} from './plugin.ts';
+import { Project, projectMutations } from './project.ts';
 import { Query } from './query.ts';
 import { EventsAdded, Subscription } from './subscription.ts';
 

@@ -1,6 +1,15 @@
-import type { GraphQLResolveInfo } from 'graphql';
+import { type GraphQLResolveInfo, getNamedType, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { type ConnectionSource, cursorAt, type EdgeSource } from '../graphql/connections.ts';
+import {
+  type ConnectionArguments,
+  type ConnectionSource,
+  cursorAt,
+  type EdgeSource,
+  fetchConnection,
+  fetchEvents,
+  keyedConnection,
+  type Wanted,
+} from '../graphql/connections.ts';
 import type {
   EventConnectionResolvers,
   PageInfo,
@@ -8,9 +17,50 @@ import type {
   ProjectEdgeResolvers,
 } from '../graphql/generated/resolvers.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
+import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
+import { selectionOf } from '../look-ahead/operation-trees.ts';
+import type { ListRef } from '../rest/pages.ts';
+import { current } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
-import { fetchCounted, listedRecords } from './by-id.ts';
+import { fetchCounted, listedRecords, startIdScope } from './by-id.ts';
+
+/** The connection of a list. Reads no row if the selection wants none. */
+export function listConnection(
+  list: ListRef,
+  args: ConnectionArguments,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<ConnectionSource> {
+  const wanted = begin(list, context, info);
+  return list.noun === 'Event'
+    ? fetchEvents(context, list, args, wanted)
+    : fetchConnection(context, list, args, wanted);
+}
+
+/** The connection of all projects. A narrowed tenant gets the projects that it may reach, in the order of its entry. */
+export function projectConnection(
+  args: ConnectionArguments,
+  context: GatewayContext,
+  info: GraphQLResolveInfo,
+): Promise<ConnectionSource> | ConnectionSource {
+  const list = { noun: 'Project', scope: '' } as const;
+  const reach = context.tenant?.reach;
+  if (reach === undefined) return listConnection(list, args, context, info);
+  countAnswered(1, context, info);
+  return keyedConnection(context, list, [...reach.projects], args);
+}
+
+/** Counts a connection for the answer. Returns the parts of it that the selection wants. */
+function begin(list: ListRef, context: GatewayContext, info: GraphQLResolveInfo): Wanted {
+  const type = getNamedType(info.returnType);
+  if (!isObjectType(type)) throw new Error(`${info.fieldName} is no connection`);
+  const selection = selectionOf(info).on(type);
+  // The ids of rows below `@current` need its real id, which is read at the same time as the page.
+  if (list.scope === current && answersScopes(selection)) startIdScope(list, context);
+  countAnswered(1, context, info);
+  return wantedOf(selection);
+}
 
 /** The fields that every connection has. */
 export const Connection = {
