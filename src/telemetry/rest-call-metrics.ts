@@ -64,11 +64,8 @@ function measureWay(instruments: Instruments, upstream: () => UpstreamHealth): v
   instruments.gauge('gateway_rest_calls_queued', 'REST calls that wait for room.', () => upstream().queued);
   instruments.gauge(
     'gateway_breaker_open',
-    '1 while the circuit breaker of the upstream is open, 0.5 half open.',
-    () => {
-      const { state } = upstream();
-      return state === 'open' ? 1 : state === 'closed' ? 0 : 0.5;
-    },
+    '1 while the circuit breaker of the upstream is open.',
+    () => (upstream().state === 'open' ? 1 : 0),
     'max',
   );
 }

@@ -1,11 +1,13 @@
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
+import type { RestOperation } from '../../src/rest/operation-ids.ts';
 import type { Attempt, CallOwner, Outcome } from '../../src/rest/resilience/gate.ts';
 import type { KeyTrials } from '../../src/rest/resilience/key-trials.ts';
 
 /** What an attempt has that is left out, and what its caller has. */
 interface AttemptParts extends Partial<Pick<Attempt, 'endsAt' | 'isUrgent'>>, Partial<Pick<CallOwner, 'caller'>> {
   readonly isWrite?: boolean;
+  readonly operation?: RestOperation;
 }
 
 /** An attempt of a call with a key, as gates see it. */
@@ -14,13 +16,14 @@ export function attemptOf(
   {
     caller = { key, hash: key, sharingKey: key, queueKey: key },
     isWrite = false,
+    operation = operations.listProjects,
     isUrgent = false,
     endsAt = 10_000,
   }: AttemptParts = {},
 ): Attempt {
   return {
     owner: { caller, calls: new OperationCalls(10), spans: undefined, hasSucceeded: false },
-    request: { operation: operations.listProjects, isWrite },
+    request: { operation, isWrite },
     endsAt,
     isBackground: false,
     isGivenUp: false,
@@ -38,6 +41,11 @@ export function attemptOf(
 /** A success that took so many milliseconds. */
 export function successAfter(tookMs: number): Outcome {
   return { kind: 'answered', status: 200, error: undefined, isKnown: true, tookMs };
+}
+
+/** A connection that was lost after so many milliseconds. */
+export function lostAfter(tookMs: number): Outcome {
+  return { kind: 'failed', fault: 'network', error: new Error('lost'), tookMs };
 }
 
 /** The upstream has answered a call with the key of a caller: it is proven. */

@@ -8,7 +8,7 @@ import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import { UpstreamCall } from '../../src/rest/resilience/call.ts';
 import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
 import { TransportError } from '../../src/rest/transport/transport.ts';
-import { attemptOf, prove, successAfter } from '../support/attempts.ts';
+import { attemptOf, lostAfter, prove, successAfter } from '../support/attempts.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { until } from '../support/until.ts';
 
@@ -93,14 +93,17 @@ test.each([0, 1, 2, 3, 4])(
   async (count) => {
     const upstream = createSilentUpstream();
     const { breakers, limiter } = upstream;
-    while (breakers.state === 'closed') breakers.failed({ kind: 'network', tookMs: 0 }, 'hash', operation);
+    while (!breakers.isOpen) breakers.left(attemptOf('hash'), lostAfter(0));
     const read = startRead(upstream);
     await microtasks(count);
     read.leave();
     await read.ended;
     await new Promise(setImmediate);
     expect(limiter.inFlight).toBe(0);
-    expect(breakers.verdictOn(attemptOf('c')).kind).toBe('probe');
+    const next = attemptOf('c');
+    breakers.enter(next);
+    expect(next.isUrgent).toBe(true);
+    breakers.left(next, { kind: 'not-sent' });
   },
 );
 
@@ -136,7 +139,7 @@ test('what has arrived and waits to be read says nothing against the upstream wh
   const errors = await Promise.all(reads.map(({ ended }) => ended));
   expect(errors).toEqual(reads.map(() => expect.objectContaining({ code: 'OVERLOADED' }) as unknown));
   expect(released).toBeGreaterThanOrEqual(60);
-  expect(upstream.breakers.state).toBe('closed');
+  expect(upstream.breakers.isOpen).toBe(false);
   expect(upstream.reachability.state.kind).toBe('unknown');
 });
 

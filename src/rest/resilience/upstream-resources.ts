@@ -9,8 +9,7 @@ import { type Refusal, UpstreamError } from '../errors.ts';
 import { BodyRoom, type BodyRoomLimits } from '../transport/body-room.ts';
 import type { Route } from '../transport/pools.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
-import type { BreakerState } from './breaker.ts';
-import { BreakerRegistry } from './breaker-registry.ts';
+import { Breakers } from './breakers.ts';
 import { BudgetGate } from './budget-gate.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { beforeSending, type Gate } from './gate.ts';
@@ -27,10 +26,10 @@ export interface UpstreamResources {
   /** The gates that attempts pass before they are sent, in this order. */
   readonly gates: readonly Gate[];
   readonly keys: KeyTrials;
-  readonly breakers: BreakerRegistry;
+  readonly breakers: Breakers;
   readonly limiter: ConcurrencyLimiter;
   readonly retries: RetryBudget;
-  /** True if failed calls should not be retried now: the breaker is not closed, or calls wait for a slot. */
+  /** True if failed calls should not be retried now: the breaker is open, or calls wait for a slot. */
   readonly isStrained: () => boolean;
   /** Called when the gateway itself has refused a call that a client waits for. */
   readonly onRefused: (refusal: Refusal) => void;
@@ -67,7 +66,7 @@ export interface UpstreamOptions {
 /** The health of the upstream and of the way to it. Counters count since the start. */
 export interface UpstreamHealth {
   /** The state of the upstream's breaker. Breakers of single keys are not reported. */
-  readonly state: BreakerState;
+  readonly state: 'closed' | 'open';
   readonly inFlight: number;
   readonly queued: number;
   /** Reads that were sent a second time. */
@@ -106,16 +105,18 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
   const keys = new KeyTrials(now);
   const bodies = new BodyRoom(options.bodyRoomLimits, options.memory);
   const reachability = new Reachability({ host, proxyHost: route?.proxy && new URL(route.proxy).host, log, now });
-  const breakerLog = logBreaker(reachability, host, log);
-  const breakers = new BreakerRegistry({
+  const breakers = new Breakers({
     now,
     onOpen: () => {
+      const { kind: _kind, ...failing } = reachability.state;
+      log('warn', 'circuit breaker open', { host, ...failing });
+    },
+    onClose: () => log('info', 'circuit breaker closed', { host }),
+    onFailedProbe: () => {
       const unavailable = new UpstreamError('UPSTREAM_UNAVAILABLE');
       keys.flush(unavailable);
       limiter.flush(unavailable);
-      breakerLog.opened();
     },
-    onClose: breakerLog.closed,
   });
   const counts = new CallCounts();
   const budgetCounts = new BudgetCounts();
@@ -145,7 +146,7 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
     prefix: pathname.replace(/\/+$/, ''),
     gates: gates.filter((gate) => gate !== undefined),
     retries: new RetryBudget(),
-    isStrained: () => breakers.state !== 'closed' || limiter.queued > 0,
+    isStrained: () => breakers.isOpen || limiter.queued > 0,
     onRefused: (refusal) => budgetCounts.refused(refusal),
     ...{ budgetCounts, counts },
     ...{ breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
@@ -155,7 +156,7 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
 /** A snapshot for metrics and readiness. */
 export function healthOf(upstream: UpstreamResources, sharedReads: number): UpstreamHealth {
   const { breakers, keys, limiter, retries, counts, reachability, budgetCounts } = upstream;
-  const { state } = breakers;
+  const state = breakers.isOpen ? 'open' : 'closed';
   const { inFlight } = limiter;
   const queued = limiter.queued + keys.waiting;
   const sheds = limiter.sheds + keys.sheds;
@@ -167,27 +168,5 @@ export function healthOf(upstream: UpstreamResources, sharedReads: number): Upst
     failures,
     reachability: last,
     budgets: budgetCounts,
-  };
-}
-
-/** Logs the opening and the closing of the breaker once each, although it reports every failed probe. */
-function logBreaker(
-  reachability: Reachability,
-  host: string,
-  log: Log,
-): { readonly opened: () => void; readonly closed: () => void } {
-  let isOpen = false;
-  return {
-    opened: () => {
-      if (isOpen) return;
-      isOpen = true;
-      const { kind: _kind, ...failing } = reachability.state;
-      log('warn', 'circuit breaker open', { host, ...failing });
-    },
-    closed: () => {
-      if (!isOpen) return;
-      isOpen = false;
-      log('info', 'circuit breaker closed', { host });
-    },
   };
 }

@@ -1,0 +1,212 @@
+import { RecentMap } from '../../recent-map.ts';
+import { UpstreamError } from '../errors.ts';
+import type { Attempt, Gate, Outcome } from './gate.ts';
+
+/** The points without an answer in between that open a breaker: many, because fast failures do little harm. */
+const enough = 50;
+
+/**
+ * The points of a timeout, and of a connection that is lost after `slowMs` milliseconds or later. Such failures cost
+ * their callers more, so they open a breaker sooner.
+ */
+const slowPoints = 10;
+const slowMs = 1000;
+
+/** The pause between the first failed probe and the next one, in milliseconds. It doubles with each further failure. */
+const firstPauseMs = 50;
+const longestPauseMs = 500;
+
+/** The time for which a probe without an answer holds back the next one, in milliseconds. */
+const probeMs = 1000;
+
+/** The longest time that the caller of a probe waits for its result, in milliseconds. */
+const probeWaitMs = 750;
+
+/**
+ * A write probes only if no read has done so for this long, in milliseconds: a write without an answer may still have been
+ * made.
+ */
+const writesLaterMs = 1000;
+
+/** Most keys in trouble that are remembered. */
+const mostKeys = 10_000;
+
+/**
+ * Refuses calls after failures without an answer in between, and lets one call at a time probe until one is answered.
+ * The first probe may follow at once.
+ */
+class Breaker {
+  readonly #pointsOf = new Map<string, number>();
+  #points = 0;
+  #probeAt = 0;
+  #pauseMs = firstPauseMs;
+
+  get isOpen(): boolean {
+    return this.#points >= enough;
+  }
+
+  /** Adds the points of a failure; `most` limits the points of its cause. */
+  add(cause: string, points: number, most: number): void {
+    if (this.isOpen) return;
+    const before = this.#pointsOf.get(cause) ?? 0;
+    const after = Math.min(before + points, most);
+    this.#pointsOf.set(cause, after);
+    this.#points += after - before;
+    this.#probeAt = Number.NEGATIVE_INFINITY;
+    this.#pauseMs = firstPauseMs;
+  }
+
+  close(): void {
+    if (this.#points === 0) return;
+    this.#pointsOf.clear();
+    this.#points = 0;
+  }
+
+  /** Decides on a call that would start now. */
+  admit(now: number, isWrite: boolean): 'pass' | 'probe' | 'refuse' {
+    if (!this.isOpen) return 'pass';
+    if (now < this.#probeAt + (isWrite ? writesLaterMs : 0)) return 'refuse';
+    this.#probeAt = now + probeMs;
+    return 'probe';
+  }
+
+  /** Reports a failed probe. */
+  failed(now: number): void {
+    this.#probeAt = now + this.#pauseMs;
+    this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
+  }
+
+  /** Reports that a probe was given up without a result: another call may probe. */
+  abandoned(): void {
+    this.#probeAt = Number.NEGATIVE_INFINITY;
+  }
+}
+
+/** Settings of the breakers. Only the upstream's breaker calls back. */
+export interface BreakersOptions {
+  /** A clock in milliseconds that never goes back. */
+  readonly now: () => number;
+  readonly onOpen?: () => void;
+  readonly onClose?: () => void;
+  /** Called when a probe fails, or has no answer for `probeWaitMs`. */
+  readonly onFailedProbe?: () => void;
+}
+
+/** An attempt that probes for a breaker. */
+interface Probe {
+  readonly breaker: Breaker;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * The breaker of the upstream and, behind it, one breaker for each key in trouble. Lost connections open the breaker of
+ * the upstream, because no caller's query causes them. Server errors and timeouts open it if they come from several keys.
+ * They open the breaker of a key if they come from several of its routes. So one slow or broken query stops neither other
+ * callers nor other calls of its caller. Any answer below 500 is a sign of life.
+ */
+export class Breakers implements Gate {
+  readonly #options: BreakersOptions;
+  readonly #upstream = new Breaker();
+  readonly #keys = new RecentMap<string, Breaker>({ entries: mostKeys });
+  readonly #probes = new Map<Attempt, Probe>();
+
+  constructor(options: BreakersOptions) {
+    this.#options = options;
+  }
+
+  /** True while the upstream's breaker is open. */
+  get isOpen(): boolean {
+    return this.#upstream.isOpen;
+  }
+
+  /** Throws if a breaker refuses the attempt. */
+  enter(attempt: Attempt): undefined {
+    if (!this.isOpen && this.#keys.size === 0) return;
+    const breaker = this.isOpen ? this.#upstream : this.#keys.get(attempt.owner.caller.sharingKey);
+    const verdict = breaker?.admit(this.#options.now(), attempt.request.isWrite) ?? 'pass';
+    if (verdict === 'refuse') throw new UpstreamError('UPSTREAM_UNAVAILABLE');
+    if (breaker === undefined || verdict === 'pass') return;
+    // A probe must not queue behind calls that are never answered.
+    attempt.isUrgent = true;
+    this.#probes.set(attempt, { breaker, timer: setTimeout(() => this.#outwait(attempt, breaker), probeWaitMs) });
+  }
+
+  left(attempt: Attempt, outcome: Outcome): void {
+    const probed = this.#removeProbe(attempt);
+    const points = pointsOf(attempt, outcome);
+    if (points === undefined) probed?.abandoned();
+    else if (points === 0) this.#close(attempt.owner.caller.sharingKey);
+    else {
+      this.#add(attempt, outcome, points);
+      if (probed === undefined) return;
+      probed.failed(this.#options.now());
+      this.#tell(probed);
+    }
+  }
+
+  /**
+   * Reports a probe without an answer. Operations that wait for a read fail with it in under a second. Those that wait for
+   * a write go on waiting, because they must know its result.
+   */
+  #outwait(attempt: Attempt, breaker: Breaker): void {
+    this.#removeProbe(attempt);
+    this.#tell(breaker);
+    if (!attempt.request.isWrite) attempt.overtake(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+  }
+
+  #tell(probed: Breaker): void {
+    if (probed === this.#upstream && this.isOpen) this.#options.onFailedProbe?.();
+  }
+
+  #removeProbe(attempt: Attempt): Breaker | undefined {
+    if (this.#probes.size === 0) return undefined;
+    const probe = this.#probes.get(attempt);
+    clearTimeout(probe?.timer);
+    this.#probes.delete(attempt);
+    return probe?.breaker;
+  }
+
+  #add({ owner, request }: Attempt, { kind }: Outcome, points: number): void {
+    const { sharingKey: key } = owner.caller;
+    const wasOpen = this.isOpen;
+    if (kind === 'failed') this.#upstream.add('connections', points, enough);
+    else {
+      // One cause has at most half of the points, so at least two causes have to fail.
+      this.#upstream.add(key, points, enough / 2);
+      const own = this.#keys.get(key) ?? new Breaker();
+      this.#keys.set(key, own);
+      own.add(request.operation.route, points, enough / 2);
+    }
+    if (this.isOpen && !wasOpen) this.#options.onOpen?.();
+  }
+
+  /** Closes the breakers of the upstream and of a key: the upstream has answered. */
+  #close(key: string): void {
+    const wasOpen = this.isOpen;
+    this.#upstream.close();
+    if (wasOpen) {
+      // The upstream's failure was the cause of the keys' failures, too.
+      this.#keys.clear();
+      this.#options.onClose?.();
+    } else if (this.#keys.size > 0) this.#keys.delete(key);
+  }
+}
+
+/** The points of an outcome: 0 for an answer, undefined if it says nothing about the upstream. */
+function pointsOf({ mayBeStale }: Attempt, outcome: Outcome): number | undefined {
+  switch (outcome.kind) {
+    case 'not-sent':
+      return undefined;
+    case 'given-up':
+      return outcome.timeouts > 0 ? outcome.timeouts * slowPoints : undefined;
+    case 'answered':
+      return outcome.status >= 500 ? 1 : 0;
+    case 'failed': {
+      const { fault, tookMs } = outcome;
+      if (fault === 'invalid') return 0;
+      const isLost = fault === 'network' || (fault === 'stale-socket' && !mayBeStale);
+      if (!isLost) return undefined;
+      return tookMs >= slowMs ? slowPoints : 1;
+    }
+  }
+}
