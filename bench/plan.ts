@@ -73,7 +73,9 @@ function microsecondsOfPlan(count: number): number {
     for (let index = 0; index < count; index += 1) {
       const variables = { project: `${index % 1000}`, first: 10 };
       const params = { query, variables, operationName: undefined, extensions: { explain: 'plan' }, ids: {} };
-      costs(prepare(query, undefined), params, true);
+      const prepared = prepare(query, undefined);
+      const coerced = prepared.coerce(variables);
+      costs({ document: { prepared }, params, coerced, request: { caller: undefined } }, true);
     }
   };
   run();

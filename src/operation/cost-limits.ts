@@ -1,15 +1,16 @@
 import type { GraphQLError } from 'graphql';
+import type { AnswerSize } from '../plan/answer-size.ts';
 import type { Bound } from '../plan/bound.ts';
 import type { Plan } from '../plan/plan.ts';
 import { PlanLimitError } from '../plan/plan-builder.ts';
-import type { PlannedCall } from '../plan/planned-calls.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
 
-/** The most that an operation may need of the upstream. */
+/** The most that an operation may need of the upstream, and the most objects that it may answer. */
 export interface CostLimits {
   readonly maxUpstreamCalls: number;
   readonly maxUpstreamRows: number;
+  readonly maxAnswerObjects: number;
 }
 
 /** True if an operation could exceed the limit of calls or of rows. */
@@ -17,37 +18,54 @@ export function isExpensive({ calls, rows }: Bound, { listed }: PreparedOperatio
   return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
 }
 
+/** The refusal of an operation whose answer could have too many objects; undefined if it may run. */
+export function answerRefusal(
+  { objects, objectsThere, path }: AnswerSize,
+  { maxAnswerObjects: limit }: CostLimits,
+): GraphQLError | undefined {
+  if (objects <= limit) return undefined;
+  return refusal(`may answer up to ${objects} objects`, 'objects', {
+    count: objects,
+    limit,
+    path,
+    there: objectsThere,
+  });
+}
+
 /** The refusal of an operation with such a plan; undefined if it may run. */
 export function expenseRefusal(
   plan: Plan | PlanLimitError,
   { listed }: PreparedOperation,
-  limits: CostLimits,
+  { maxUpstreamCalls, maxUpstreamRows }: CostLimits,
 ): GraphQLError | undefined {
   if (plan instanceof PlanLimitError) return tooManySteps(plan);
-  const { maxUpstreamCalls, maxUpstreamRows } = limits;
-  if (plan.upper > maxUpstreamCalls)
-    return tooExpensive('calls', plan.upper, maxUpstreamCalls, plan, ({ upper }) => upper);
-  if (plan.rows <= maxUpstreamRows || listed) return undefined;
-  return tooExpensive('rows', plan.rows, maxUpstreamRows, plan, ({ rows }) => rows);
+  const { upper, rows } = plan;
+  if (upper > maxUpstreamCalls) {
+    const most = placeWithMost(plan, 'upper');
+    return refusal(`may make up to ${upper} REST calls`, 'calls', { count: upper, limit: maxUpstreamCalls, ...most });
+  }
+  if (rows <= maxUpstreamRows || listed) return undefined;
+  const most = placeWithMost(plan, 'rows');
+  return refusal(`may ask for up to ${rows} rows`, 'rows', { count: rows, limit: maxUpstreamRows, ...most });
 }
 
-function tooExpensive(
-  unit: 'calls' | 'rows',
-  count: number,
-  limit: number,
-  { calls }: Plan,
-  measure: (call: PlannedCall) => number,
-): GraphQLError {
-  const [mostExpensive] = calls.toSorted((a, b) => measure(b) - measure(a));
-  const path = mostExpensive?.paths[0] ?? '';
-  const most = mostExpensive === undefined ? 0 : measure(mostExpensive);
-  const does = unit === 'calls' ? 'make up to' : 'ask for up to';
-  const what = unit === 'calls' ? 'REST calls' : 'rows';
-  return requestError(
-    'expensiveOperation',
-    `The operation may ${does} ${count} ${what}, ${most} of them for \`${path}\`, but the limit is ${limit}.`,
-    { details: { [unit]: count, limit, path } },
-  );
+/** A count beyond its limit, and the path with most of it. */
+interface Excess {
+  readonly count: number;
+  readonly limit: number;
+  readonly path: string;
+  /** The part of the count that is due to the path. */
+  readonly there: number;
+}
+
+function placeWithMost({ calls }: Plan, unit: 'upper' | 'rows'): Pick<Excess, 'path' | 'there'> {
+  const [most] = calls.toSorted((a, b) => b[unit] - a[unit]);
+  return { path: most?.paths[0] ?? '', there: most?.[unit] ?? 0 };
+}
+
+function refusal(does: string, unit: string, { count, limit, path, there }: Excess): GraphQLError {
+  const message = `The operation ${does}, ${there} of them for \`${path}\`, but the limit is ${limit}.`;
+  return requestError('expensiveOperation', message, { details: { [unit]: count, limit, path } });
 }
 
 /**

@@ -1,22 +1,15 @@
 import type { GraphQLError } from 'graphql';
-import type { Bound } from '../plan/bound.ts';
 import type { Plan } from '../plan/plan.ts';
 import { PlanLimitError } from '../plan/plan-builder.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenant } from '../rest/tenants.ts';
-import { createAnswerForecast } from './answer-forecast.ts';
-import { expenseRefusal, isExpensive } from './cost-limits.ts';
-import type { PreparedOperation } from './document.ts';
-import type { GraphQLParams } from './params.ts';
+import { answerRefusal, expenseRefusal, isExpensive } from './cost-limits.ts';
 import { type Asked, Planner, type PlannerOptions } from './planner.ts';
 import { requestError } from './request-error.ts';
 
 /** Settings of plans, and the limits of what an operation may cost. */
 export interface CostsOptions extends PlannerOptions {
-  readonly maxUpstreamRows: number;
-  /** Most JSON objects of an answer. */
-  readonly maxAnswerObjects: number;
   /** True if clients may see which REST calls an operation makes. */
   readonly explain: boolean;
   /**
@@ -48,10 +41,10 @@ export interface BudgetStatus {
 
 /** Findings about an operation before it runs. */
 interface Findings {
-  /** Its plan, or the reason why it has none; undefined if it was not planned, or if its variables do not fit. */
+  /** Its plan, or the reason why it has none; undefined if it was not planned. */
   readonly planned: Plan | PlanLimitError | undefined;
-  /** The most that it can need, if the limits were checked against this bound and not against its plan. */
-  readonly bound: Bound | undefined;
+  /** True if it was not planned because it cannot exceed the limits with any variables. */
+  readonly isCheap: boolean;
   readonly refusal: GraphQLError | undefined;
   readonly isLarge: boolean;
 }
@@ -64,6 +57,8 @@ export class Cost {
   readonly refusal: GraphQLError | undefined;
   /** True if the answer takes long to make. */
   readonly isLarge: boolean;
+  /** The plan of its calls; undefined if it was not planned, or if planning takes too many steps. */
+  readonly plan: Plan | undefined;
   /** True if the client wants only the plan. Nothing is executed then. */
   readonly planOnly: boolean;
   /** True if the client wants to know the cost. */
@@ -73,21 +68,24 @@ export class Cost {
   /** The state of the budget of the caller's key, if the client wants to know it. */
   budget: readonly BudgetStatus[] | undefined;
   readonly #asked: Asked;
-  readonly #findings: Findings;
+  readonly #explain: Explain;
+  readonly #isCheap: boolean;
   readonly #planner: Planner;
-  readonly #options: Pick<CostsOptions, 'isCaching' | 'toolOf'>;
+  readonly #options: CostsOptions;
   #mayDefer: boolean | undefined;
 
-  constructor(asked: Asked, findings: Findings, planner: Planner, options: Pick<CostsOptions, 'isCaching' | 'toolOf'>) {
-    const { explain, wantsCost } = asked;
-    this.calls = new OperationCalls(planner.maxUpstreamCalls, explain === 'trace');
-    this.refusal = findings.refusal;
-    this.isLarge = findings.isLarge;
-    this.planOnly = explain === 'plan' && withinSteps(findings.planned) !== undefined;
-    this.wantsCost = wantsCost;
-    this.wantsExtensions = this.planOnly || explain === 'trace' || wantsCost;
+  constructor(asked: Asked, explain: Explain, findings: Findings, planner: Planner, options: CostsOptions) {
+    const { planned, isCheap, refusal, isLarge } = findings;
+    this.calls = new OperationCalls(options.maxUpstreamCalls, explain === 'trace');
+    this.refusal = refusal;
+    this.isLarge = isLarge;
+    this.plan = planned instanceof PlanLimitError ? undefined : planned;
+    this.planOnly = explain === 'plan' && this.plan !== undefined;
+    this.wantsCost = wantsCost(asked);
+    this.wantsExtensions = this.planOnly || explain === 'trace' || this.wantsCost;
     this.#asked = asked;
-    this.#findings = findings;
+    this.#explain = explain;
+    this.#isCheap = isCheap;
     this.#planner = planner;
     this.#options = options;
   }
@@ -97,8 +95,7 @@ export class Cost {
    * `Planner.constantUpper`).
    */
   get plannedCalls(): number | undefined {
-    const { bound, planned } = this.#findings;
-    return bound === undefined ? withinSteps(planned)?.upper : this.#planner.constantUpper(this.#asked);
+    return this.#isCheap ? this.#planner.constantUpper(this.#asked) : this.plan?.upper;
   }
 
   /** True if it may be answered in parts (see `Planner`). */
@@ -108,38 +105,28 @@ export class Cost {
   }
 
   /**
-   * The plan of its calls, made when it is first needed. Undefined if the variables do not fit, or if planning takes
-   * too many steps.
-   */
-  plan(): Plan | undefined {
-    return withinSteps(this.#findings.planned ?? this.#planner.plan(this.#asked));
-  }
-
-  /**
    * The extensions that the client requested, once the operation is done. For a message of a subscription, `calls` are
    * the calls of the message.
    */
   extensions(calls = this.calls): Readonly<Record<string, unknown>> | undefined {
     if (!this.wantsExtensions) return undefined;
-    const { planOnly, wantsCost } = this;
     return {
-      ...(planOnly && { explain: this.#explained() }),
-      ...(this.#asked.explain === 'trace' && { explain: { calls: calls.calls } }),
-      ...(wantsCost && { cost: this.#costOf(calls) }),
+      ...(this.planOnly && { explain: this.#explained() }),
+      ...(this.#explain === 'trace' && { explain: { calls: calls.calls } }),
+      ...(this.wantsCost && { cost: this.#costOf(calls) }),
     };
   }
 
   #explained(): Readonly<Record<string, unknown>> {
-    const { prepared, params, tenant } = this.#asked;
-    const name = prepared.operation.name?.value;
-    const tool = name === undefined ? undefined : this.#options.toolOf?.(name, params.query ?? '', tenant);
-    return { ...withinSteps(this.#findings.planned), ...(tool && { tool }) };
+    const { document, params, request } = this.#asked;
+    const name = document.prepared.operation.name?.value;
+    const tool = name && this.#options.toolOf?.(name, params.query ?? '', request.caller?.tenant);
+    return { ...this.plan, ...(tool && { tool }) };
   }
 
   #costOf({ made, cached, stale }: OperationCalls): Readonly<Record<string, unknown>> {
-    const requested = withinSteps(this.#findings.planned)?.upper ?? 0;
     return {
-      ...{ requested, actual: made, limit: this.#planner.maxUpstreamCalls },
+      ...{ requested: this.plan?.upper ?? 0, actual: made, limit: this.#options.maxUpstreamCalls },
       ...(this.#options.isCaching === true && { cached, stale }),
       ...(this.budget !== undefined && { budget: this.budget }),
     };
@@ -149,9 +136,12 @@ export class Cost {
 /**
  * Determines the cost of an operation before it runs. An operation without a usable key makes no call, so it is planned
  * only if its client wants the plan. Throws a GraphQLError for an unknown `explain`, and a RefusedDocument if the
- * variables fit no plan.
+ * variables do not fit.
  */
-export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall: boolean, tenant?: Tenant) => Cost;
+export type Costs = (asked: Asked, mayCall: boolean) => Cost;
+
+/** Answers with more objects than this take tens of milliseconds to make. */
+const manyObjects = 2000;
 
 /**
  * Refuses operations that would cost too much. Most operations cannot exceed the limits with any variables. These are
@@ -159,36 +149,42 @@ export type Costs = (prepared: PreparedOperation, params: GraphQLParams, mayCall
  */
 export function createCosts(options: CostsOptions): Costs {
   const planner = new Planner(options);
-  const forecastAnswer = createAnswerForecast(options);
-  return (prepared, params, mayCall, tenant) => {
-    const explain = explainOf(params, options);
-    const wantsCost = params.extensions?.['cost'] === true;
-    const wantsPlan = explain === 'plan';
-    const asked: Asked = { prepared, params, tenant, explain, wantsCost };
+  const findingsOf = (asked: Asked, explain: Explain, mayCall: boolean): Findings => {
+    const { prepared } = asked.document;
+    if (explain === 'plan') {
+      const planned = planner.plan(asked, true);
+      const refusal = planned instanceof PlanLimitError ? expenseRefusal(planned, prepared, options) : undefined;
+      return { planned, isCheap: false, refusal, isLarge: false };
+    }
     // Checked before the plan, which takes longer.
-    const forecast = wantsPlan ? undefined : forecastAnswer(prepared, params.variables ?? {});
-    const isHeld = mayCall && !wantsPlan && forecast?.refusal === undefined;
-    const bound = isHeld ? planner.boundOf(asked) : undefined;
-    const isDue = wantsPlan || (mayCall && wantsCost) || (bound !== undefined && isExpensive(bound, prepared, options));
-    const planned = isDue ? planner.plan(asked) : undefined;
-    if (wantsPlan && planned === undefined) throw planner.unfitVariables(asked);
-    const isShown = wantsPlan && withinSteps(planned) !== undefined;
-    const refusal = planned === undefined || isShown ? undefined : expenseRefusal(planned, prepared, options);
-    const isLarge = forecast?.isLarge === true;
-    const findings = { planned, bound: isDue ? undefined : bound, refusal: refusal ?? forecast?.refusal, isLarge };
-    return new Cost(asked, findings, planner, options);
+    const size = planner.answerSizeOf(asked);
+    const isLarge = size.objects > manyObjects || size.introspects;
+    const tooMany = answerRefusal(size, options);
+    const mayRun = mayCall && tooMany === undefined;
+    const isPlanned =
+      (mayCall && wantsCost(asked)) || (mayRun && isExpensive(planner.boundOf(asked), prepared, options));
+    const planned = isPlanned ? planner.plan(asked) : undefined;
+    const refusal = (planned && expenseRefusal(planned, prepared, options)) ?? tooMany;
+    return { planned, isCheap: mayRun && !isPlanned, refusal, isLarge };
+  };
+  return (asked, mayCall) => {
+    const explain = explainOf(asked, options);
+    return new Cost(asked, explain, findingsOf(asked, explain, mayCall), planner, options);
   };
 }
 
-function withinSteps(planned: Plan | PlanLimitError | undefined): Plan | undefined {
-  return planned instanceof PlanLimitError ? undefined : planned;
+function wantsCost({ params: { extensions } }: Asked): boolean {
+  return extensions?.['cost'] === true;
 }
 
+/** What a client wants to be told about the REST calls of its operation. */
+type Explain = 'plan' | 'trace' | undefined;
+
 /**
- * The `explain` of a request; undefined without one. Also throws if clients may not see REST calls, because a client
- * that requests a plan does not expect the operation to run.
+ * The `explain` of a request. Also throws if clients may not see REST calls, because a client that requests a plan does
+ * not expect the operation to run.
  */
-function explainOf({ extensions }: GraphQLParams, { explain: isAllowed }: CostsOptions): 'plan' | 'trace' | undefined {
+function explainOf({ params: { extensions } }: Asked, { explain: isAllowed }: CostsOptions): Explain {
   const explain = extensions?.['explain'] ?? undefined;
   if (explain === undefined) return undefined;
   if (isAllowed && (explain === 'plan' || explain === 'trace')) return explain;

@@ -1,17 +1,18 @@
 import {
   type DocumentNode,
-  experimentalExecuteIncrementally,
+  experimentalExecuteRootSelectionSet,
   GraphQLDeferDirective,
   type GraphQLError,
   Kind,
-  legacyExecuteIncrementally,
+  legacyExecuteRootSelectionSet,
   type OperationDefinitionNode,
   type VariableDefinitionNode,
+  type VariableValues,
   visit,
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { measureOf } from '../look-ahead/document-measure.ts';
-import type { ExecutionOptions } from './execute.ts';
+import { type ExecutionOptions, executionArgs } from './execute.ts';
 
 /** One part of an answer, as an executor makes it. */
 export interface ExecutedPart {
@@ -30,16 +31,13 @@ export interface ExecutedEntry {
   readonly errors?: readonly GraphQLError[];
 }
 
-/** An answer from an executor: whole, or in parts. Without `data`, nothing was executed. */
+/** An answer from an executor: whole, or in parts. */
 export type ExecutedInParts =
   | { readonly data?: unknown; readonly errors?: readonly GraphQLError[] }
   | { readonly initialResult: ExecutedPart; readonly subsequentResults: AsyncIterable<ExecutedPart> };
 
 /** Runs one prepared operation and delivers its deferred fragments later. `context.parts` is the format. */
-export type ExecuteInParts = (
-  context: GatewayContext,
-  variables: Readonly<Record<string, unknown>> | undefined,
-) => Promise<ExecutedInParts>;
+export type ExecuteInParts = (context: GatewayContext, variables: VariableValues) => Promise<ExecutedInParts>;
 
 /**
  * A document without `@defer`; the same object if it has none. The text is searched first, because few documents use
@@ -89,21 +87,13 @@ export function isUndecided(
 export function createExecutionInParts(
   { schemas: { incremental }, introspection }: ExecutionOptions,
   document: DocumentNode,
-  { name, operation }: OperationDefinitionNode,
+  operation: OperationDefinitionNode,
 ): ExecuteInParts | undefined {
-  if (incremental === undefined || operation !== 'query') return undefined;
-  const operationName = name?.value;
+  if (incremental === undefined || operation.operation !== 'query') return undefined;
+  const options = { schema: incremental.partsSchema, hideSuggestions: !introspection, enableEarlyExecution: true };
+  const args = executionArgs(options, document, operation);
   return async (contextValue, variableValues) => {
-    const execute = contextValue.parts === 'v0.2' ? experimentalExecuteIncrementally : legacyExecuteIncrementally;
-    return execute({
-      schema: incremental.partsSchema,
-      document,
-      contextValue,
-      variableValues,
-      operationName,
-      hideSuggestions: !introspection,
-      enableEarlyExecution: true,
-      options: { maxCoercionErrors: 1 },
-    });
+    const execute = contextValue.parts === 'v0.2' ? experimentalExecuteRootSelectionSet : legacyExecuteRootSelectionSet;
+    return execute({ ...args, contextValue, variableValues });
   };
 }

@@ -5,6 +5,7 @@ import {
   Kind,
   type OperationDefinitionNode,
   type VariableDefinitionNode,
+  type VariableValues,
 } from 'graphql';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
@@ -14,13 +15,17 @@ import { conditionsOf, createExecutionInParts, type ExecuteInParts, withoutDefer
 import { deprecatedUsesOf } from './deprecated-uses.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
 import { createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
+import type { GraphQLParams } from './params.ts';
 import { parseDocument, validationErrors } from './parse-document.ts';
 import { RefusedDocument, requestError } from './request-error.ts';
+import { coercedVariables } from './variables.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
 export interface PreparedOperation extends OperationScope {
   /** The document without `@defer`. */
   readonly document: DocumentNode;
+  /** The variables of a request, coerced. Throws a RefusedDocument if they do not fit. */
+  readonly coerce: (given: GraphQLParams['variables']) => VariableValues;
   readonly execute: Execute;
   /** The operation with `@defer`; undefined if it is always answered as a whole. */
   readonly deferred?: DeferredOperation | undefined;
@@ -133,6 +138,7 @@ function preparedOf(
   return {
     ...{ schema, document, operation, listed },
     fragments: fragmentsOf(document),
+    coerce: (given) => coercedVariables(options, operation, given),
     execute: createExecution(options, document, operation, compile, onCompile),
     deferred: parsed === document ? undefined : deferredOf(options, parsed, operation.name?.value),
     deprecated: deprecatedUsesOf(schema, document, operation),

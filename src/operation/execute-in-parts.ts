@@ -33,16 +33,16 @@ export function deferredOf({ document: { prepared }, cost, request }: PlannedRun
 
 /**
  * Executes an operation in parts. The result describes the first part and holds the texts of all parts. If the
- * variables defer nothing, it is an ordinary result; if the variables do not fit, it is undefined. The operation ends
- * with its last part, however slowly the client reads.
+ * variables defer nothing, it is an ordinary result. The operation ends with its last part, however slowly the client
+ * reads.
  */
 export async function executeInParts(
   run: PlannedRun,
   { format, execute }: Deferred,
   deadline: OperationDeadline,
   options: InPartsOptions,
-): Promise<OperationResult | undefined> {
-  const { cost, request, params } = run;
+): Promise<OperationResult> {
+  const { cost, request } = run;
   const context: GatewayContext = { ...options.createContext(request, deadline, cost.calls, run.epoch), parts: format };
   deadline.isLarge = cost.isLarge;
   const finish = (): void => {
@@ -50,11 +50,8 @@ export async function executeInParts(
     context.answer.finish();
   };
   try {
-    const executed = await execute(context, params.variables);
-    if ('initialResult' in executed || executed.data !== undefined)
-      return await answerOf(executed, run, { context, format, deadline, finish }, options);
-    context.answer.finish();
-    return undefined;
+    const executed = await execute(context, run.coerced);
+    return await answerOf(executed, run, { context, format, deadline, finish }, options);
   } catch (error) {
     finish();
     throw error;

@@ -1,13 +1,14 @@
 import {
   type DocumentNode,
+  type ExecutionArgs,
   type ExecutionResult,
   executeRootSelectionSet,
-  type GraphQLError,
   type GraphQLSchema,
-  getVariableValues,
   Kind,
   type OperationDefinitionNode,
+  type ValidatedExecutionArgs,
   type VariableDefinitionNode,
+  type VariableValues,
   validateExecutionArgs,
   visit,
 } from 'graphql';
@@ -19,10 +20,8 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import { CompileTime } from './compile-time.ts';
 import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
 
-type Variables = Readonly<Record<string, unknown>>;
-
-/** Runs one prepared operation. */
-export type Execute = (context: GatewayContext, variables: Variables | undefined) => MaybePromise<ExecutionResult>;
+/** Runs one prepared operation with its coerced variables. */
+export type Execute = (context: GatewayContext, variables: VariableValues) => MaybePromise<ExecutionResult>;
 
 /** The schema, and the schema that compiled operations run on (see `createCompilerSchema`). */
 export interface Schemas {
@@ -55,18 +54,6 @@ export interface ExecutionOptions {
  * once, with a higher limit: their owner wrote them, and no client waits for the compilation.
  */
 const largestSpread = { 'when repeated': 300, 'at once': 10_000 };
-
-/**
- * The most coercion errors that are reported, the same number as graphql's own executor: a list may hold a hundred
- * thousand values that do not fit.
- */
-const mostCoercionErrors = 50;
-
-/**
- * The longest message of a coercion error, in characters, after which further errors are still reported. Each error
- * quotes the whole value, so an object of a megabyte would be quoted for each unknown member.
- */
-const longestQuote = 10_000;
 
 /**
  * Runs an operation of a valid document. graphql's own executor runs it until it has answered data once, or not at all
@@ -125,31 +112,32 @@ function interpreted(
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): Execute {
-  const operationName = operation.name?.value;
-  const hideSuggestions = !introspection;
   const readsSchema = incremental !== undefined && measureOf(document).introspectionDepth > 0;
   const readable = readsSchema ? incremental.schema : schema;
-  return (contextValue, variableValues) => {
-    const validate = (maxCoercionErrors: number): ReturnType<typeof validateExecutionArgs> => {
-      const options = { maxCoercionErrors };
-      const args = { document, contextValue, variableValues, operationName, hideSuggestions, options };
-      return validateExecutionArgs({ schema: readable, ...args });
-    };
-    const validated = validate(1);
-    if ('schema' in validated) return executeRootSelectionSet(validated);
-    // The variables do not fit.
-    const all = isLong(validated) ? validated : validate(mostCoercionErrors);
-    return { errors: 'schema' in all ? validated : all };
-  };
+  const args = executionArgs({ schema: readable, hideSuggestions: !introspection }, document, operation);
+  return (contextValue, variableValues) => executeRootSelectionSet({ ...args, contextValue, variableValues });
 }
 
-function isLong(errors: readonly GraphQLError[] = []): boolean {
-  return errors.some(({ message }) => message.length > longestQuote);
+/**
+ * The arguments of graphql's executors for an operation of a valid document. Each execution adds its context and its
+ * coerced variables.
+ */
+export function executionArgs(
+  options: Pick<ExecutionArgs, 'schema' | 'hideSuggestions' | 'enableEarlyExecution'>,
+  { definitions, ...document }: DocumentNode,
+  operation: OperationDefinitionNode,
+): ValidatedExecutionArgs {
+  const fragments = definitions.filter(({ kind }) => kind !== Kind.OPERATION_DEFINITION);
+  // graphql would coerce the variables here.
+  const definitionsOfNone = [{ ...operation, variableDefinitions: [] }, ...fragments];
+  const args = validateExecutionArgs({ ...options, document: { ...document, definitions: definitionsOfNone } });
+  if ('schema' in args) return { ...args, operation };
+  throw new Error('expected an operation of a valid document', { cause: args[0] });
 }
 
 /** Compiled code for an operation; undefined if graphql-jit cannot compile it. */
 function compiled(
-  { schemas: { schema, compilerSchema }, introspection }: ExecutionOptions,
+  { schemas: { schema, compilerSchema } }: ExecutionOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   interpret: Execute,
@@ -172,19 +160,10 @@ function compiled(
   const misplaced = variableDefinitions
     .filter(({ type, variable }) => type.kind !== Kind.NON_NULL_TYPE && lifted.neverNull.has(variable.name.value))
     .map(({ variable }) => variable.name.value);
-  const first = { hideSuggestions: !introspection, maxErrors: 1 };
-  const all = { ...first, maxErrors: mostCoercionErrors };
-  return (context, given = {}) => {
-    // Variables are coerced by graphql itself, so that errors read the same in compiled and interpreted operations.
-    const { variableValues, errors } = getVariableValues(schema, variableDefinitions, given, first);
-    if (variableValues === undefined) {
-      if (isLong(errors)) return { errors };
-      const { errors: every = errors } = getVariableValues(schema, variableDefinitions, given, all);
-      return { errors: every };
-    }
-    if (misplaced.some((name) => (variableValues.coerced[name] ?? null) === null)) return interpret(context, given);
-    return query.query(undefined, context, lifted.valuesOf(variableValues));
-  };
+  return (context, variables) =>
+    misplaced.some((name) => (variables.coerced[name] ?? null) === null)
+      ? interpret(context, variables)
+      : query.query(undefined, context, lifted.valuesOf(variables));
 }
 
 /**

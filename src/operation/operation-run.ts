@@ -1,4 +1,4 @@
-import type { GraphQLError } from 'graphql';
+import type { GraphQLError, VariableValues } from 'graphql';
 import type { PartsFormat } from '../context.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
@@ -88,6 +88,7 @@ export class OperationRun {
   document: Resolved | undefined;
   /** The variables that the operation declares, as JSON: equal for equal ones. */
   variablesText = '';
+  #coerced: VariableValues | undefined;
   cost: Cost | undefined;
   /** The epoch of the caller's key when the operation began; undefined if there are no epochs. */
   epoch: OperationEpoch | undefined;
@@ -97,5 +98,11 @@ export class OperationRun {
   constructor(params: GraphQLParams, request: RequestContext) {
     this.params = params;
     this.request = request;
+  }
+
+  /** The coerced variables, as soon as they are needed. Throws a RefusedDocument if they do not fit. */
+  get coerced(): VariableValues {
+    this.#coerced ??= this.document?.prepared.coerce(this.params.variables) ?? { sources: {}, coerced: {} };
+    return this.#coerced;
   }
 }

@@ -1,4 +1,4 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
+import type { ExecutionResult, GraphQLError, VariableValues } from 'graphql';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
@@ -102,7 +102,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       const found = resolve(params);
       const document = found instanceof Promise ? await found : found;
       const { prepared } = document;
-      run.document = document;
+      const known = Object.assign(run, { document });
 
       // FORBIDDEN if no role of the caller allows the document
       const caller = (request.caller = callerFor(prepared, request.caller));
@@ -117,8 +117,8 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       refuseArguments(prepared, params.variables, run.variablesText);
 
       // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT for an `explain` of an unknown kind
-      const cost = costs(prepared, params, refusalOf(caller) === undefined, caller?.tenant);
-      const planned: PlannedRun = Object.assign(run, { document, cost });
+      const cost = costs(known, refusalOf(caller) === undefined);
+      const planned: PlannedRun = Object.assign(known, { cost });
       if (cost.refusal !== undefined) throw cost.refusal;
 
       if (cost.planOnly) result = { data: null, extensions: cost.extensions() };
@@ -269,12 +269,13 @@ async function executeMutation(run: PlannedRun, options: OperationsOptions): Pro
  */
 function execute(run: PlannedRun, options: OperationsOptions, name?: string): MaybePromise<OperationResult> {
   const { request, cost } = run;
-  const deadline = new OperationDeadline(options.operationDeadlineMs);
+  const { coerced } = run;
   const deferred = deferredOf(run);
+  const deadline = new OperationDeadline(options.operationDeadlineMs);
   const result =
     deferred === undefined
-      ? executeWhole(run, deadline, options)
-      : executeInParts(run, deferred, deadline, options).then((parts) => parts ?? executeWhole(run, deadline, options));
+      ? executeWhole(run, coerced, deadline, options)
+      : executeInParts(run, deferred, deadline, options);
   if (!(result instanceof Promise)) return result;
   if (name === undefined || request.caller === undefined) request.onLeave(() => deadline.end('left'));
   else options.shared.share(request.caller.sharingKey, name, { result, deadline, request, calls: cost.calls });
@@ -283,15 +284,16 @@ function execute(run: PlannedRun, options: OperationsOptions, name?: string): Ma
 
 function executeWhole(
   run: PlannedRun,
+  coerced: VariableValues,
   deadline: OperationDeadline,
   { createContext, refusalOf, results, eventLoop, budget }: OperationsOptions,
 ): MaybePromise<OperationResult> {
-  const { document, params, request, cost, epoch } = run;
+  const { document, request, cost, epoch } = run;
   const { prepared } = document;
   const context = createContext(request, deadline, cost.calls, epoch);
   const { answer } = context;
   deadline.isLarge = cost.isLarge;
-  const executed = prepared.execute(context, params.variables);
+  const executed = prepared.execute(context, coerced);
   const weigh = ({ data, errors }: ExecutionResult): MaybePromise<OperationResult> => {
     answer.finish();
     const { freshUntil } = cost.calls;

@@ -35,7 +35,7 @@ export async function withBudget(
   budget: CallBudget,
 ): Promise<OperationResult> {
   const touched = cost.calls.surfaces;
-  const planned = cost.wantsCost ? cost.plan()?.calls.map(({ operation }) => operations[operation].surface) : [];
+  const planned = cost.wantsCost ? cost.plan?.calls.map(({ operation }) => operations[operation].surface) : [];
   const asked = surfaces.filter((surface) => touched.has(surface) || planned?.includes(surface) === true);
   if (caller === undefined || asked.length === 0) return result;
   const { sharingKey: key, subject: user = '', budgetSubject: subject = user } = caller;

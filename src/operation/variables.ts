@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
-import { type GraphQLSchema, getVariableValues, type OperationDefinitionNode, type VariableValues } from 'graphql';
+import { getVariableValues, type OperationDefinitionNode, type VariableValues } from 'graphql';
+import type { ExecutionOptions } from './execute.ts';
 import type { GraphQLParams } from './params.ts';
+import { RefusedDocument } from './request-error.ts';
 
 /**
  * Drops the variables that an operation does not declare. They are never read, and would be kept for as long as the
@@ -17,13 +19,19 @@ export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }
   params.variables = Object.fromEntries(kept);
 }
 
-/** The coerced variables of an operation; undefined if they do not fit, so that nothing is executed. */
+/** The most coercion errors that are reported. Each of them quotes a whole value, which may have a megabyte. */
+const mostErrors = 5;
+
+/** The coerced variables of an operation. Throws a RefusedDocument if they do not fit. */
 export function coercedVariables(
-  schema: GraphQLSchema,
+  { schemas: { schema }, introspection }: Pick<ExecutionOptions, 'schemas' | 'introspection'>,
   { variableDefinitions = [] }: OperationDefinitionNode,
-  given: Readonly<Record<string, unknown>>,
-): VariableValues | undefined {
-  return getVariableValues(schema, variableDefinitions, given, { maxErrors: 1 }).variableValues;
+  given: GraphQLParams['variables'] = {},
+): VariableValues {
+  const options = { maxErrors: mostErrors, hideSuggestions: !introspection };
+  const { variableValues, errors } = getVariableValues(schema, variableDefinitions, given, options);
+  if (variableValues === undefined) throw new RefusedDocument(errors);
+  return variableValues;
 }
 
 /**

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
 import { createExecution } from '../../src/operation/execute.ts';
+import { coercedVariables } from '../../src/operation/variables.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { Upstream } from '../property/upstream.ts';
@@ -78,9 +79,11 @@ async function callsInStep(query: string, answer: (target: string) => unknown): 
   const operation = getOperationAST(document);
   if (operation === null || operation === undefined) throw new Error('no operation');
   const schemas = { schema: createSchema(), compilerSchema: createCompilerSchema() };
-  const execute = createExecution({ schemas, introspection: true }, document, operation, 'at once');
+  const options = { schemas, introspection: true };
+  const execute = createExecution(options, document, operation, 'at once');
   const loaders = new Loaders(rest, 100);
-  const { errors } = await execute({ rest, loaders, cursors, maxPageSize: 100, answer: unlimitedAnswer() }, {});
+  const context = { rest, loaders, cursors, maxPageSize: 100, answer: unlimitedAnswer() };
+  const { errors } = await execute(context, coercedVariables(options, operation));
   expect(errors).toBeUndefined();
   return upstream.calls;
 }

@@ -79,18 +79,15 @@ test('a list of a hundred thousand wrong values is answered in a few kilobytes',
   expect(upstream.requests).toEqual([]);
 });
 
-test('an object with thousands of unknown members, which each of its errors quotes whole, has one error listed', async () => {
+test('an object with thousands of unknown members, which each of its errors quotes whole, has five errors listed, and one that says so', async () => {
   const { upstream, gateway } = await startBoth(routes);
   const createProject = 'mutation M($input: CreateProjectInput!) { createProject(input: $input) { project { id } } }';
-  for (const [members, told] of [
-    [60_000, 2],
-    [10, 10],
-  ] as const) {
+  for (const members of [60_000, 10]) {
     const unknown = Array.from({ length: members }, (_, index): [string, number] => [`k${index}`, 1]);
     const variables = { input: Object.fromEntries(unknown) };
     for (let times = 0; times < 3; times += 1) {
       const answer = await gateway.ask(createProject, { variables });
-      expect([members, codesOf(answer)]).toEqual([members, Array(told).fill('BAD_USER_INPUT')]);
+      expect([members, codesOf(answer)]).toEqual([members, Array(6).fill('BAD_USER_INPUT')]);
     }
   }
   expect(upstream.requests).toEqual([]);

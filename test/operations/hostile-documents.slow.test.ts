@@ -6,6 +6,7 @@ import { Loaders } from '../../src/loaders/loaders.ts';
 import type { Log } from '../../src/log.ts';
 import { CompileTime } from '../../src/operation/compile-time.ts';
 import { createExecution } from '../../src/operation/execute.ts';
+import { coercedVariables } from '../../src/operation/variables.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { createSchema, createSchemas } from '../../src/schema.ts';
@@ -148,11 +149,11 @@ test('an operation without data is never compiled, one with data once', async ()
   const cursors = createCursorCodec('secret');
   const rest = new ClientApi({ getJson: fail, getCsv: fail, write: fail });
   const context = { rest, loaders: new Loaders(rest, 100), cursors, maxPageSize: 100, answer: unlimitedAnswer() };
-  for (let times = 0; times < 3; times += 1) await run(context, {});
+  const variables = coercedVariables({ schemas, introspection: true }, operation, { id });
   for (let times = 0; times < 3; times += 1)
-    await run({ ...context, refusal: new UpstreamError('UNAUTHENTICATED') }, { id });
+    await run({ ...context, refusal: new UpstreamError('UNAUTHENTICATED') }, variables);
   expect(compilations).toBe(0);
-  for (let times = 0; times < 4; times += 1) expect((await run(context, { id })).data).toEqual({ node: { id } });
+  for (let times = 0; times < 4; times += 1) expect((await run(context, variables)).data).toEqual({ node: { id } });
   expect(compilations).toBe(1);
 });
 

@@ -20,6 +20,7 @@ import { Loaders } from '../../src/loaders/loaders.ts';
 import { createExecutionInParts, type ExecutedPart, withoutDefer } from '../../src/operation/defer.ts';
 import { type PublicError, toPublicError } from '../../src/operation/errors.ts';
 import { createExecution } from '../../src/operation/execute.ts';
+import { coercedVariables } from '../../src/operation/variables.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createReadableSchema, createSchema, createSchemas } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
@@ -80,14 +81,17 @@ function startUpstream({ world, pace, maxPageSize, failureOf }: Case, parts?: Pa
 async function asWhole(one: Case): Promise<Outcome> {
   const { upstream, context } = startUpstream(one);
   const document = withoutDefer(one.query, one.document);
-  const result = await createExecution(options, document, operationIn(document))(context, {});
+  const operation = operationIn(document);
+  const execute = createExecution(options, document, operation);
+  const result = await execute(context, coercedVariables(options, operation));
   return outcomeOf({ data: plain(result.data), errors: result.errors ?? [] }, upstream);
 }
 
 async function inParts(one: Case, format: PartsFormat): Promise<Outcome & { readonly firstRound: number }> {
   const { upstream, context } = startUpstream(one, format);
-  const execute = createExecutionInParts(options, one.document, operationIn(one.document));
-  const result = await execute?.(context, {});
+  const operation = operationIn(one.document);
+  const execute = createExecutionInParts(options, one.document, operation);
+  const result = await execute?.(context, coercedVariables(options, operation));
   const firstRound = upstream.rounds;
   if (result === undefined) throw new Error('not a query');
   const parts: Part[] = [];

@@ -4,8 +4,11 @@ import { describe, expect, test } from 'vitest';
 import type { GatewayContext } from '../../src/context.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
+import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { toPublicError } from '../../src/operation/errors.ts';
 import { createExecution, type ExecutionOptions, type Schemas } from '../../src/operation/execute.ts';
+import { RefusedDocument } from '../../src/operation/request-error.ts';
+import { coercedVariables } from '../../src/operation/variables.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema, toCompilerSchema } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
@@ -53,11 +56,23 @@ async function outcomeOf(one: Case, way: Way): Promise<Outcome> {
   const upstream = one.startUpstream();
   const operation = operationIn(document);
   const execute = createExecution(one, document, operation, way);
-  const result = await inTime(execute(contextOf(upstream), one.variables));
+  const result = await inTime(
+    executed(() => execute(contextOf(upstream), coercedVariables(one, operation, variables))),
+  );
   // What was begun and proved not to be needed is under way still.
   for (let calls = -1; calls !== upstream.calls.length; await turns(8)) calls = upstream.calls.length;
   const calls = operation.operation === 'query' ? upstream.calls.toSorted() : upstream.calls;
   return { query, variables, data: JSON.stringify(result.data), errors: errorsOf(result), calls };
+}
+
+/** The result of an execution; errors alone if its variables do not fit. */
+function executed(execute: () => MaybePromise<ExecutionResult>): MaybePromise<ExecutionResult> {
+  try {
+    return execute();
+  } catch (error) {
+    if (error instanceof RefusedDocument) return { errors: error.errors };
+    throw error;
+  }
 }
 
 function contextOf({ client }: Upstream): GatewayContext {

@@ -8,6 +8,7 @@ import { rootWeight } from '../../src/look-ahead/object-weight.ts';
 import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { measureJson } from '../../src/operation/answer-bytes.ts';
 import { createExecution, type Execute } from '../../src/operation/execute.ts';
+import { coercedVariables } from '../../src/operation/variables.ts';
 import { boundOf } from '../../src/plan/bound.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { ClientApi } from '../../src/rest/api.ts';
@@ -96,13 +97,9 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
   });
   const answer = unlimitedAnswer();
   const context = { rest, loaders: new Loaders(rest, maxPageSize), cursors: countedIn(world), maxPageSize, answer };
-  const execute: Execute = createExecution(
-    { schemas, introspection: true },
-    document,
-    operation,
-    random() < 0.5 ? 'at once' : 'when repeated',
-  );
-  const result = await execute(context, {});
+  const options = { schemas, introspection: true };
+  const execute: Execute = createExecution(options, document, operation, random() < 0.5 ? 'at once' : 'when repeated');
+  const result = await execute(context, coercedVariables(options, operation, {}));
   const root = rootWeight({ schema, operation, fragments: fragmentsOf(document) });
   const mostBytes = answer.mostBytes(root, received);
   return { result, calls: upstream.calls, rounds: upstream.rounds, mostBytes };
