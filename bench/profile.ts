@@ -1,5 +1,5 @@
 /**
- * Where the time of a warm gateway goes, and what its heap holds, by room: socket calls, HTTP, undici, JSON, the folders of
+ * Where the time of a warm gateway goes, and what its heap holds, by room: socket calls, HTTP, JSON, the folders of
  * src/. It writes bench/PROFILE.md. It needs Linux and `nm` of the binutils, which names native code.
  *
  *   npm run bench:profile                                      S1 to S4 and S6, about 3 minutes

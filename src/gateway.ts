@@ -38,7 +38,7 @@ import type { Epochs } from './rest/epochs.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
 import type { Tenants } from './rest/tenants.ts';
 import { bodyRoomLimitsFor } from './rest/transport/body-room.ts';
-import type { Route } from './rest/transport/pools.ts';
+import type { Route } from './rest/transport/connect.ts';
 import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 import type { Config } from './settings/config.ts';
@@ -134,7 +134,7 @@ export interface Gateway {
   /** Asks the upstream once, without a key. Resolves to a phrase about its answer; never rejects. */
   readonly checkUpstream: () => Promise<string>;
   /** Closes the connections to the upstream; calls in flight fail. */
-  readonly close: () => Promise<void>;
+  readonly close: () => void;
 }
 
 /** Options with the log, which has a default. */
@@ -216,7 +216,9 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
     purge: createPurge(cache?.epochs, () => tenants),
     upstreamHealth: upstream.health,
     checkUpstream: upstream.check,
-    close: () => closeAll([persisted, tls, auth, callBudget, redis], upstream),
+    close: () => {
+      for (const one of [persisted, tls, auth, callBudget, redis, upstream]) one?.close();
+    },
   };
 }
 
@@ -234,12 +236,6 @@ function startAuth(
 ): TokenAuth {
   const rules = { ...auth.rules, agentAudience: agents?.resource?.url };
   return createTokenAuth({ ...auth, rules }, { route: currentRoute(auth.route, upstreamTlsFiles), log });
-}
-
-/** Stops following files, and then closes the connections to the upstream. */
-function closeAll(followed: readonly ({ close: () => void } | undefined)[], upstream: Upstream): Promise<void> {
-  for (const one of followed) one?.close();
-  return upstream.close();
 }
 
 /** Collaborators of operations, beside the settings. */

@@ -54,10 +54,6 @@ interface Restriction {
   readonly message: string;
 }
 
-const undici: Restriction = {
-  regex: '^undici(/|$)',
-  message: 'Only src/rest/transport knows the HTTP client.',
-};
 const process: Restriction = {
   regex: '^(node:)?process$',
   message: '`process` is a global; only src/command-line.ts reads its environment.',
@@ -89,13 +85,13 @@ export function importLayers(source: URL): OxlintOverride[] {
   return [
     ...layers.flatMap((layer, height) => layer.map((entry) => rulesOf(entry, layers.slice(0, height + 1).flat()))),
     restrict('src/rest/transport/**', [above('rest', beyondTransport), outside, process, graphql]),
-    restrict('workspace/**', [gateway, undici, process, graphql]),
+    restrict('workspace/**', [gateway, process, graphql]),
   ];
 }
 
 function rulesOf(entry: string, higher: readonly string[]): OxlintOverride {
   const files = isFile(entry) ? `src/${entry}` : `src/${entry}/**`;
-  const restrictions = [above(entry, higher), undici];
+  const restrictions = [above(entry, higher)];
   if (entry !== 'command-line.ts') restrictions.push(outside, process);
   if (entry === 'live' || entry === 'loaders' || entry === 'rest') restrictions.push(graphql);
   return restrict(files, restrictions);

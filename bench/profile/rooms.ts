@@ -6,7 +6,7 @@ const rooms = {
   calls: 'sockets: system calls',
   sockets: "Node's sockets and streams",
   http: "Node's HTTP server",
-  undici: 'undici',
+  client: 'HTTP client',
   json: 'JSON',
   promises: 'promises, ticks and timers',
   execution: 'execution',
@@ -36,11 +36,14 @@ const ownRooms: readonly (readonly [RegExp, string])[] = [
   [/^telemetry\/(?!tracing\/)/, rooms.metrics],
   [/^rest\/(json|json-counts|transport\/json-weight)\.ts|^operation\/(serialize|answer-bytes)\.ts/, rooms.json],
   [/^event-loop-yield\.ts/, rooms.promises],
+  [
+    /^rest\/transport\/(transport|connection|connection-pool|connect|request-heads|response-parser|chunks)\.ts/,
+    rooms.client,
+  ],
 ];
 
 /** The rooms of packages; the others are rooms of their own. */
 const packageRooms: Readonly<Record<string, string>> = {
-  undici: rooms.undici,
   graphql: rooms.execution,
   'graphql-jit': rooms.execution,
   dataloader: rooms.loaders,
@@ -88,7 +91,7 @@ export function roomOfTick({ state, frames }: Tick): string | undefined {
   const [leaf] = frames;
   if (leaf?.kind === 'native' && waiting.test(leaf.name)) return undefined;
   const room = roomOfFrames(frames);
-  const isOnSockets = room === rooms.sockets || room === rooms.http || room === rooms.undici || room === rooms.loop;
+  const isOnSockets = room === rooms.sockets || room === rooms.http || room === rooms.client || room === rooms.loop;
   return leaf?.kind === 'native' && systemCalls.test(leaf.name) && isOnSockets ? rooms.calls : room;
 }
 
@@ -109,7 +112,7 @@ function roomOfFrame({ kind, name, file }: Frame): string | undefined {
     return matching(nativeRooms, name);
   }
   if (kind === 'native') return matching(nativeRooms, name);
-  if (file === '') return /^(wasm|js-to-wasm)/.test(name) ? rooms.undici : rooms.execution;
+  if (file === '') return rooms.execution;
   if (helpers.test(file)) return undefined;
   const named = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(file)?.[1];
   if (named !== undefined) return packageRooms[named] ?? named;

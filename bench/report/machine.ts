@@ -46,6 +46,6 @@ function versionsOf(name: GatewayName): string {
   const { dependencies } = JSON.parse(readFileSync(`${gateways[name].folder}/package.json`, 'utf8')) as {
     readonly dependencies: Readonly<Record<string, string>>;
   };
-  const told = name === 'ours' ? ['graphql', 'graphql-yoga', 'graphql-jit', 'undici'] : Object.keys(dependencies);
+  const told = name === 'ours' ? ['graphql', 'graphql-yoga', 'graphql-jit'] : Object.keys(dependencies);
   return told.map((dependency) => `${dependency} ${dependencies[dependency]}`).join(', ');
 }

@@ -110,7 +110,7 @@ ${table(
 }
 
 function titleOf(room: string): string {
-  return /^(src\/|@|[\w-]+$)/.test(room) && !/^(undici|JSON|execution|loaders|gates|log|metrics)$/.test(room)
+  return /^(src\/|@|[\w-]+$)/.test(room) && !/^(JSON|execution|loaders|gates|log|metrics)$/.test(room)
     ? `\`${room}\``
     : room;
 }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { JSONWebKeySet } from 'jose';
+import type { Route } from '../rest/transport/connect.ts';
 import { fetchDocument } from '../rest/transport/fetch-document.ts';
-import type { Route } from '../rest/transport/pools.ts';
 import { isList, isObject } from '../rest/values.ts';
 
 /** Reads the set of keys that tokens are verified with. Rejects with an Error whose message is for an operator. */

@@ -1,7 +1,7 @@
 import type { Reloads } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { Tenants } from '../rest/tenants.ts';
-import type { Route } from '../rest/transport/pools.ts';
+import type { Route } from '../rest/transport/connect.ts';
 import { Authenticator } from './authenticator.ts';
 import { KeySet } from './key-set.ts';
 import { createKeySetSource } from './key-set-source.ts';

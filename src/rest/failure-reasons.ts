@@ -1,10 +1,10 @@
 import { CertificateWanted, UpstreamError } from './errors.ts';
-import { ProxyFailure } from './transport/pools.ts';
+import { ProxyFailure } from './transport/connect.ts';
 import { TransportError } from './transport/transport.ts';
 
 /**
- * The reason for which a call has no answer of the API, as a word that an operator can look up. It is a code of Node,
- * OpenSSL or undici, or one of our own. The set is closed, so that it can label metrics.
+ * The reason for which a call has no answer of the API, as a word that an operator can look up. It is a code of Node
+ * or OpenSSL, or one of our own. The set is closed, so that it can label metrics.
  */
 export type FailureReason = keyof typeof meanings;
 
@@ -110,7 +110,7 @@ function reasonOfTransport({ fault, cause }: TransportError): FailureReason {
   return reasonOfCause(cause);
 }
 
-/** The reason of an error's cause. The innermost error with a known code decides, because undici wraps Node's errors. */
+/** The reason of an error's cause. The innermost error with a known code decides, because errors wrap others. */
 function reasonOfCause(cause: unknown): FailureReason {
   if (cause instanceof AggregateError) return reasonOfCause(cause.errors.at(-1));
   if (!(cause instanceof Error)) return 'OTHER';
@@ -118,17 +118,14 @@ function reasonOfCause(cause: unknown): FailureReason {
     return cause.status === 407 ? 'PROXY_AUTHENTICATION_REQUIRED' : 'PROXY_REFUSED';
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   if (isReason(code)) return code;
-  const known = byCode[code] ?? reasonInMessage(cause);
+  const known = byCode[code];
   if (known !== undefined) return known;
   if (code.startsWith('ERR_SSL_')) return 'TLS_FAILED';
   return cause.cause === undefined ? 'OTHER' : reasonOfCause(cause.cause);
 }
 
-/** The codes of undici and OpenSSL that are not reasons by themselves. */
+/** The codes of OpenSSL that are not reasons by themselves. */
 const byCode: Readonly<Record<string, FailureReason>> = {
-  UND_ERR_CONNECT_TIMEOUT: 'CONNECT_TIMEOUT',
-  UND_ERR_HEADERS_TIMEOUT: 'CONNECT_TIMEOUT',
-  UND_ERR_SOCKET: 'CONNECTION_CLOSED',
   EPROTO: 'TLS_FAILED',
   ERR_SSL_WRONG_VERSION_NUMBER: 'NOT_TLS',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'NOT_TLS',
@@ -140,12 +137,6 @@ const byCode: Readonly<Record<string, FailureReason>> = {
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'CLIENT_CERTIFICATE_REFUSED',
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'CLIENT_CERTIFICATE_REFUSED',
 };
-
-/** The reason that only undici's message shows: a proxy wants a password, or a body was cut short. */
-function reasonInMessage({ message }: Error): FailureReason | undefined {
-  if (message.endsWith('(Invalid EOF state)')) return 'CONNECTION_CLOSED';
-  return message.includes('(407)') ? 'PROXY_AUTHENTICATION_REQUIRED' : undefined;
-}
 
 function isReason(code: string): code is FailureReason {
   return Object.hasOwn(meanings, code);

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import {
   CertificateWanted,
   noRoomForBodies,
@@ -8,16 +7,12 @@ import {
 } from './errors.ts';
 import { type Rejection, rejectionsOf } from './rejections.ts';
 import { retryAfterSeconds } from './retry-after.ts';
+import type { ResponseHeaders } from './transport/response-parser.ts';
 import type { TransportError } from './transport/transport.ts';
 import { isObject, type JsonObject } from './values.ts';
 
 /** The error of a response whose status is not a success. `text` is its decoded body, empty if it has none. */
-export function toUpstreamError(
-  status: number,
-  headers: IncomingHttpHeaders,
-  text: string,
-  key: string,
-): UpstreamError {
+export function toUpstreamError(status: number, headers: ResponseHeaders, text: string, key: string): UpstreamError {
   const json = jsonIn(text);
   const body = isObject(json) ? json : {};
   const given = word(body['code'], /^[\w.-]{1,64}$/);

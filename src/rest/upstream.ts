@@ -15,7 +15,7 @@ import {
 import { csvOf, jsonOf } from './response-content.ts';
 import { SingleFlight } from './single-flight.ts';
 import { type HeldKeyFaults, HeldKeys, keyUnavailable, TenantClient } from './tenant-client.ts';
-import type { Route } from './transport/pools.ts';
+import type { Route } from './transport/connect.ts';
 
 /** The REST API, shared by all operations. */
 export interface Upstream {
@@ -35,7 +35,7 @@ export interface Upstream {
   readonly check: () => Promise<string>;
   /** Sends later calls by this route. Calls in flight end on the old route. */
   readonly reroute: (route: Route) => void;
-  readonly close: () => Promise<void>;
+  readonly close: () => void;
   /** The cache of answers; undefined if nothing is cached. */
   readonly cache: AnswerCache | undefined;
   /** The epoch that an operation of a caller begins under; undefined if there are none. */

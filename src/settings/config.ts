@@ -1,6 +1,6 @@
 import type { McpConfig } from '../mcp/mcp.ts';
 import type { BudgetSettings } from '../rest/budget/settings.ts';
-import type { Route } from '../rest/transport/pools.ts';
+import type { Route } from '../rest/transport/connect.ts';
 import { type AuthConfig, readAuth } from './auth-settings.ts';
 import { readBudget } from './budget-settings.ts';
 import { type CacheConfig, readCache } from './cache-settings.ts';

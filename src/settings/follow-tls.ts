@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../error-text.ts';
 import { type Followed, fingerprint, followFiles, type Reloads } from '../follow-files.ts';
 import type { Log } from '../log.ts';
-import type { Route } from '../rest/transport/pools.ts';
+import type { Route } from '../rest/transport/connect.ts';
 import { SettingsReader } from './reader.ts';
 import { firstExpiryOf, readTls, type TlsFiles, tlsSettings } from './tls-settings.ts';
 

@@ -1,4 +1,4 @@
-import type { Route } from '../rest/transport/pools.ts';
+import type { Route } from '../rest/transport/connect.ts';
 import { isWithoutProxy } from './no-proxy.ts';
 import { optional, type Setting, type SettingsReader } from './reader.ts';
 import { text } from './settings.ts';

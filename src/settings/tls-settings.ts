@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { codeOf } from '../error-text.ts';
-import type { Route } from '../rest/transport/pools.ts';
+import type { Route } from '../rest/transport/connect.ts';
 import { optional, SettingsReader } from './reader.ts';
 import { certificatesIn, keyFile, pemFile } from './setting-files.ts';
 

@@ -125,6 +125,7 @@ const ways: readonly Way[] = [
   {
     name: 'the proxy on the way wants a password',
     reason: 'PROXY_AUTHENTICATION_REQUIRED',
+    place: 'proxy',
     server: plain(407),
     environment: proxyTo('http://upstream.test'),
   },

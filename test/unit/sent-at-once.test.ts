@@ -1,7 +1,7 @@
 import { createHook } from 'node:async_hooks';
 import crypto from 'node:crypto';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { syncBuiltinESMExports } from 'node:module';
+import { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
@@ -20,7 +20,7 @@ const target = '/api/projects/1/';
 
 /** What happens within the call of `getJson`, before it returns: what is waited for comes later. */
 interface Within {
-  /** Requests that were handed to undici. */
+  /** Requests that were written to a socket. */
   readonly sent: number;
   /** Timers and turns that were asked for. */
   readonly timers: readonly string[];
@@ -40,23 +40,21 @@ async function withinRead(client: RestClient): Promise<Within> {
   const hash = vi.spyOn(crypto, 'hash');
   const createHash = vi.spyOn(crypto, 'createHash');
   syncBuiltinESMExports();
-  let sent = 0;
   const timers: string[] = [];
-  const count = (): void => void (sent += 1);
-  subscribe('undici:request:create', count);
+  const write = vi.spyOn(Socket.prototype, 'write');
   const hook = createHook({ init: (_id, type) => void (turns.has(type) && timers.push(type)) }).enable();
   const answer = client.getJson(operations.getProject, target);
   hook.disable();
-  unsubscribe('undici:request:create', count);
-  const within = { sent, timers, hashes: hash.mock.calls.length + createHash.mock.calls.length };
+  const within = {
+    sent: write.mock.calls.length,
+    timers,
+    hashes: hash.mock.calls.length + createHash.mock.calls.length,
+  };
   await answer;
   return within;
 }
 
-function clientOver(
-  url: string,
-  callBudget?: CallBudget,
-): { readonly client: RestClient; readonly close: () => Promise<void> } {
+function clientOver(url: string, callBudget?: CallBudget): { readonly client: RestClient; readonly close: () => void } {
   const bodyRoomLimits = { operation: 2 ** 20, process: 2 ** 27 };
   const limits = { connections: 10, maxInFlight: 10, maxBodyBytes: 2 ** 20, bodyRoomLimits };
   const log = (): undefined => undefined;
@@ -69,7 +67,7 @@ test('without a cache and a budget a read is sent before it returns, with no tim
   await using api = await startUpstream({ 'GET /api/projects/:id/': project(1) }, { hold: 1 });
   const { client, close } = clientOver(api.url);
   expect(await withinRead(client)).toEqual({ sent: 1, timers: [], hashes: 0 });
-  await close();
+  close();
 });
 
 test('with a budget it is not: its wave is decided at the end of the turn', async () => {
@@ -83,7 +81,7 @@ test('with a budget it is not: its wave is decided at the end of the turn', asyn
   });
   const { client, close } = clientOver(api.url, budget);
   expect(await withinRead(client)).toMatchObject({ sent: 0 });
-  await close();
+  close();
   budget.close();
 });
 
@@ -91,5 +89,5 @@ test('with a cache a miss is sent as early', async () => {
   await using api = await startUpstream({ 'GET /api/projects/:id/': project(1) }, { hold: 1 });
   const upstream = connectCached(api.url);
   expect(await withinRead(await begin(upstream, callerWith('phx_test')))).toMatchObject({ sent: 1 });
-  await upstream.close();
+  upstream.close();
 });

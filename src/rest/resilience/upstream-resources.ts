@@ -7,7 +7,7 @@ import type { CallBudget } from '../budget/call-budget.ts';
 import { type CallCount, CallCounts } from '../call-counts.ts';
 import { type Refusal, UpstreamError } from '../errors.ts';
 import { BodyRoom, type BodyRoomLimits } from '../transport/body-room.ts';
-import type { Route } from '../transport/pools.ts';
+import type { Route } from '../transport/connect.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
 import { Breakers } from './breakers.ts';
 import { BudgetGate } from './budget-gate.ts';

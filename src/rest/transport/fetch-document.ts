@@ -1,7 +1,7 @@
 import { MemoryRoom } from '../../memory.ts';
 import { explained, placeOf, reasonOf } from '../failure-reasons.ts';
+import type { Route } from './connect.ts';
 import { decodeBody, textOf } from './content-coding.ts';
-import type { Route } from './pools.ts';
 import { createTransport, type RawResponse, type TransportError } from './transport.ts';
 
 /** Options of a fetch. */
@@ -65,7 +65,7 @@ export async function fetchDocument(url: string, options: FetchOptions): Promise
     return await documentOf(await promise, options);
   } finally {
     clearTimeout(timer);
-    await transport.close();
+    transport.close();
   }
 }
 

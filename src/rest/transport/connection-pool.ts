@@ -1,0 +1,136 @@
+import type { Socket } from 'node:net';
+import { ConnectionError, type Connector, type Opening } from './connect.ts';
+import { Connection, type Exchange } from './connection.ts';
+import { NotHttp } from './response-parser.ts';
+
+/** The time between two looks for connections that were idle for too long, in milliseconds. */
+const sweepMs = 1000;
+
+/** An idle connection. */
+interface Idle {
+  readonly connection: Connection;
+  /** The time until which it may be used, in milliseconds of `performance.now()`. */
+  readonly until: number;
+}
+
+/**
+ * The connections of one route. A request takes the idle connection that was used last, or waits for the first one that
+ * is opened or becomes free. Each request that waits has a connection opened for it, up to the most.
+ */
+export class ConnectionPool {
+  readonly #connector: Connector;
+  readonly #most: number;
+  readonly #idle: Idle[] = [];
+  readonly #waiting: Exchange[] = [];
+  readonly #opening = new Set<Opening>();
+  readonly #open = new Set<Connection>();
+  #sweep: NodeJS.Timeout | undefined;
+  #isRetired = false;
+
+  constructor(connector: Connector, most: number) {
+    this.#connector = connector;
+    this.#most = most;
+  }
+
+  /** True if a proxy on the way reads the requests, and may answer them itself. */
+  get isByProxy(): boolean {
+    return this.#connector.prefix !== '';
+  }
+
+  send(exchange: Exchange): void {
+    const idle = this.#takeIdle();
+    if (idle !== undefined) return idle.send(exchange);
+    this.#waiting.push(exchange);
+    this.#openMore();
+  }
+
+  /** Sends a request on a connection of its own, even if there are idle ones, or the most. */
+  sendOnNew(exchange: Exchange): void {
+    this.#connect(exchange);
+  }
+
+  /** Takes back a request that waits for a connection. */
+  withdraw(exchange: Exchange): void {
+    const at = this.#waiting.indexOf(exchange);
+    if (at !== -1) this.#waiting.splice(at, 1);
+  }
+
+  /** Closes each connection once its request has ended. No more requests are sent than those that wait. */
+  retire(): void {
+    this.#isRetired = true;
+    for (const { connection } of [...this.#idle]) connection.close();
+  }
+
+  /** Closes all connections. Requests that are on them, or wait for one, fail. */
+  destroy(): void {
+    this.retire();
+    for (const exchange of this.#waiting.splice(0)) exchange.onError(new ConnectionError('CONNECTION_CLOSED'), false);
+    for (const opening of this.#opening) opening.cancel();
+    for (const connection of this.#open) connection.close();
+  }
+
+  freed(connection: Connection): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) return connection.send(next);
+    if (this.#isRetired) return connection.close();
+    this.#idle.push({ connection, until: performance.now() + connection.idleMs });
+    this.#sweep ??= setInterval(() => this.#closeOld(), sweepMs).unref();
+  }
+
+  closed(connection: Connection): void {
+    this.#open.delete(connection);
+    const at = this.#idle.findIndex((idle) => idle.connection === connection);
+    if (at !== -1) this.#idle.splice(at, 1);
+    this.#openMore();
+  }
+
+  #takeIdle(): Connection | undefined {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (idle.until > performance.now()) return idle.connection;
+      idle.connection.close();
+    }
+    return undefined;
+  }
+
+  #closeOld(): void {
+    const now = performance.now();
+    for (const { connection } of this.#idle.filter(({ until }) => until <= now)) connection.close();
+    if (this.#idle.length > 0) return;
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
+  }
+
+  /** Opens a connection for each request that waits and has none, as long as there are fewer than the most. */
+  #openMore(): void {
+    const isShort = (): boolean => this.#waiting.length > this.#opening.size;
+    while (isShort() && this.#open.size + this.#opening.size < this.#most) this.#connect(undefined);
+  }
+
+  /** Opens a connection for one request, or for the first that waits then. */
+  #connect(own: Exchange | undefined): void {
+    let connection: Connection | undefined;
+    let isEarly = false;
+    const opening = this.#connector.open((bytes) => {
+      if (connection === undefined) isEarly = true;
+      else connection.read(bytes);
+    });
+    this.#opening.add(opening);
+    const opened = (socket: Socket): void => {
+      if (isEarly) {
+        socket.destroy();
+        throw new NotHttp('it speaks before it is asked');
+      }
+      this.#opening.delete(opening);
+      connection = new Connection(socket, this);
+      this.#open.add(connection);
+      if (own === undefined || own.isSettled) this.freed(connection);
+      else connection.send(own);
+    };
+    const failed = (error: unknown): void => {
+      this.#opening.delete(opening);
+      (own ?? this.#waiting.shift())?.onError(error, false);
+      this.#openMore();
+    };
+    opening.socket.then(opened).catch(failed);
+  }
+}

@@ -1,0 +1,117 @@
+import type { Socket } from 'node:net';
+import { ConnectionError } from './connect.ts';
+import { ResponseParser, type ResponseSink } from './response-parser.ts';
+
+/** A request, and what becomes of it. `onData` gets bytes that are valid during the call only. */
+export interface Exchange extends ResponseSink {
+  /** The request line, the headers and the empty line after them, in Latin-1. */
+  readonly head: string;
+  readonly content: string | undefined;
+  /** True if the connection must not be used again. */
+  readonly isLast: boolean;
+  /** True once it has ended. */
+  readonly isSettled: boolean;
+  onSent(connection: Connection): void;
+  onEnd(): void;
+  /** `isStale` is true if a connection that was used before ended without a byte of the response. */
+  onError(error: unknown, isStale: boolean): void;
+}
+
+/** The pool that a connection belongs to. */
+interface Owner {
+  /** Called when the connection may be used for another request. */
+  freed(connection: Connection): void;
+  /** Called once when the connection can no longer be used. */
+  closed(connection: Connection): void;
+}
+
+/** The idle time after which a server that tells no other may close a connection, in milliseconds. */
+const usualIdleMs = 4000;
+
+/** Servers count from when they have sent a response, so that a connection is given up this much earlier, in milliseconds. */
+const idleMarginMs = 2000;
+
+const longestIdleMs = 600_000;
+
+/** An open HTTP/1.1 connection. It has one request at a time, so that no response can be taken for another's. */
+export class Connection {
+  /** The longest that it may be idle, in milliseconds. */
+  idleMs = usualIdleMs;
+  readonly #socket: Socket;
+  readonly #owner: Owner;
+  readonly #parser = new ResponseParser();
+  #exchange: Exchange | undefined;
+  #wasUsed = false;
+  #isClosed = false;
+  #error: Error | undefined;
+
+  constructor(socket: Socket, owner: Owner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    socket.on('error', (error: Error) => {
+      this.#error = error;
+    });
+    socket.on('end', () => this.#ended());
+    socket.on('close', () => this.close());
+  }
+
+  send(exchange: Exchange): void {
+    const { head, content } = exchange;
+    this.#exchange = exchange;
+    this.#parser.expect(exchange);
+    exchange.onSent(this);
+    const socket = this.#socket;
+    if (content === undefined) socket.write(head, 'latin1');
+    else {
+      socket.cork();
+      socket.write(head, 'latin1');
+      socket.write(content);
+      socket.uncork();
+    }
+  }
+
+  /** Reads what has come. */
+  read(bytes: Buffer): void {
+    if (this.#exchange === undefined) return this.close();
+    try {
+      const end = this.#parser.read(bytes);
+      if (this.#parser.isDone) this.#finish(end === bytes.length);
+    } catch (error) {
+      this.close(error);
+    }
+  }
+
+  /** Closes the connection. The request that is on it fails. */
+  close(error: unknown = this.#error ?? new ConnectionError('CONNECTION_CLOSED')): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const exchange = this.#exchange;
+    const isStale = this.#wasUsed && this.#parser.isUntouched;
+    this.#exchange = undefined;
+    this.#socket.destroy();
+    this.#owner.closed(this);
+    exchange?.onError(error, isStale);
+  }
+
+  #ended(): void {
+    this.#parser.end();
+    if (this.#exchange !== undefined && this.#parser.isDone) this.#finish(false);
+    this.close();
+  }
+
+  /** Ends the exchange. `isClean` is true if nothing came behind the response. */
+  #finish(isClean: boolean): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined) return;
+    this.#exchange = undefined;
+    this.#wasUsed = true;
+    // First, because the response may end the operation: its other requests are then not sent any more.
+    exchange.onEnd();
+    const { isPersistent, keepAliveSeconds } = this.#parser;
+    if (keepAliveSeconds !== undefined) this.idleMs = Math.min(keepAliveSeconds * 1000 - idleMarginMs, longestIdleMs);
+    // A server that answers before it has the whole request may close the connection, or read on.
+    const isSent = this.#socket.writableLength === 0;
+    if (isClean && isSent && isPersistent && !exchange.isLast && this.idleMs > 0) this.#owner.freed(this);
+    else this.close();
+  }
+}

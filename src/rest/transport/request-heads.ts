@@ -1,0 +1,52 @@
+import type { Connector } from './connect.ts';
+
+/** One HTTP request to the upstream: `target` is path and query, sent byte for byte. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** True if it needs a new connection, on which nothing was sent before. */
+  readonly fresh?: boolean;
+}
+
+/** A header value, or a target, that would end its line, or that is not Latin-1. */
+const isValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+const isTarget = /^[\x21-\x7e\x80-\xff]+$/;
+
+/** Writes the heads of requests by one route (RFC 9112 §3). */
+export class RequestHeads {
+  readonly #connector: Pick<Connector, 'host' | 'prefix' | 'proxyAuthorization'>;
+  /** The headers that were written last, and their lines: the calls of a wave share them. */
+  #last: Call['headers'] | undefined;
+  #lines = '';
+
+  constructor(connector: Pick<Connector, 'host' | 'prefix' | 'proxyAuthorization'>) {
+    this.#connector = connector;
+  }
+
+  /** The head of a request. Throws for a target or a header that cannot be sent. */
+  of({ method, target, headers, body, fresh = false }: Call): string {
+    if (!isTarget.test(target)) throw new TypeError('expected a target without blanks and control characters');
+    if (headers !== this.#last) {
+      this.#lines = this.#linesOf(headers);
+      this.#last = headers;
+    }
+    const hasLength = body !== undefined || method === 'POST' || method === 'PATCH';
+    const length = hasLength ? `content-length: ${Buffer.byteLength(body ?? '')}\r\n` : '';
+    const connection = fresh ? 'close' : 'keep-alive';
+    const line = `${method} ${this.#connector.prefix}${target} HTTP/1.1\r\n`;
+    return `${line}${this.#lines}connection: ${connection}\r\n${length}\r\n`;
+  }
+
+  #linesOf(headers: Call['headers']): string {
+    const { host, proxyAuthorization } = this.#connector;
+    let lines = `host: ${host}\r\n`;
+    if (proxyAuthorization !== undefined) lines += `proxy-authorization: ${proxyAuthorization}\r\n`;
+    for (const [name, value] of Object.entries(headers)) {
+      if (!isValue.test(value)) throw new TypeError(`expected a ${name} without control characters`);
+      lines += `${name}: ${value}\r\n`;
+    }
+    return lines;
+  }
+}
