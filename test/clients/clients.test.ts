@@ -1,6 +1,6 @@
 /**
- * Client libraries as they are, against running gateways. Each test is a cell of the matrix in docs/persisted-documents.md,
- * into which `npm run matrix` writes what it found.
+ * Client libraries as they are, against running gateways. `npm run matrix` writes into docs/persisted-documents.md which of
+ * them passed the tests of each way of sending documents.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
