@@ -42,7 +42,7 @@ export class SharedOperations {
   #savedCalls = 0;
 
   constructor({ joinWindowMs = 100 }: SharingOptions) {
-    this.#operations = new SingleFlight({ joinWindowMs, now: () => performance.now() });
+    this.#operations = new SingleFlight(joinWindowMs, () => performance.now());
   }
 
   /** The number of requests that have joined an operation. */

@@ -1,13 +1,7 @@
-/** Settings of a single flight. */
-export interface SingleFlightOptions {
-  /** The time after its start in which work may be joined, in milliseconds. */
-  readonly joinWindowMs: number;
-  /** A clock in milliseconds that never goes back. */
-  readonly now: () => number;
-}
+import { RecentMap } from '../recent-map.ts';
 
-/** The most sharing keys without work whose maps are kept, because they will have work again. */
-const mostIdle = 1000;
+/** The most sharing keys whose work is remembered. The work of further ones is done, but not shared. */
+const mostKeys = 10_000;
 
 /**
  * A single flight: equal work in flight is done once for all of its waiters. Work is equal if it has the same sharing
@@ -16,13 +10,15 @@ const mostIdle = 1000;
  * for an answer that never comes, or read data that was overwritten since.
  */
 export class SingleFlight<Work extends SharedWork<object>> {
-  readonly #options: SingleFlightOptions;
-  readonly #byKey = new Map<string, Map<string, FlightEntry<Work>>>();
-  #sweepAt = mostIdle;
+  readonly #joinWindowMs: number;
+  readonly #now: () => number;
+  readonly #byKey = new RecentMap<string, Map<string, FlightEntry<Work>>>({ entries: mostKeys });
   #joined = 0;
 
-  constructor(options: SingleFlightOptions) {
-    this.#options = options;
+  /** Work may be joined for `joinWindowMs` milliseconds. `now` is a clock in milliseconds that never goes back. */
+  constructor(joinWindowMs: number, now: () => number) {
+    this.#joinWindowMs = joinWindowMs;
+    this.#now = now;
   }
 
   /** The number of times that work was joined since the start. */
@@ -32,18 +28,20 @@ export class SingleFlight<Work extends SharedWork<object>> {
 
   /** The work in flight that one more waiter may join; undefined if there is none. Counts the work as joined. */
   find(sharingKey: string, name: string): Work | undefined {
-    const work = this.#byKey.get(sharingKey)?.get(name)?.work;
-    if (work === undefined || this.#options.now() - work.startedAt >= this.#options.joinWindowMs) return undefined;
+    const entry = this.#byKey.get(sharingKey)?.get(name);
+    if (entry === undefined || this.#now() - entry.startedAt >= this.#joinWindowMs) return undefined;
     this.#joined += 1;
-    return work;
+    return entry.work;
   }
 
   /** Makes work that begins now available to later waiters. It replaces older work of the same name. */
   add(sharingKey: string, name: string, work: Work): void {
-    const works = this.#worksOf(sharingKey);
-    const entry = { name, works, work };
+    const known = this.#byKey.get(sharingKey);
+    const works = known ?? new Map<string, FlightEntry<Work>>();
+    if (known === undefined) this.#byKey.set(sharingKey, works);
+    const entry = { name, works, startedAt: this.#now(), work };
     works.set(name, entry);
-    work.begin(entry, this.#options.now());
+    work.begin(entry);
   }
 
   /**
@@ -52,21 +50,6 @@ export class SingleFlight<Work extends SharedWork<object>> {
    */
   invalidate(sharingKey: string): void {
     this.#byKey.get(sharingKey)?.clear();
-  }
-
-  #worksOf(sharingKey: string): Map<string, FlightEntry<Work>> {
-    const known = this.#byKey.get(sharingKey);
-    if (known !== undefined) return known;
-    if (this.#byKey.size >= this.#sweepAt) this.#dropIdle();
-    const works = new Map<string, FlightEntry<Work>>();
-    this.#byKey.set(sharingKey, works);
-    return works;
-  }
-
-  #dropIdle(): void {
-    for (const [key, works] of this.#byKey) if (works.size === 0) this.#byKey.delete(key);
-    // The limit is twice the number that is left, so that a new key does not cause another sweep at once.
-    this.#sweepAt = Math.max(mostIdle, 2 * this.#byKey.size);
   }
 }
 
@@ -77,19 +60,14 @@ export class SingleFlight<Work extends SharedWork<object>> {
 interface FlightEntry<Work> {
   readonly name: string;
   readonly works: Map<string, FlightEntry<Work>>;
+  readonly startedAt: number;
   work: Work | undefined;
 }
 
 /** Work in flight and its waiters. Subclasses know how it is done and what waiters get. */
 export abstract class SharedWork<Waiter extends object> {
-  #startedAt = 0;
   #entry: FlightEntry<SharedWork<object>> | undefined;
   #waiters: Waiter[] = [];
-
-  /** The time of its start, on the clock of its single flight. */
-  get startedAt(): number {
-    return this.#startedAt;
-  }
 
   /** Its waiters; none once it has ended. */
   get waiters(): readonly Waiter[] {
@@ -97,12 +75,10 @@ export abstract class SharedWork<Waiter extends object> {
   }
 
   /** Called when its single flight begins to share it. */
-  begin(entry: FlightEntry<SharedWork<object>>, startedAt: number): void {
+  begin(entry: FlightEntry<SharedWork<object>>): void {
     this.#entry = entry;
-    this.#startedAt = startedAt;
   }
 
-  /** Adds a waiter. */
   add(waiter: Waiter): void {
     this.#waiters.push(waiter);
   }

@@ -49,11 +49,10 @@ const joinWindowMs = 1000;
 export function createUpstream(options: UpstreamOptions, caching?: CacheOptions): Upstream {
   const upstream = createUpstreamResources(options, { renewsEpochs: caching !== undefined });
   const { transport, now } = upstream;
-  const window = { joinWindowMs, now };
   const shared: Shared = {
     upstream,
-    json: { accept: 'application/json', decode: jsonOf, inFlight: new SingleFlight(window) },
-    csv: { accept: 'text/csv', decode: csvOf, inFlight: new SingleFlight(window) },
+    json: { accept: 'application/json', decode: jsonOf, inFlight: new SingleFlight(joinWindowMs, now) },
+    csv: { accept: 'text/csv', decode: csvOf, inFlight: new SingleFlight(joinWindowMs, now) },
   };
   const held = new HeldKeys(options.log);
   const cache = caching && new AnswerCache(caching);

@@ -19,7 +19,7 @@ let now = 0;
 
 function createFlight(): SingleFlight<Work> {
   now = 0;
-  return new SingleFlight({ joinWindowMs: 100, now: () => now });
+  return new SingleFlight(100, () => now);
 }
 
 function start(flight: SingleFlight<Work>, key: string, name: string): Work {
