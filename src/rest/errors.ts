@@ -1,23 +1,6 @@
 import type { Surface } from './operation-ids.ts';
 import type { Rejection } from './rejections.ts';
 
-/** The codes of failed REST calls, as the public contract names them (`extensions.code`). */
-export type UpstreamErrorCode =
-  | 'UNAUTHENTICATED'
-  | 'FORBIDDEN'
-  | 'NOT_FOUND'
-  | 'METHOD_NOT_ALLOWED'
-  | 'CONFLICT'
-  | 'BAD_USER_INPUT'
-  | 'RATE_LIMITED'
-  | 'UPSTREAM_UNAVAILABLE'
-  | 'UPSTREAM_TIMEOUT'
-  | 'UPSTREAM_INVALID_RESPONSE'
-  // Refused by the gateway itself: too many calls are waiting already.
-  | 'OVERLOADED'
-  // Refused by the gateway itself: the operation has reached its limit of calls or of its answer.
-  | 'COST_LIMIT_EXCEEDED';
-
 /** The parts of an upstream's error that may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
 export interface UpstreamErrorDetails {
   readonly status?: number;
@@ -29,7 +12,7 @@ export interface UpstreamErrorDetails {
   readonly errors?: readonly Rejection[];
 }
 
-const messages: Record<UpstreamErrorCode, string> = {
+const messages = {
   UNAUTHENTICATED: 'The request needs a valid key: send the header `Authorization: Bearer <personal API key>`.',
   FORBIDDEN: 'The key is not allowed to do this.',
   NOT_FOUND: 'The upstream does not know this object.',
@@ -40,9 +23,14 @@ const messages: Record<UpstreamErrorCode, string> = {
   UPSTREAM_UNAVAILABLE: 'The upstream is not available.',
   UPSTREAM_TIMEOUT: 'The upstream did not answer in time.',
   UPSTREAM_INVALID_RESPONSE: 'The upstream sent an answer that does not fit its contract.',
+  // Refused by the gateway itself: the operation has reached its limit of calls or of its answer.
   COST_LIMIT_EXCEEDED: 'The operation has made as many REST calls, or answered as much, as it may.',
+  // Refused by the gateway itself: too many calls are waiting already.
   OVERLOADED: 'The gateway has too much to do at the moment; try again later.',
-};
+} as const;
+
+/** The codes of failed REST calls, as the public contract names them (`extensions.code`). */
+export type UpstreamErrorCode = keyof typeof messages;
 
 /** Every code of a REST call that failed. */
 export const upstreamErrorCodes: readonly string[] = Object.keys(messages);
