@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import type { Attempt, Outcome } from '../../src/rest/resilience/gate.ts';
 import { KeyTrials } from '../../src/rest/resilience/key-trials.ts';
 import { attemptOf, successAfter } from '../support/attempts.ts';
+import { pause } from '../support/load.ts';
 
 const unauthenticated = new UpstreamError('UNAUTHENTICATED');
 const rejected: Outcome = { kind: 'answered', status: 401, error: unauthenticated, isKnown: false, tookMs: 1 };
@@ -29,7 +30,7 @@ function enter(keys: KeyTrials, key: string, count: number): readonly Attempt[] 
 }
 
 test('an attempt that ends leaves its place to the one that has waited longest', async () => {
-  const keys = new KeyTrials(() => 0);
+  const keys = new KeyTrials();
   const [first = attemptOf('new')] = enter(keys, 'new', 8);
   const [ninth, tenth] = [attemptOf('new'), attemptOf('new')];
   const started: string[] = [];
@@ -41,7 +42,7 @@ test('an attempt that ends leaves its place to the one that has waited longest',
 });
 
 test('an attempt that is given up while it waits leaves its place in the queue', () => {
-  const keys = new KeyTrials(() => 0);
+  const keys = new KeyTrials();
   enter(keys, 'new', 8);
   const waiting = attemptOf('new');
   void keys.enter(waiting);
@@ -49,20 +50,23 @@ test('an attempt that is given up while it waits leaves its place in the queue',
   expect(keys.waiting).toBe(0);
 });
 
-test('a rejected key is refused for five seconds, and then on trial again', () => {
-  let now = 0;
-  const keys = new KeyTrials(() => now);
+test('a rejected key is refused for five seconds, and then on trial again', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1000);
+  onTestFinished(() => clock.mockRestore());
+  const keys = new KeyTrials();
   const attempts = enter(keys, 'invented', 8);
   for (const attempt of attempts) keys.left(attempt, rejected);
   expect(keys.errorOf('invented')).toBe(unauthenticated);
   expect(() => keys.enter(attemptOf('invented'))).toThrow(unauthenticated);
-  now = 5000;
+  clock.mockReturnValue(6001);
+  // The map reads the clock once a millisecond.
+  await pause(5);
   enter(keys, 'invented', 8);
   expect(keys.enter(attemptOf('invented'))).toBeInstanceOf(Promise);
 });
 
 test('keys that the gateway holds are not on trial', () => {
-  const keys = new KeyTrials(() => 0);
+  const keys = new KeyTrials();
   const { caller } = attemptOf('held').owner;
   for (let call = 0; call < 100; call += 1)
     expect(keys.enter(attemptOf('held', { caller: { ...caller, tenant } }))).toBeUndefined();
@@ -70,7 +74,7 @@ test('keys that the gateway holds are not on trial', () => {
 });
 
 test('invented keys drive out no proven key, and are remembered in a bounded number', () => {
-  const keys = new KeyTrials(() => 0);
+  const keys = new KeyTrials();
   for (const attempt of enter(keys, 'known', 1)) keys.left(attempt, successAfter(1));
   for (let index = 0; index < 30_000; index += 1) {
     for (const attempt of enter(keys, `invented ${index}`, 1)) keys.left(attempt, rejected);
@@ -82,7 +86,7 @@ test('invented keys drive out no proven key, and are remembered in a bounded num
 });
 
 test('a thousand calls wait for the proof of one key at most, and ten thousand for all', () => {
-  const keys = new KeyTrials(() => 0);
+  const keys = new KeyTrials();
   const refusals = Array.from({ length: 20 }, (_, index) => {
     enter(keys, `key ${index}`, 8);
     let refused = 0;

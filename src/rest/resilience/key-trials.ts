@@ -18,20 +18,10 @@ const rejectedMs = 5000;
  */
 const mostKeys = 10_000;
 
-interface Rejection {
-  readonly error: UpstreamError;
-  readonly until: number;
-}
-
-interface Entry {
-  readonly start: () => void;
-  readonly fail: (error: UpstreamError) => void;
-}
-
 /** A key that has attempts in flight or waiting, and is not proven. */
 interface Trial {
   readonly inFlight: Set<Attempt>;
-  readonly waiting: Map<Attempt, Entry>;
+  readonly waiting: Map<Attempt, PromiseWithResolvers<void>>;
 }
 
 /**
@@ -41,17 +31,11 @@ interface Trial {
  * need no proof. Each process has its own list.
  */
 export class KeyTrials implements Gate {
-  readonly #now: () => number;
   readonly #proven = new RecentMap<string, true>({ entries: mostKeys });
-  readonly #rejections = new RecentMap<string, Rejection>({ entries: mostKeys });
+  readonly #rejections = new RecentMap<string, UpstreamError>({ entries: mostKeys, forMs: rejectedMs });
   readonly #trials = new Map<string, Trial>();
   #waiting = 0;
   #sheds = 0;
-
-  /** `now` is a clock in milliseconds that never goes back. */
-  constructor(now: () => number) {
-    this.#now = now;
-  }
 
   /** Keys that have calls in flight or waiting, and are not proven. */
   get unproven(): number {
@@ -75,12 +59,7 @@ export class KeyTrials implements Gate {
 
   /** The upstream's error for a key that it recently did not know; undefined if there was none. */
   errorOf(sharingKey: string): UpstreamError | undefined {
-    if (this.#rejections.size === 0) return undefined;
-    const rejection = this.#rejections.get(sharingKey);
-    if (rejection === undefined) return undefined;
-    if (this.#now() < rejection.until) return rejection.error;
-    this.#rejections.delete(sharingKey);
-    return undefined;
+    return this.#rejections.get(sharingKey);
   }
 
   enter(attempt: Attempt): Promise<void> | undefined {
@@ -115,7 +94,7 @@ export class KeyTrials implements Gate {
 
   /** Fails everything that waits. */
   flush(error: UpstreamError): void {
-    for (const trial of this.#trials.values()) for (const { fail } of this.#dequeueAll(trial)) fail(error);
+    for (const trial of this.#trials.values()) for (const { reject } of this.#dequeueAll(trial)) reject(error);
   }
 
   #wait(attempt: Attempt, { waiting }: Trial): Promise<void> {
@@ -124,46 +103,47 @@ export class KeyTrials implements Gate {
       throw new Refusal('OVERLOADED', 1);
     }
     this.#waiting += 1;
-    return new Promise((start, fail) => void waiting.set(attempt, { start, fail }));
+    const turn = Promise.withResolvers<void>();
+    waiting.set(attempt, turn);
+    return turn.promise;
   }
 
   #startNext(trial: Trial): void {
-    const [next] = trial.waiting;
-    if (next === undefined) return;
-    const [attempt, { start }] = next;
-    trial.waiting.delete(attempt);
-    this.#waiting -= 1;
-    begin(attempt, trial);
-    start();
+    for (const [attempt, { resolve }] of trial.waiting) {
+      trial.waiting.delete(attempt);
+      this.#waiting -= 1;
+      begin(attempt, trial);
+      return resolve();
+    }
   }
 
   #prove({ sharingKey, tenant }: Caller): void {
-    if (this.#rejections.size > 0) this.#rejections.delete(sharingKey);
+    this.#rejections.delete(sharingKey);
     const trial = this.#trials.get(sharingKey);
     if (trial === undefined) return;
     if (tenant === undefined) this.#proven.set(sharingKey, true);
     this.#trials.delete(sharingKey);
-    for (const { start } of this.#decide(trial)) start();
+    for (const { resolve } of this.#decide(trial)) resolve();
   }
 
   #reject({ sharingKey }: Caller, error: UpstreamError): void {
-    this.#rejections.set(sharingKey, { error, until: this.#now() + rejectedMs });
+    this.#rejections.set(sharingKey, error);
     this.#proven.delete(sharingKey);
     const trial = this.#trials.get(sharingKey);
-    if (trial !== undefined) for (const { fail } of this.#decide(trial)) fail(error);
+    if (trial !== undefined) for (const { reject } of this.#decide(trial)) reject(error);
   }
 
   /** Ends a trial. The attempts in flight can prove nothing more. */
-  #decide(trial: Trial): readonly Entry[] {
+  #decide(trial: Trial): readonly PromiseWithResolvers<void>[] {
     for (const attempt of trial.inFlight) attempt.isProof = false;
     return this.#dequeueAll(trial);
   }
 
-  #dequeueAll(trial: Trial): readonly Entry[] {
-    const entries = [...trial.waiting.values()];
-    this.#waiting -= entries.length;
+  #dequeueAll(trial: Trial): readonly PromiseWithResolvers<void>[] {
+    const turns = [...trial.waiting.values()];
+    this.#waiting -= turns.length;
     trial.waiting.clear();
-    return entries;
+    return turns;
   }
 }
 
