@@ -14,15 +14,15 @@ import type { Attempt, Gate, Outcome } from './gate.ts';
 /** The state of the way to the upstream, as the last call found it. */
 export type ReachabilityState =
   // No call has ended yet.
-  { readonly kind: 'unknown' } | { readonly kind: 'answering' } | ({ readonly kind: 'failing' } & Failing);
-
-/** The reason and the place of failing calls. */
-interface Failing {
-  readonly reason: FailureReason;
-  readonly place: FailurePlace;
-  /** Host and port of the upstream, or of the proxy if that is the place. */
-  readonly host: string;
-}
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'answering' }
+  // `host` is host and port of the upstream, or of the proxy if that is the place.
+  | {
+      readonly kind: 'failing';
+      readonly reason: FailureReason;
+      readonly place: FailurePlace;
+      readonly host: string;
+    };
 
 /** The number of calls that failed for one reason at one place. */
 export interface FailureCount {
@@ -38,38 +38,26 @@ export interface ReachabilityOptions {
   /** The host and port of the proxy on the way there; undefined without one. */
   readonly proxyHost?: string | undefined;
   readonly log: Log;
-  /** A clock in milliseconds that never goes back. */
-  readonly now: () => number;
 }
 
 /** Watches how calls end. Counts failures by reason and place, and logs each change of reason or place once. */
 export class Reachability implements Gate {
   readonly #options: ReachabilityOptions;
-  readonly #failures: Readonly<Record<FailurePlace, Map<FailureReason, number>>>;
-  readonly #logged: LogThrottle;
+  /** The failures since the start. Those at the proxy are listed only if there is one. */
+  readonly failures: readonly (FailureCount & { count: number })[];
+  readonly #logged = new LogThrottle();
   #state: ReachabilityState = { kind: 'unknown' };
   /** True if the last logged state is a failure. */
   #isWarned = false;
 
   constructor(options: ReachabilityOptions) {
     this.#options = options;
-    const reasonsOf = (isThere: boolean): Map<FailureReason, number> =>
-      new Map(isThere ? failureReasons.map((reason) => [reason, 0]) : []);
-    this.#failures = { upstream: reasonsOf(true), proxy: reasonsOf(options.proxyHost !== undefined) };
-    this.#logged = new LogThrottle(options.now);
+    const places = options.proxyHost === undefined ? (['upstream'] as const) : (['upstream', 'proxy'] as const);
+    this.failures = places.flatMap((place) => failureReasons.map((reason) => ({ reason, place, count: 0 })));
   }
 
   get state(): ReachabilityState {
     return this.#state;
-  }
-
-  /** The failures by reason since the start. Those at the proxy are listed only if there is one. */
-  get failures(): readonly FailureCount[] {
-    const { upstream, proxy } = this.#failures;
-    return [
-      ...[...upstream].map(([reason, count]) => ({ reason, place: 'upstream', count }) as const),
-      ...[...proxy].map(([reason, count]) => ({ reason, place: 'proxy', count }) as const),
-    ];
   }
 
   /** Lets every attempt pass. */
@@ -85,26 +73,21 @@ export class Reachability implements Gate {
     }
     const fault = outcome.kind === 'failed' ? outcome.fault : undefined;
     if (fault === 'no-room' || (fault === 'stale-socket' && mayBeStale)) return;
-    if (outcome.error === undefined) this.answered();
-    else this.failed(outcome.error);
+    const { error } = outcome;
+    const reason = error === undefined ? undefined : reasonOf(error);
+    if (reason !== undefined) return this.failedFor(reason, error);
+    // A server that answers 404 to every path answers 404 to this one, too.
+    const isWrongPath = this.#state.kind === 'failing' && this.#state.reason === 'WRONG_PATH';
+    if (!isWrongPath || !isNotFound(error)) this.answered();
   }
 
   /** Counts a call that the API answered, with any status. */
   answered(): void {
     if (this.#state.kind === 'answering') return;
-    this.#state = answering;
+    this.#state = { kind: 'answering' };
     if (!this.#isWarned) return;
     this.#isWarned = false;
     this.#options.log('info', 'upstream answers again', { host: this.#options.host });
-  }
-
-  /** Counts a failed call. Errors of the API itself count as answers. */
-  failed(error: unknown): void {
-    const reason = reasonOf(error);
-    if (reason !== undefined) return this.failedFor(reason, error);
-    // A server that answers 404 to every path answers 404 to this one, too.
-    const isWrongPath = this.#state.kind === 'failing' && this.#state.reason === 'WRONG_PATH';
-    if (!isWrongPath || !isNotFound(error)) this.answered();
   }
 
   /** Counts a failed call by its reason. The error, if there is one, names the place. */
@@ -112,10 +95,10 @@ export class Reachability implements Gate {
     const { host: upstream, proxyHost = '', log } = this.#options;
     const place = placeOf(error);
     const host = place === 'proxy' ? proxyHost : upstream;
-    const failures = this.#failures[place];
-    failures.set(reason, (failures.get(reason) ?? 0) + 1);
-    const { reason: last, place: lastPlace } = this.#state.kind === 'failing' ? this.#state : {};
-    if (last === reason && lastPlace === place) return;
+    const counted = this.failures.find((failure) => failure.reason === reason && failure.place === place);
+    if (counted !== undefined) counted.count += 1;
+    const last = this.#state;
+    if (last.kind === 'failing' && last.reason === reason && last.place === place) return;
     this.#state = { kind: 'failing', reason, place, host };
     if (!this.#logged.takes(`${place} ${reason}`)) return;
     this.#isWarned = true;
@@ -125,5 +108,3 @@ export class Reachability implements Gate {
     else log('warn', 'upstream fails', facts);
   }
 }
-
-const answering: ReachabilityState = { kind: 'answering' };

@@ -49,3 +49,41 @@ export function repeatOf(error: unknown, mayBeStale: boolean, random = Math.rand
   const waitMs = (retryAfter ?? 0) * 1000;
   return waitMs > retryPolicy.longestWaitMs ? undefined : { kind: 'paid', delayMs: waitMs + delayMs, pauseMs: 0 };
 }
+
+/** The retries earned by each first attempt. */
+const earnedRetries = 0.2;
+
+/** The most retries that can be saved up, so that a long time without failures does not pay for a burst. */
+const mostSaved = 10;
+
+/**
+ * Keeps retries from multiplying the load of a failing upstream. The retries are at most 20 % of the reads, plus ten.
+ */
+export class RetryBudget {
+  #tokens = mostSaved;
+  #spent = 0;
+
+  /** Retries so far. */
+  get spent(): number {
+    return this.#spent;
+  }
+
+  /** Earns a part of a retry: a read is sent for the first time. */
+  earn(): void {
+    this.#tokens = Math.min(this.#tokens + earnedRetries, mostSaved);
+  }
+
+  /** Takes one retry; false if there is none left. */
+  spend(): boolean {
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    this.#spent += 1;
+    return true;
+  }
+
+  /** Gives back a retry that was not sent after all. */
+  refund(): void {
+    this.#tokens += 1;
+    this.#spent -= 1;
+  }
+}

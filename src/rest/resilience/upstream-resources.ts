@@ -16,7 +16,7 @@ import { beforeSending, type Gate } from './gate.ts';
 import { KeyTrials } from './key-trials.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
 import { type FailureCount, Reachability, type ReachabilityState } from './reachability.ts';
-import { RetryBudget } from './retry-budget.ts';
+import { RetryBudget } from './retry.ts';
 
 /** The resources that all calls to the upstream share. */
 export interface UpstreamResources {
@@ -104,7 +104,7 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
   const limiter = new ConcurrencyLimiter({ most, now });
   const keys = new KeyTrials();
   const bodies = new BodyRoom(options.bodyRoomLimits, options.memory);
-  const reachability = new Reachability({ host, proxyHost: route?.proxy && new URL(route.proxy).host, log, now });
+  const reachability = new Reachability({ host, proxyHost: route?.proxy && new URL(route.proxy).host, log });
   const breakers = new Breakers({
     now,
     onOpen: () => {
