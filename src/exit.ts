@@ -1,9 +1,10 @@
-import type { Logger } from 'pino';
 import { WorkersError } from './cluster/worker-handle.ts';
 import { codeOf, messageOf } from './error-text.ts';
 import { stopOnHangUp } from './hang-up.ts';
+import type { Log } from './log.ts';
 import { ManifestError } from './operation/persisted/manifest.ts';
 import { ConfigError } from './settings/settings.ts';
+import { thrown } from './telemetry/log.ts';
 import { complain } from './telemetry/start-lines.ts';
 
 /** Stops gracefully for a reason, and then exits with a code. */
@@ -12,7 +13,7 @@ type Stop = (exitCode: number, reason: string) => void;
 /** The log of a stop, with its beginning and its end. */
 interface StopLog {
   /** Undefined in a worker, because its primary logs the stop. */
-  readonly log?: Logger | undefined;
+  readonly log?: Log | undefined;
   readonly end: () => Promise<void>;
 }
 
@@ -24,13 +25,13 @@ export function stopOnSignal(close: () => Promise<void>, { log, end }: StopLog):
   let stopping = false;
   const closeAll = async (): Promise<void> => {
     await close();
-    log?.info('stopped');
+    log?.('info', 'stopped');
     await end();
   };
   const stop: Stop = (exitCode, reason) => {
     if (stopping) return;
     stopping = true;
-    log?.info({ reason }, 'stopping');
+    log?.('info', 'stopping', { reason });
     closeAll().then(() => process.exit(exitCode), fail);
   };
   const onSignal = (signal: NodeJS.Signals): void => {
@@ -47,14 +48,14 @@ export function stopOnSignal(close: () => Promise<void>, { log, end }: StopLog):
  * Counts and logs errors that no code caught. A rejected promise harms no other request. After an exception the state
  * of the process is unknown: it answers the requests in flight and exits, so that a new process can replace it.
  */
-export function handleUncaught(count: () => void, log: Logger, stop: Stop): void {
+export function handleUncaught(count: () => void, log: Log, stop: Stop): void {
   process.on('unhandledRejection', (error) => {
     count();
-    log.error({ err: error }, 'unhandled rejection');
+    log('error', 'unhandled rejection', thrown(error));
   });
   process.on('uncaughtException', (error) => {
     count();
-    log.fatal({ err: error }, 'uncaught exception: stopping');
+    log('fatal', 'uncaught exception: stopping', thrown(error));
     stop(1, 'an uncaught exception');
   });
 }

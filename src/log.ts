@@ -1,5 +1,5 @@
 /** Writes a line for operators. `fields` are added to the line beside the message. Callers never pass a key. */
-export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void;
+export type Log = (level: 'info' | 'warn' | 'error' | 'fatal', message: string, fields?: object) => void;
 
 /**
  * The time within which the same reason is not logged again, in milliseconds: some things fail now and then for hours.

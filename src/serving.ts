@@ -26,7 +26,7 @@ import { type Config, isProduction } from './settings/config.ts';
 import { cursorSecretOf } from './settings/cursor-secret.ts';
 import { tokenIn } from './settings/setting-files.ts';
 import { currentRoute } from './settings/tls-settings.ts';
-import { createLog, type Journal } from './telemetry/log.ts';
+import { createLog, type Journal, thrown } from './telemetry/log.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { complain, takeForeignLines } from './telemetry/start-lines.ts';
 import type { RunningTracing } from './telemetry/tracing/start.ts';
@@ -55,10 +55,10 @@ export interface Task extends Orders {
 /** Serves from this process, and stops on a signal. Resolves when it listens. */
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
   const journal = openLog(orders.config, false, environment);
-  const { log, plainLog } = journal;
-  const remote = await followRemote(orders.config, plainLog);
-  const tenants = followKeys(orders.config, { environment, remote, log: plainLog });
-  const starting = startServing(orders, environment, { log, plainLog, remote });
+  const { log } = journal;
+  const remote = await followRemote(orders.config, log);
+  const tenants = followKeys(orders.config, { environment, remote, log });
+  const starting = startServing(orders, environment, { log, remote });
   // The process already serves before its start is complete.
   const end = stopOnSignal(async () => {
     await (await starting).stop();
@@ -81,20 +81,20 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
 /** Serves from worker processes, and stops them on a signal. Resolves when they listen. */
 export async function lead({ config, site, environment, close }: Task): Promise<Started> {
   const journal = openLog(config, true, environment);
-  const { log, plainLog } = journal;
-  const remote = await followRemote(config, plainLog);
-  const tenants = followKeys(config, { environment, remote, log: plainLog });
-  const redis = config.budget && connectRedis(config.persisted, plainLog);
+  const { log } = journal;
+  const remote = await followRemote(config, log);
+  const tenants = followKeys(config, { environment, remote, log });
+  const redis = config.budget && connectRedis(config.persisted, log);
   const starting = startWorkers({
     workers: config.workers,
     orders: { config, site },
     store: createMemoryStore(),
     tenants,
     remote,
-    budget: sharedBudget(config, { upstreamUrl: site.upstreamUrl, redis, log: plainLog }),
+    budget: sharedBudget(config, { upstreamUrl: site.upstreamUrl, redis, log }),
     redis,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
-    log: plainLog,
+    log,
   });
   // The first worker serves before all have started.
   const end = stopOnSignal(async () => {
@@ -121,9 +121,9 @@ export async function lead({ config, site, environment, close }: Task): Promise<
 export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
   const link = new PrimaryLink();
   const orders = await link.orders;
-  const { log, plainLog, end: endLog } = openLog(orders.config, true, environment);
+  const { log, end: endLog } = openLog(orders.config, true, environment);
   try {
-    const starting = startServing(orders, environment, { log, plainLog, remote: link.manifests }, link);
+    const starting = startServing(orders, environment, { log, remote: link.manifests }, link);
     const end = stopOnSignal(async () => (await starting).stop(), { end: endLog });
     const { gateway, url, checked } = await starting;
     handleUncaught(gateway.metrics.unexpected, log, end);
@@ -144,7 +144,7 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
 /** Opens the log of a process. In production, nothing else is printed. */
 function openLog(config: Config, isShared: boolean, environment: NodeJS.ProcessEnv): Journal {
   const journal = createLog(config, isShared);
-  if (isProduction(environment)) takeForeignLines(journal.plainLog);
+  if (isProduction(environment)) takeForeignLines(journal.log);
   return journal;
 }
 
@@ -157,19 +157,18 @@ interface Serving extends Pick<Started, 'url'> {
 }
 
 /** Collaborators of a process that serves. */
-interface ServingParts extends Pick<Journal, 'log' | 'plainLog'> {
+interface ServingParts extends Pick<Journal, 'log'> {
   readonly remote: RemoteManifests | undefined;
 }
 
 async function startServing(
   { config, site: { upstreamUrl, demoKey } }: Orders,
   environment: NodeJS.ProcessEnv,
-  { log, plainLog, remote }: ServingParts,
+  { log, remote }: ServingParts,
   link?: PrimaryLink,
 ): Promise<Serving> {
-  const adminToken =
-    config.adminTokenFile === undefined ? undefined : followAdminToken(config.adminTokenFile, plainLog);
-  const tracing = config.traces ? await startTraces(environment, upstreamUrl, plainLog) : undefined;
+  const adminToken = config.adminTokenFile === undefined ? undefined : followAdminToken(config.adminTokenFile, log);
+  const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
   const gateway = await createGateway({
     ...config,
     ...sharedOver(link, config, remote),
@@ -177,8 +176,8 @@ async function startServing(
     cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
     demoKey,
     tracing: tracing?.tracing,
-    report: (error) => log.error({ err: error }, 'unexpected error'),
-    log: plainLog,
+    report: (error) => log('error', 'unexpected error', thrown(error)),
+    log,
   });
   link?.onTenants(gateway.takeTenants);
   const { port, host, stopDelayMs, compression } = config;

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { isatty } from 'node:tty';
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { pino } from 'pino';
 import type { Log } from '../log.ts';
 import { createTerminal } from './terminal.ts';
 
@@ -34,9 +34,7 @@ const endTimeoutMs = 1000;
 
 /** A log that can be ended. */
 export interface Journal {
-  readonly log: Logger;
-  /** Writes the same lines several times as fast, for plain data only. It is used for the line of each operation. */
-  readonly plainLog: Log;
+  readonly log: Log;
   /**
    * Resolves when every line has been written, or when the time for the reader is over. Nothing is logged after that.
    */
@@ -57,9 +55,11 @@ export interface LogOptions {
  */
 export function createLog({ logLevel: level, logStyle }: LogOptions, isShared: boolean): Journal {
   if (logStyle === 'text' || (logStyle === undefined && isatty(standardOutput))) {
-    const log = pino({ level }, createTerminal());
-    const plainLog: Log = (severity, message, fields = {}) => log[severity](fields, message);
-    return { log, plainLog, end: () => Promise.resolve() };
+    const terminal = pino({ level }, createTerminal());
+    return {
+      log: (severity, message, fields = {}) => terminal[severity](fields, message),
+      end: () => Promise.resolve(),
+    };
   }
   const maxWrite = isShared ? indivisibleBytes : 2 * batchLength;
   const destination = pino.destination({ sync: false, maxWrite, maxLength: longestBacklog });
@@ -67,7 +67,9 @@ export function createLog({ logLevel: level, logStyle }: LogOptions, isShared: b
   const pass = (batch: string): void => {
     if (!isEnding) destination.write(batch);
   };
-  const lines = isShared ? createBatches(indivisibleBytes, bytesOf, pass) : createBatches(batchLength, lengthOf, pass);
+  const lines = isShared
+    ? createLines(indivisibleBytes, (line) => Buffer.byteLength(line), pass)
+    : createLines(batchLength, (line) => line.length, pass);
   process.on('exit', () => {
     lines.flush();
     if (!isEnding) destination.flushSync();
@@ -80,98 +82,74 @@ export function createLog({ logLevel: level, logStyle }: LogOptions, isShared: b
       destination.once('finish', resolve);
       destination.end();
     });
-  const log = pino({ level }, lines);
-  return { log, plainLog: createPlainLog(log, lines), end };
+  return { log: createJsonLog(level, lines), end };
 }
 
 /**
- * Makes a log that writes lines in pino's form. pino examines each field of every line, which would take a thirtieth of
- * a small operation. Fields are read later, so they must not change.
+ * Makes a log that writes lines in pino's form, for plain data only. pino examines each field of every line, which would
+ * take a thirtieth of a small operation. Fields are read later, so they must not change.
  */
-export function createPlainLog(log: Logger, lines: Pick<Batches, 'defer'>): Log {
+export function createJsonLog(level: string, lines: Pick<Lines, 'add'>): Log {
   const { values } = pino.levels;
+  // The level `silent` has no number.
+  const least = values[level] ?? Number.POSITIVE_INFINITY;
   const origin = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
   return (severity, message, fields = {}) => {
-    if (!log.isLevelEnabled(severity)) return;
+    const number = values[severity] ?? 0;
+    if (number < least) return;
     const time = Date.now();
-    lines.defer(() => {
+    lines.add(() => {
       const members = JSON.stringify({ ...fields, msg: message }).slice(1);
-      return `{"level":${values[severity]},"time":${time},${origin},${members}\n`;
+      return `{"level":${number},"time":${time},${origin},${members}\n`;
     });
   };
 }
 
+/** The fields of a line about what was thrown, with its stack. */
+export function thrown(error: unknown): object {
+  return { err: error instanceof Error ? pino.stdSerializers.err(error) : error };
+}
+
 /** Lines that are gathered for one write. */
-export interface Batches extends DestinationStream {
-  /** Takes a line that is formatted together with others. It stays before any line that is written later. */
-  readonly defer: (make: () => string) => void;
+export interface Lines {
+  /** Takes a line, which is formatted later together with others. */
+  readonly add: (make: () => string) => void;
   /** Passes on the waiting lines. */
   readonly flush: () => void;
 }
 
-/**
- * Gathers lines before pino's own destination, which measures its whole buffer again for each line. That would cost
- * more than the rest of a small operation. A batch has at most the size `most`, unless a single line is larger.
- */
-export function createBatches(most: number, sizeOf: (line: string) => number, pass: (batch: string) => void): Batches {
-  const batch = createBatch(most, sizeOf, pass);
-  const deferred: (() => string)[] = [];
+/** Gathers lines. A batch has at most the size `most`, unless a single line is larger. */
+export function createLines(most: number, sizeOf: (line: string) => number, pass: (batch: string) => void): Lines {
+  const waiting: (() => string)[] = [];
   let timer: NodeJS.Timeout | undefined;
-  const addDeferred = (): void => {
-    for (const make of deferred.splice(0)) batch.add(make());
+  let batch = '';
+  let size = 0;
+  const passOn = (): void => {
+    if (batch !== '') pass(batch);
+    batch = '';
+    size = 0;
+  };
+  const format = (): void => {
+    for (const make of waiting.splice(0)) {
+      const line = make();
+      const more = sizeOf(line);
+      if (size + more > most) passOn();
+      batch += line;
+      size += more;
+      if (size >= most) passOn();
+    }
   };
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    addDeferred();
-    batch.end();
-  };
-  const flushSoon = (): void => {
-    timer ??= setTimeout(flush, longestWaitMs).unref();
+    format();
+    passOn();
   };
   return {
     flush,
-    write: (line) => {
-      addDeferred();
-      batch.add(line);
-      flushSoon();
-    },
-    defer: (make) => {
-      if (deferred.push(make) >= madeTogether) addDeferred();
-      flushSoon();
+    add: (make) => {
+      if (waiting.push(make) >= madeTogether) format();
+      timer ??= setTimeout(flush, longestWaitMs).unref();
     },
   };
-}
-
-/** Makes the batch that lines are added to. When it is full or ended, it is passed on and the next batch begins. */
-function createBatch(
-  most: number,
-  sizeOf: (line: string) => number,
-  pass: (batch: string) => void,
-): { readonly add: (line: string) => void; readonly end: () => void } {
-  let text = '';
-  let size = 0;
-  const end = (): void => {
-    if (text !== '') pass(text);
-    text = '';
-    size = 0;
-  };
-  return {
-    end,
-    add: (line) => {
-      const more = sizeOf(line);
-      if (size + more > most) end();
-      text += line;
-      size += more;
-      if (size >= most) end();
-    },
-  };
-}
-
-function bytesOf(line: string): number {
-  return Buffer.byteLength(line);
-}
-
-function lengthOf(line: string): number {
-  return line.length;
 }

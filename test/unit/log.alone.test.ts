@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import { createBatches, createPlainLog } from '../../src/telemetry/log.ts';
+import { createJsonLog, createLines } from '../../src/telemetry/log.ts';
 
 const bytesOf = (line: string): number => Buffer.byteLength(line);
 
 test.each(['a', 'é', '漢', '🙂'])('lines of %s are gathered by their bytes, in order, and none is cut', (letter) => {
   const passed: string[] = [];
-  const batches = createBatches(100, bytesOf, (batch) => void passed.push(batch));
+  const batches = createLines(100, bytesOf, (batch) => void passed.push(batch));
   const lines = Array.from({ length: 50 }, (_, index) => `${letter.repeat(index % 9)}${index}\n`);
-  for (const line of lines) batches.write(line);
+  for (const line of lines) batches.add(() => line);
   batches.flush();
   expect(passed.join('')).toBe(lines.join(''));
   expect(passed.filter((batch) => Buffer.byteLength(batch) > 100 || !batch.endsWith('\n'))).toEqual([]);
@@ -17,25 +17,25 @@ test.each(['a', 'é', '漢', '🙂'])('lines of %s are gathered by their bytes, 
 
 test('a line that is larger than a batch goes alone', () => {
   const passed: string[] = [];
-  const batches = createBatches(10, bytesOf, (batch) => void passed.push(batch));
-  for (const line of ['one\n', '漢漢漢漢\n', 'two\n']) batches.write(line);
+  const batches = createLines(10, bytesOf, (batch) => void passed.push(batch));
+  for (const line of ['one\n', '漢漢漢漢\n', 'two\n']) batches.add(() => line);
   batches.flush();
   expect(passed).toEqual(['one\n', '漢漢漢漢\n', 'two\n']);
 });
 
 test('a line stands in the log as pino writes it', () => {
   const written: string[] = [];
-  const lines = createBatches(1, bytesOf, (line) => void written.push(line));
-  const log = pino({ level: 'info' }, lines);
-  const plainLog = createPlainLog(log, lines);
+  const lines = createLines(1, bytesOf, (line) => void written.push(line));
+  const byPino = pino({ level: 'info' }, { write: (line) => void written.push(line) });
+  const log = createJsonLog('info', lines);
   for (const fields of [
     {},
     { count: 1, absent: undefined, text: 'a "b"\n\u2028', list: ['c'], none: null, share: 0.5 },
   ]) {
-    log.warn(fields, 'told');
-    plainLog('warn', 'told', fields);
+    byPino.warn(fields, 'told');
+    log('warn', 'told', fields);
+    lines.flush();
   }
-  lines.flush();
   const untimed = written.map((line) => line.replace(/"time":\d+/, '"time":0'));
   expect(untimed).toHaveLength(4);
   expect([untimed[1], untimed[3]]).toEqual([untimed[0], untimed[2]]);
@@ -43,35 +43,32 @@ test('a line stands in the log as pino writes it', () => {
 
 test('a line below the level of the log is not written', () => {
   const written: string[] = [];
-  const lines = createBatches(1, bytesOf, (line) => void written.push(line));
-  const plainLog = createPlainLog(pino({ level: 'warn' }, lines), lines);
-  plainLog('info', 'operation');
-  plainLog('error', 'fault');
+  const lines = createLines(1, bytesOf, (line) => void written.push(line));
+  const log = createJsonLog('warn', lines);
+  log('info', 'operation');
+  log('error', 'fault');
   lines.flush();
   expect(written.map((line): unknown => JSON.parse(line))).toMatchObject([{ level: 50, msg: 'fault' }]);
 });
 
-test('lines that are made together stand in the log in the order in which they were made and written', () => {
+test('lines that are made together stand in the log in the order in which they were logged', () => {
   const passed: string[] = [];
-  const batches = createBatches(1_000_000, bytesOf, (batch) => void passed.push(batch));
+  const batches = createLines(1_000_000, bytesOf, (batch) => void passed.push(batch));
   const lines = Array.from({ length: 500 }, (_, index) => `${index}\n`);
-  for (const [index, line] of lines.entries()) {
-    if (index % 150 === 0) batches.write(line);
-    else batches.defer(() => line);
-  }
+  for (const line of lines) batches.add(() => line);
   batches.flush();
   expect(passed).toEqual([lines.join('')]);
 });
 
 test('a line keeps the time at which it was logged, and not that at which it was made', () => {
   const written: string[] = [];
-  const lines = createBatches(1, bytesOf, (line) => void written.push(line));
-  const plainLog = createPlainLog(pino({ level: 'info' }, lines), lines);
+  const lines = createLines(1, bytesOf, (line) => void written.push(line));
+  const log = createJsonLog('info', lines);
   vi.useFakeTimers({ now: 1000 });
   try {
-    plainLog('info', 'first');
+    log('info', 'first');
     vi.setSystemTime(2000);
-    plainLog('info', 'second');
+    log('info', 'second');
     lines.flush();
   } finally {
     vi.useRealTimers();
