@@ -44,15 +44,13 @@ const titles: Readonly<Record<Sharing, string>> = {
 /** The table of all cases. */
 export function fleetTable({ size, figures }: Fleet): string {
   const head = [
-    'Gateways, and what they share in Redis',
+    'Gateways and what they share',
     'operations',
     'refused',
     'REST calls',
     `in the busiest minute (limit ${number(size.limit.calls)})`,
     'calls saved by sharing',
     'commands a second',
-    'core of Redis',
-    'memory',
   ];
   return table(
     head,
@@ -71,8 +69,6 @@ function rowOf(one: FleetFigures, { seconds, outage }: FleetSize): readonly stri
     number(one.mostCalls),
     inRedis(number(one.found)),
     inRedis(number(one.commands / seconds)),
-    inRedis(percent(one.redisMs / 1000 / seconds)),
-    inRedis(`${number(one.redisBytes / 1024)} KiB`),
   ];
 }
 
@@ -113,10 +109,12 @@ function notesOf(fleet: Fleet): string {
   if (largest === undefined) throw new Error('expected a case with one Redis');
   const commands = largest.commands / largest.operations;
   const each = (1000 * largest.redisMs) / largest.operations;
-  return `- An operation takes ${number(commands)} commands and ${number(each)} µs of Redis, so one Redis carries some ${number(Math.round(1e4 / each) * 100)} a second.
+  const kibibytes = Math.max(...figures.map(({ redisBytes }) => redisBytes)) / 1024;
+  return `- An operation takes ${number(commands)} commands and ${number(each)} µs of Redis. So one Redis carries some ${number(Math.round(1e4 / each) * 100)} a second.
+- Redis held at most ${number(kibibytes)} KiB.
 - ${outageOf(fleet)}
-- Measured on ${machine.date}, Node ${machine.node}: ${machine.processor}, ${machine.cores} cores, ${number(size.seconds)} seconds each.
-  The machine was busy: with ${largest.gateways} gateways, Redis was late ${number(largest.losses)} times.`;
+- Measured on ${machine.date}: ${machine.processor}, ${machine.cores} cores, ${number(size.seconds)} seconds each. The machine was busy: with
+  ${largest.gateways} gateways, Redis was late ${number(largest.losses)} times.`;
 }
 
 /** The facts of an outage. */
