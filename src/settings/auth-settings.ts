@@ -16,36 +16,26 @@ import { safeUrlIn, shownUrl } from './urls.ts';
 export const authSettings = {
   auth: required(
     'AUTH',
-    oneOf('Credential of callers: forward takes their own API key, jwt a token of an identity provider', 'forward', [
+    oneOf('Credential of callers: their API key (forward), or a token of an identity provider (jwt)', 'forward', [
       'forward',
       'jwt',
     ]),
   ),
-  keySet: optional('JWT_JWKS', keySet('Public keys that tokens are verified with')),
-  issuer: optional('JWT_ISSUER', text('The `iss` of every token', undefined, 'the `iss` of the tokens, to the letter')),
-  audience: optional(
-    'JWT_AUDIENCE',
-    text('The `aud` of every token, or one of several in it', undefined, 'a text that the `aud` of the tokens has'),
-  ),
-  tenantClaim: required(
-    'JWT_TENANT_CLAIM',
-    text('Claim of a token that names its tenant', 'tenant', 'the name of a claim'),
-  ),
+  keySet: optional('JWT_JWKS', keySet('Public keys that verify tokens')),
+  issuer: optional('JWT_ISSUER', text('Issuer of the tokens', undefined, 'the `iss` of the tokens, to the letter')),
+  audience: optional('JWT_AUDIENCE', text('Audience of the tokens', undefined, 'an `aud` of every token')),
+  tenantClaim: required('JWT_TENANT_CLAIM', text('Claim that names the tenant', 'tenant', 'the name of a claim')),
   rolesClaim: optional(
     'JWT_ROLES_CLAIM',
     text(
-      'Claim of a token that names the roles of its user. Required if UPSTREAM_KEYS has roles',
+      'Claim that names the roles of users. Required if UPSTREAM_KEYS has roles',
       undefined,
       'the name of a claim, or a path such as realm_access.roles',
     ),
   ),
   tenants: optional(
     'UPSTREAM_KEYS',
-    secretFile(
-      'JSON file with the key of each tenant, and what the tenant may reach',
-      'the path of a JSON file',
-      jsonIn,
-    ),
+    secretFile('JSON file with the key and the rights of each tenant', 'the path of a JSON file', jsonIn),
   ),
 };
 
@@ -104,7 +94,7 @@ function keySet(meaning: string): Kind<string> {
   return {
     fallback: undefined,
     meaning,
-    expected: 'an https URL (http on loopback only), or the path of a JSON Web Key Set with public keys',
+    expected: 'an https URL (http on loopback only), or the path of a JSON Web Key Set',
     // A value that is not a URL may be a secret that tokens are signed with.
     shown: (source) => (isUrl(source) ? shownUrl(source) : undefined),
     read: (source) => (isUrl(source) ? safeUrlIn(source)?.href : keySetFile(source)),

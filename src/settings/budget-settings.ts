@@ -13,16 +13,16 @@ export const budgetSettings = {
   ),
   share: required(
     'UPSTREAM_BUDGET_SHARE',
-    whole('Percent of each window of UPSTREAM_BUDGET that one user may use, with AUTH=jwt', '100', 1, 100),
+    whole('Percent of each window that one user may use, with AUTH=jwt', '100', 1, 100),
   ),
   agentShare: required(
     'MCP_BUDGET_SHARE',
-    whole('Percent of each window that all agents of a key together may use', '50', 1, 100),
+    whole('Percent of each window that the agents of a key may use together', '50', 1, 100),
   ),
   replicas: optional(
     'UPSTREAM_BUDGET_REPLICAS',
     whole(
-      'Number of gateways that divide the budget while Redis cannot be asked. Required with UPSTREAM_BUDGET and REDIS_URL',
+      'Gateways that divide the budget while Redis is down. Required with UPSTREAM_BUDGET and REDIS_URL',
       undefined,
       1,
       1000,

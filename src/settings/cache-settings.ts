@@ -15,18 +15,10 @@ const longest = 86_400;
 
 /** Settings of the cache of REST answers. */
 export const cacheSettings = {
-  ttls: optional(
-    'CACHE_TTL',
-    secondsByNoun('Seconds for which REST answers of each kind are cached. Default: none are'),
-  ),
+  ttls: optional('CACHE_TTL', secondsByNoun('Seconds for which REST answers are cached. Default: none')),
   staleSeconds: required(
     'CACHE_STALE',
-    whole(
-      'Seconds after CACHE_TTL for which a cached answer is still used, while a newer one is read',
-      '600',
-      0,
-      604_800,
-    ),
+    whole('Seconds after CACHE_TTL in which an old answer is used while a new one is read', '600', 0, 604_800),
   ),
   mebibytes: required('CACHE_MAX_MB', whole('Most MiB of cached answers in a process', '64', 1, 65_536)),
 };
@@ -45,7 +37,7 @@ function secondsByNoun(meaning: string): Kind<Readonly<Record<string, number>>> 
   return {
     fallback: undefined,
     meaning,
-    expected: `kinds (${nouns}), each at most once and with seconds from 1 to ${longest}, such as projects=60 events=5`,
+    expected: `seconds from 1 to ${longest} for ${nouns}, such as projects=60 events=5`,
     read: parse,
   };
 }

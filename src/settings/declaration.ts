@@ -13,28 +13,20 @@ import { baseUrl, origins } from './urls.ts';
 /** Settings of the process: its ports, its workers and its upstream. */
 const processSettings = {
   port: required('PORT', whole('Port of the gateway. 0 takes a free one', '4000', 0, 65_535)),
-  metricsPort: optional(
-    'METRICS_PORT',
-    whole('Port of `/metrics`. Default: the port of the gateway', undefined, 1, 65_535),
-  ),
+  metricsPort: optional('METRICS_PORT', whole('Port of `/metrics`. Default: PORT', undefined, 1, 65_535)),
   adminTokenFile: optional(
     'ADMIN_TOKEN_FILE',
     secretFile(
-      'File with the token for `/admin/` on METRICS_PORT. Without it, there is no `/admin/`',
-      'the path of a file with one token, of at least 32 ASCII characters without blanks',
+      'File with the token for `/admin/` on METRICS_PORT. Default: no `/admin/`',
+      'the path of a file with a token of at least 32 ASCII characters',
       adminTokenIn,
     ),
   ),
-  host: required(
-    'HOST',
-    text('Address that the gateway listens on', '127.0.0.1', 'an address or a name of this machine'),
-  ),
-  workers: required('WORKERS', workerCount('Number of processes that serve. auto starts one for each core', '1')),
+  host: required('HOST', text('Address to listen on', '127.0.0.1', 'an address or name of this machine')),
+  workers: required('WORKERS', workerCount('Number of processes. auto is one for each core', '1')),
   upstreamUrl: optional(
     'UPSTREAM_URL',
-    baseUrl(
-      'URL of the REST API. embedded starts the embedded workspace, and is the default unless NODE_ENV=production',
-    ),
+    baseUrl('URL of the REST API. embedded serves example data. Default: embedded, but none with NODE_ENV=production'),
   ),
 };
 
@@ -46,13 +38,13 @@ const operationSettings = {
   explain: optional(
     'EXPLAIN',
     onOff(
-      'Lets clients see the REST calls of their operations. Default: on with the embedded workspace, else off',
+      'Shows clients the REST calls of their operations. Default: on with UPSTREAM_URL=embedded, else off',
       undefined,
     ),
   ),
   driftSampleRate: required(
     'DRIFT_SAMPLE_RATE',
-    fraction('Share of operations whose REST answers are compared with the OpenAPI document', '0.01'),
+    fraction('Share of operations whose answers are compared with the OpenAPI document', '0.01'),
   ),
   cursorSecret,
   logLevel: required('LOG_LEVEL', oneOf('Least severe lines that are logged', 'info', logLevels)),
@@ -64,11 +56,8 @@ const operationSettings = {
 
 /** Settings of subscriptions. */
 const liveSettings = {
-  isOn: required('LIVE', onOff('Lets clients follow new events by subscriptions', 'off')),
-  pollMs: required(
-    'LIVE_POLL_SECONDS',
-    seconds('Seconds between two polls of the upstream for new events', '10', 2, 3600),
-  ),
+  isOn: required('LIVE', onOff('Lets clients subscribe to new events', 'off')),
+  pollMs: required('LIVE_POLL_SECONDS', seconds('Seconds between two polls for new events', '10', 2, 3600)),
   maxStreams: required('MAX_STREAMS', whole('Most open subscriptions of a process', '1000', 1, 100_000)),
   maxStreamsPerCaller: required(
     'MAX_STREAMS_PER_CALLER',
@@ -80,7 +69,7 @@ const liveSettings = {
 const costSettings = {
   operationDeadlineMs: required(
     'OPERATION_DEADLINE_MS',
-    whole('Longest time of an operation in milliseconds, with its retries and waits', '8000', 1, 600_000),
+    whole('Milliseconds for an operation, with retries and waits', '8000', 1, 600_000),
   ),
   maxPageSize: required(
     'MAX_PAGE_SIZE',
@@ -113,26 +102,23 @@ const costSettings = {
 const edgeSettings = {
   graphiql: optional(
     'GRAPHIQL',
-    onOff('Shows GraphiQL to browsers. Default: on, but off with NODE_ENV=production', undefined),
+    onOff('Shows GraphiQL to browsers. Default: on, off with NODE_ENV=production', undefined),
   ),
-  corsOrigins: optional('CORS_ORIGINS', origins('Origins whose pages may call the gateway. Default: its own only')),
+  corsOrigins: optional('CORS_ORIGINS', origins('Origins whose pages may call the gateway. Default: its own')),
   corsHeaders: optional(
     'CORS_HEADERS',
     headerNames('Headers that these pages may send beside those of GraphQL clients and tracing'),
   ),
-  incremental: required(
-    'INCREMENTAL',
-    onOff('Sends the fields below `@defer` later, to clients that ask for it', 'on'),
-  ),
-  compression: required('COMPRESSION', onOff('Compresses answers above 1 KB for clients that ask for it', 'on')),
+  incremental: required('INCREMENTAL', onOff('Sends fields below `@defer` later', 'on')),
+  compression: required('COMPRESSION', onOff('Compresses answers above 1 KB with br or gzip', 'on')),
   stopDelayMs: required(
     'STOP_DELAY_MS',
-    whole('Milliseconds after SIGTERM in which the gateway still takes requests', '500', 0, 60_000),
+    whole('Milliseconds after SIGTERM in which requests are taken', '500', 0, 60_000),
   ),
   introspection: optional(
     'INTROSPECTION',
     onOff(
-      'Lets clients read the schema. Default: on, but off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
+      'Lets clients read the schema. Default: on, off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
       undefined,
     ),
   ),
@@ -163,39 +149,32 @@ const documentLimits = {
 
 /** Settings of the embedded workspace, and of the faults that it can simulate for tests and demonstrations. */
 const workspaceSettings = {
-  port: required(
-    'WORKSPACE_PORT',
-    whole('Port of the embedded workspace on this machine. 0 takes a free one', '4001', 0, 65_535),
-  ),
+  port: required('WORKSPACE_PORT', whole('Port of the embedded workspace. 0 takes a free one', '4001', 0, 65_535)),
   database: optional(
     'WORKSPACE_DB',
-    text('File with the data of the embedded workspace. Default: only memory has it', undefined, 'a path'),
+    text('File with the data of the workspace. Default: memory only', undefined, 'a path'),
   ),
   latencyMs: required(
     'WORKSPACE_LATENCY_MS',
-    whole('Milliseconds by which the workspace delays each answer', '0', 0, 60_000),
+    whole('Milliseconds by which the workspace delays answers', '0', 0, 60_000),
   ),
   errorRate: required('WORKSPACE_ERROR_RATE', fraction('Share of requests that the workspace answers with 503', '0')),
   pageCap: optional('WORKSPACE_PAGE_CAP', whole('Most rows in a page of the workspace', undefined, 1, 10_000)),
   rates: optional(
     'WORKSPACE_RATES',
-    windows('Most requests of a key for each surface, before the workspace answers 429. Default: no limit'),
+    windows('Most requests of a key to the workspace for each surface. Default: no limit'),
   ),
   eventsPerMinute: required(
     'WORKSPACE_EVENTS_PER_MINUTE',
-    whole('Events that each example project captures by itself in a minute', '0', 0, 600),
+    whole('Events that each example project captures in a minute', '0', 0, 600),
   ),
   eventsNext: required(
     'WORKSPACE_EVENTS_NEXT',
-    oneOf(
-      'Parameter in the `next` of events: offset as in the OpenAPI document, before as in the hosted service',
-      'offset',
-      ['offset', 'before'],
-    ),
+    oneOf('Parameter in the `next` of events. The hosted service uses `before`', 'offset', ['offset', 'before']),
   ),
   dialect: required(
     'WORKSPACE_DIALECT',
-    oneOf('Form of the answers of the workspace: the OpenAPI document, or the hosted service in a year', 'document', [
+    oneOf('Answers of the workspace: as in the OpenAPI document, or in a year of the hosted service', 'document', [
       'document',
       '2024',
       '2026',

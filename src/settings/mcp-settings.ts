@@ -8,7 +8,7 @@ import { publicUrl } from './urls.ts';
 
 /** The settings of the endpoint for agents. */
 export const mcpSettings = {
-  tools: optional('MCP_TOOLS', toolNames('Listed operations that agents may use as tools at `/mcp`. Default: none')),
+  tools: optional('MCP_TOOLS', toolNames('Listed operations that agents may use at `/mcp`. Default: none')),
   publicUrl: optional(
     'PUBLIC_URL',
     publicUrl('URL under which clients reach the gateway. Required with MCP_TOOLS and AUTH=jwt'),
@@ -37,7 +37,7 @@ function toolNames(meaning: string): Kind<ToolNames> {
   return {
     fallback: undefined,
     meaning,
-    expected: 'names of operations, separated by commas, or * for every query that has a name',
+    expected: 'names of operations, separated by commas, or * for every named query',
     read: (source) => {
       const names = source.split(',').map((name) => name.trim());
       const wrong = names.find((name) => name !== '*' && !/^[A-Za-z_]\w{0,127}$/.test(name));

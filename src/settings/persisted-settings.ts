@@ -12,18 +12,15 @@ import { hasCredentials, safeUrlIn, shownUrls } from './urls.ts';
 
 /** Settings of persisted documents and of the store for those that clients register. */
 export const persistedSettings = {
-  files: optional('PERSISTED_DOCUMENTS', manifests('Manifests of the documents that clients send by id')),
+  files: optional('PERSISTED_DOCUMENTS', manifests('Manifests of listed documents')),
   tokenFile: optional(
     'PERSISTED_DOCUMENTS_TOKEN_FILE',
-    secretFile(
-      'File with the token that the gateway sends to the URLs of PERSISTED_DOCUMENTS',
-      'the path of a file with a token',
-    ),
+    secretFile('File with the bearer token for the URLs of PERSISTED_DOCUMENTS', 'the path of a file with a token'),
   ),
   mode: required(
     'PERSISTED_DOCUMENTS_MODE',
     oneOf(
-      '`off` ignores manifests. `allow` runs all documents. `log` also logs those not listed. `only` refuses them, and is the default with AUTH=jwt',
+      '`off` ignores manifests. `allow` runs all documents. `log` also logs unlisted ones. `only` refuses them, and is the default with AUTH=jwt',
       'allow',
       documentModes,
     ),
@@ -31,14 +28,11 @@ export const persistedSettings = {
   strict: required('PERSISTED_DOCUMENTS_STRICT', onOff('Stops the start if a listed document is not valid', 'off')),
   getMaxAge: required(
     'PERSISTED_GET_MAX_AGE',
-    whole('Seconds for which clients may keep the answer of a GET by id', '0', 0, 31_536_000),
+    whole('Seconds for which clients may keep answers of GET by id', '0', 0, 31_536_000),
   ),
   automatic: optional(
     'APQ',
-    onOff(
-      'Lets clients register documents by hash. Default: on, but off with PERSISTED_DOCUMENTS_MODE=only',
-      undefined,
-    ),
+    onOff('Lets clients register documents by hash. Default: on, off with PERSISTED_DOCUMENTS_MODE=only', undefined),
   ),
   ...redisSettings,
 };
@@ -84,8 +78,7 @@ function manifests(meaning: string): Kind<string> {
   return {
     fallback: undefined,
     meaning,
-    expected:
-      'paths of files or folders, globs such as manifests/*.json, or https URLs (http on loopback only), separated by commas',
+    expected: 'paths of files or folders, globs, or https URLs (http on loopback only), separated by commas',
     shown: (source) => (/:\/\/|@/.test(source) ? shownUrls(source) : JSON.stringify(source)),
     read: (source) => {
       if (hasCredentials(source)) return undefined;

@@ -8,18 +8,15 @@ import { redisUrl } from './urls.ts';
 export const redisSettings = {
   redisUrl: optional(
     'REDIS_URL',
-    redisUrl('Redis in which gateways share documents, budgets and the cache. Default: each keeps its own'),
+    redisUrl('Redis in which gateways share documents, budgets and the cache. Default: none'),
   ),
   redisAuthorities: optional('REDIS_CA', pemFile('PEM file with more certificate authorities for Redis')),
   redisPasswordFile: optional(
     'REDIS_PASSWORD_FILE',
-    secretFile(
-      'File with the password of Redis, which is read at each connect. REDIS_URL then has none',
-      'the path of a file with a password',
-    ),
+    secretFile('File with the password of Redis, read at each connect', 'the path of a file with a password'),
   ),
   redisSentinelPassword: optional('REDIS_SENTINEL_PASSWORD', {
-    ...text('Password of the Sentinels in REDIS_URL', undefined, 'a password'),
+    ...text('Password of the Sentinels', undefined, 'a password'),
     shown: nothing,
   }),
 };

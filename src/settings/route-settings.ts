@@ -8,12 +8,12 @@ import { proxyUrl } from './urls.ts';
 const proxies = {
   https: optional('HTTPS_PROXY', proxyUrl('Proxy to an https upstream')),
   http: optional('HTTP_PROXY', proxyUrl('Proxy to an http upstream')),
-  all: optional('ALL_PROXY', proxyUrl('Proxy to an upstream for whose scheme no other proxy is set')),
+  all: optional('ALL_PROXY', proxyUrl('Proxy to an upstream if its scheme has none')),
   none: optional('NO_PROXY', {
     ...text(
-      'Hosts that the gateway reaches without a proxy. * means all',
+      'Hosts that are reached without a proxy',
       undefined,
-      'names (with their subdomains), addresses or CIDR blocks, with or without a port, separated by commas',
+      'names, addresses or CIDR blocks, separated by commas, or * for all',
     ),
     shared: true,
   }),

@@ -10,7 +10,7 @@ export const tlsSettings = {
   authorities: optional('UPSTREAM_CA', pemFile('PEM file with more certificate authorities for the upstream')),
   certificate: optional(
     'UPSTREAM_CLIENT_CERT',
-    pemFile('PEM file with the certificate for the upstream, and then its intermediate certificates'),
+    pemFile('PEM file with the client certificate, then its intermediate certificates'),
   ),
   key: optional('UPSTREAM_CLIENT_KEY', keyFile('PEM file with the private key of UPSTREAM_CLIENT_CERT')),
 };

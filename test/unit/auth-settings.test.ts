@@ -33,9 +33,9 @@ test('with tokens the keys are read from the file, and only listed documents are
 });
 
 test.each([
-  ['JWT_JWKS', 'an https URL (http on loopback only), or the path of a JSON Web Key Set with public keys'],
+  ['JWT_JWKS', 'an https URL (http on loopback only), or the path of a JSON Web Key Set'],
   ['JWT_ISSUER', 'the `iss` of the tokens, to the letter'],
-  ['JWT_AUDIENCE', 'a text that the `aud` of the tokens has'],
+  ['JWT_AUDIENCE', 'an `aud` of every token'],
   ['UPSTREAM_KEYS', 'the path of a JSON file'],
   ['CURSOR_SECRET', 'a secret that cannot be guessed, of at least 16 characters'],
 ])('with tokens %s is required', (name, expected) => {

@@ -1,16 +1,21 @@
 import { settings } from '../../src/settings/declaration.ts';
 
-/** A text whose part between the markers is the table of all settings but limits, which the page explains by hand. */
+/**
+ * A text whose part between the markers is the table of settings. The page explains limits by hand, and leaves those of the
+ * embedded workspace to its help.
+ */
 export function withSettingsTable(text: string): string {
   const first = new Map<string, string>();
-  const shownHere = Object.entries(settings).filter(([name]) => !name.startsWith('MAX_'));
+  const shownHere = Object.entries(settings).filter(([name]) => !/^(?:MAX|WORKSPACE)_/.test(name));
   const rows = shownHere.map(([name, { fallback, meaning, expected }]) => {
-    const shown = fallback === undefined ? '' : `\`${fallback}\``;
+    // A default that depends on something is the last sentence of the meaning.
+    const [what, dependent = ''] = meaning.split('. Default: ');
+    const shown = fallback === undefined ? dependent : `\`${fallback}\``;
     const values = valuesIn(expected);
     const earlier = first.get(expected);
     first.set(expected, earlier ?? name);
     const cell = earlier !== undefined && values.length > 30 ? `as \`${earlier}\`` : values;
-    return `| \`${name}\` | ${shown} | ${meaning} | ${cell} |`;
+    return `| \`${name}\` | ${shown} | ${what} | ${cell} |`;
   });
   const table = ['| Variable | Default | Meaning | Values |', '|---|---|---|---|', ...rows].join('\n');
   const marked = /(<!-- settings -->\n)[\s\S]*?(\n<!-- end of settings -->)/;
@@ -18,14 +23,14 @@ export function withSettingsTable(text: string): string {
   return text.replace(marked, (_all, start: string, end: string) => `${start}\n${table}\n${end}`);
 }
 
-/** What is expected as a cell of the table: ranges and choices short, addresses as code, else a page makes links of them. */
+/** What is expected as a cell of the table, in short: `.env.example` has it in full. URLs are code, else pages link them. */
 function valuesIn(expected: string): string {
   return expected
     .replace(/^a (?:whole )?number from (\d+) to (\d+)/, '$1–$2')
-    .replace(/^one of |^an? (?=path$|password$)/, '')
     .replace(/^on or off$/, 'on, off')
-    .replace(/^the path of a (?:PEM file with certificates|JSON file|file with an? [\w ]+)$/, 'path')
-    .replace(/^the path of an? /, 'path of a ')
+    .replace(/^the path of a (?:PEM file with [a-z ]+|JSON file|file with an? [A-Za-z ]+)$/, 'path')
+    .replace(/^an absolute (http or https URL) without user, query or fragment/, '$1')
+    .replace(/^(?:one of |the (?=path )|an? (?=path$|password$)|a URL (?=such as))/, '')
     .replaceAll(/\b[a-z]+(?:\+[a-z]+)?:\/\/\S*[^\s,]/g, '`$&`');
 }
 
