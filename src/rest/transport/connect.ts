@@ -29,12 +29,15 @@ export class ProxyFailure extends Error {
   }
 }
 
-/** The error of a connection that was not opened in time, or that closed. The code is a reason of failures. */
+/** The reasons of connections that failed without an error of Node. */
+type ConnectionFault = 'CONNECT_TIMEOUT' | 'CONNECTION_CLOSED';
+
+/** The error of a connection that was not opened in time, or that closed. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
-  readonly code: 'CONNECT_TIMEOUT' | 'CONNECTION_CLOSED';
+  readonly code: ConnectionFault;
 
-  constructor(code: ConnectionError['code']) {
+  constructor(code: ConnectionFault) {
     super(code);
     this.code = code;
   }

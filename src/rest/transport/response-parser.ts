@@ -231,21 +231,27 @@ class Head {
   }
 
   #add(name: string, text: string, from: number, to: number): void {
+    const { headers } = this;
+    // Each name is written out: V8 stores under a name that varies an order of magnitude more slowly.
     switch (name) {
-      case 'content-encoding':
-      case 'cache-control': {
-        // Values of these add up.
-        const value = text.slice(from, to).trim();
-        const before = this.headers[name];
-        this.headers[name] = before === undefined ? value : `${before}, ${value}`;
-        return;
-      }
       case 'content-type':
+        headers['content-type'] ??= text.slice(from, to).trim();
+        return;
       case 'retry-after':
+        headers['retry-after'] ??= text.slice(from, to).trim();
+        return;
       case 'date':
+        headers.date ??= text.slice(from, to).trim();
+        return;
       case 'etag':
-        // The first value counts.
-        this.headers[name] ??= text.slice(from, to).trim();
+        headers.etag ??= text.slice(from, to).trim();
+        return;
+      // Values of these two add up; of the others, the first counts.
+      case 'content-encoding':
+        headers['content-encoding'] = joined(headers['content-encoding'], text.slice(from, to).trim());
+        return;
+      case 'cache-control':
+        headers['cache-control'] = joined(headers['cache-control'], text.slice(from, to).trim());
         return;
       case 'content-length':
         this.#addLength(text.slice(from, to).trim());
@@ -276,4 +282,8 @@ class Head {
       else if (option.trim() === 'keep-alive') this.isPersistent = true;
     }
   }
+}
+
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`;
 }
