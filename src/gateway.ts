@@ -29,7 +29,7 @@ import { Results } from './operation/results.ts';
 import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
-import { createCallBudget } from './rest/budget/create-budget.ts';
+import { createCallBudget, createLedger } from './rest/budget/create-budget.ts';
 import { type CacheOptions, sharedIn } from './rest/cache/answer-cache.ts';
 import { reuseOf } from './rest/cache/cache-control.ts';
 import { createPurge, type Purge } from './rest/cache/purge.ts';
@@ -317,7 +317,8 @@ function callBudgetOf(options: Options, redis: SharedRedis | undefined): CallBud
     log,
   } = options;
   if (callBudget !== undefined || settings === undefined) return callBudget;
-  return createCallBudget({ settings, operationDeadlineMs, maxInFlight, upstreamUrl, redis, log });
+  const ledger = createLedger({ settings, operationDeadlineMs, upstreamUrl, redis, log });
+  return createCallBudget(settings, maxInFlight, ledger);
 }
 
 /**

@@ -19,7 +19,7 @@ import { createMemoryStore } from './operation/persisted/store.ts';
 import { connectRedis } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
-import { type BudgetOptions, createCallBudget } from './rest/budget/create-budget.ts';
+import { createCallBudget, createLedger, type LedgerOptions } from './rest/budget/create-budget.ts';
 import { createAdminEndpoint, followAdminToken } from './server/admin.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, isProduction } from './settings/config.ts';
@@ -233,12 +233,12 @@ function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
 /** The budget of all workers, in the first process. */
 function sharedBudget(
   config: Config,
-  options: Pick<BudgetOptions, 'upstreamUrl' | 'redis' | 'log'>,
+  options: Pick<LedgerOptions, 'upstreamUrl' | 'redis' | 'log'>,
 ): CallBudget | undefined {
   const { budget: settings, operationDeadlineMs } = config;
   if (settings === undefined) return undefined;
   const maxInFlight = config.maxUpstreamInFlight * config.workers;
-  return createCallBudget({ settings, operationDeadlineMs, maxInFlight, ...options });
+  return createCallBudget(settings, maxInFlight, createLedger({ settings, operationDeadlineMs, ...options }));
 }
 
 /** Fetches the manifests that servers have, in the first process for all workers. Rejects with a ManifestError. */

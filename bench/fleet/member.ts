@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import { SharedRedis } from '../../src/redis.ts';
-import { createCallBudget } from '../../src/rest/budget/create-budget.ts';
+import { createCallBudget, createLedger } from '../../src/rest/budget/create-budget.ts';
 import { RedisAnswers } from '../../src/rest/cache/redis-answers.ts';
 import { RedisEpochs } from '../../src/rest/cache/redis-epochs.ts';
 import type { Caller } from '../../src/rest/caller.ts';
@@ -70,7 +70,7 @@ export class Member implements AsyncDisposable {
     const redis = sharing === 'none' ? undefined : new CountedRedis(redisUrl);
     const windows = { rest: [{ limit: size.limit.calls, ms: size.limit.seconds * 1000 }] };
     const settings = { windows, scope: 'key', share: 100, replicas: gateways } as const;
-    const bounds = { operationDeadlineMs, maxInFlight: 64, upstreamUrl: url };
+    const ledger = createLedger({ settings, operationDeadlineMs, upstreamUrl: url, redis, log });
     this.redis = redis;
     this.answers =
       sharing === 'both' && redis !== undefined ? new CountedAnswers(redis, url, size.fresh * 1000) : undefined;
@@ -80,7 +80,7 @@ export class Member implements AsyncDisposable {
       {
         ...{ url, connections: 64, maxInFlight: 64, log, eventLoop: new EventLoopYield() },
         bodyRoomLimits: bodyRoomLimitsFor(2 ** 20),
-        callBudget: createCallBudget({ ...bounds, settings, redis, log }),
+        callBudget: createCallBudget(settings, 64, ledger),
       },
       {
         ttls: { projects: size.fresh, dashboards: size.fresh },

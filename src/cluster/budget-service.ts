@@ -1,4 +1,5 @@
-import type { CallBudget, Claim, Outlooks, Permit } from '../rest/budget/call-budget.ts';
+import type { CallBudget, Claim, Permit } from '../rest/budget/call-budget.ts';
+import type { Outlooks } from '../rest/budget/outlook.ts';
 import { Refusal } from '../rest/errors.ts';
 import type { Decision, LookQuestion, PermitEnd, WorkerClaim } from './messages.ts';
 

@@ -1,5 +1,6 @@
 import type { ManifestFile } from '../operation/persisted/manifest-files.ts';
-import type { CallEnd, Demand, Outlooks } from '../rest/budget/call-budget.ts';
+import type { CallEnd, Demand } from '../rest/budget/call-budget.ts';
+import type { Outlooks } from '../rest/budget/outlook.ts';
 import type { BudgetShortage } from '../rest/errors.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenants } from '../rest/tenants.ts';

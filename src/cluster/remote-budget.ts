@@ -1,4 +1,5 @@
-import type { CallBudget, Claim, Demand, Outlooks, Permit } from '../rest/budget/call-budget.ts';
+import type { CallBudget, Claim, Demand, Permit } from '../rest/budget/call-budget.ts';
+import type { Outlooks } from '../rest/budget/outlook.ts';
 import type { BudgetWindows } from '../rest/budget/settings.ts';
 import { Refusal, UpstreamError } from '../rest/errors.ts';
 import type { Surface } from '../rest/operation-ids.ts';

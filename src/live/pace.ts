@@ -1,4 +1,5 @@
-import type { CallBudget, Outlooks } from '../rest/budget/call-budget.ts';
+import type { CallBudget } from '../rest/budget/call-budget.ts';
+import type { Outlooks } from '../rest/budget/outlook.ts';
 import { type BudgetSettings, shareOf } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
 import { mostCalls } from './walk.ts';

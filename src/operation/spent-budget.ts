@@ -1,5 +1,6 @@
 import type { GraphQLError } from 'graphql';
-import type { CallBudget, Outlooks } from '../rest/budget/call-budget.ts';
+import type { CallBudget } from '../rest/budget/call-budget.ts';
+import type { Outlooks } from '../rest/budget/outlook.ts';
 import { surfaces } from '../rest/budget/settings.ts';
 import type { Refusal } from '../rest/errors.ts';
 import { operations } from '../rest/generated/views.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../src/redis.ts';
-import type { AccountCall } from '../../src/rest/budget/ledger.ts';
+import type { CountedCall } from '../../src/rest/budget/call-windows.ts';
 import { RedisCounts } from '../../src/rest/budget/redis-counts.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { budgetOf } from '../support/budgets.ts';
@@ -250,17 +250,16 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     if (connection === undefined) throw new Error('expected a connection');
     onTestFinished(() => connection.close());
     const counts = new RedisCounts({
-      ...{ redis: connection, upstreamUrl: 'http://api.test', replicas: 1, hasShare: () => false },
-      ...{ longestCallMs: 1000, longestWindowMs: 600_000, now: () => performance.now() },
+      ...{ ...budgetOf({ rest: '1/600' }), redis: connection, upstreamUrl: 'http://api.test' },
+      ...{ longestCallMs: 1000, gateways: 1 },
       calls: () => [],
       log: () => undefined,
     });
     onTestFinished(() => counts.close());
     await until(() => counts.isUp);
-    const account = { key: 'key', surface: 'rest' } as const;
-    const begun = (id: string): AccountCall => ({
-      account,
-      call: { id, subject: '', beganAt: performance.now(), endedAt: Number.POSITIVE_INFINITY },
+    const begun = (id: string): CountedCall => ({
+      ...{ id, key: 'key', subject: '', surface: 'rest' },
+      ...{ beganAt: performance.now(), endedAt: Number.POSITIVE_INFINITY },
     });
     const eras = async (): Promise<unknown> =>
       redis.ask('ZRANGE', (await nameIn(redis, ':logs')) ?? '', '-1', '-1', 'BYSCORE');

@@ -1,3 +1,5 @@
+import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
+import { createCallBudget, createLedger } from '../../src/rest/budget/create-budget.ts';
 import type { BudgetSettings, BudgetWindows } from '../../src/rest/budget/settings.ts';
 import type { Surface } from '../../src/rest/operation-ids.ts';
 
@@ -16,4 +18,10 @@ export function budgetOf(
     ]),
   );
   return { windows: parsed, scope: 'key', share: 100, replicas: 1, ...others };
+}
+
+/** A budget that this process counts, for operations of five seconds and ten calls in flight. */
+export function localBudget(settings: BudgetSettings): CallBudget {
+  const ledger = createLedger({ settings, operationDeadlineMs: 5000, upstreamUrl: 'http://upstream.test' });
+  return createCallBudget(settings, 10, ledger);
 }

@@ -15,13 +15,10 @@ class TestScheduler {
   readonly permits: Permit[] = [];
   readonly failed: string[] = [];
   readonly scheduler: BudgetScheduler;
-  #ids = 0;
 
   constructor(settings: BudgetSettings, mostWaiting = 100) {
-    const now = (): number => performance.now();
-    const nextId = (): string => `${(this.#ids += 1)}`;
-    const ledger = new LocalLedger({ ...settings, longestCallMs: 10_000, now, nextId });
-    this.scheduler = new BudgetScheduler({ ...settings, ledger, now, mostWaiting });
+    const ledger = new LocalLedger({ ...settings, longestCallMs: 10_000, gateways: 1 });
+    this.scheduler = new BudgetScheduler({ ...settings, ledger, mostWaiting });
   }
 
   claim(name: string, demand: Partial<Demand> = {}, operation: object = {}): Claim {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
-import { createCallBudget } from '../../src/rest/budget/create-budget.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
@@ -9,7 +8,7 @@ import { UpstreamCall } from '../../src/rest/resilience/call.ts';
 import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
 import { TransportError } from '../../src/rest/transport/transport.ts';
 import { attemptOf, lostAfter, prove, successAfter } from '../support/attempts.ts';
-import { budgetOf } from '../support/budgets.ts';
+import { budgetOf, localBudget } from '../support/budgets.ts';
 import { until } from '../support/until.ts';
 
 const operation = operations.listProjects;
@@ -146,8 +145,7 @@ test('what has arrived and waits to be read says nothing against the upstream wh
 test('without a budget a call is sent in the very turn in which it starts, with one it waits to be counted with its wave', async () => {
   const budgets = [undefined, budgetOf({ events: '1/60' }), budgetOf({ rest: '10/60' })];
   const sentAtOnce = budgets.map((settings) => {
-    const limits = { operationDeadlineMs: 5000, maxInFlight: 10, upstreamUrl: 'http://upstream.test' };
-    const callBudget = settings && createCallBudget({ ...limits, settings });
+    const callBudget = settings && localBudget(settings);
     const silent = createSilentUpstream({ slots: 10, callBudget });
     let sent = 0;
     const upstream: UpstreamResources = {
@@ -171,8 +169,7 @@ test('without a budget a call is sent in the very turn in which it starts, with 
 });
 
 test('a call that is given up while it waits for a connection is taken back, unless its deadline has passed', async () => {
-  const limits = { operationDeadlineMs: 5000, maxInFlight: 10, upstreamUrl: 'http://upstream.test' };
-  const callBudget = createCallBudget({ ...limits, settings: budgetOf({ rest: '10/60' }) });
+  const callBudget = localBudget(budgetOf({ rest: '10/60' }));
   const upstream = createSilentUpstream({ slots: 10, callBudget, isUnconnected: true });
   const startedAt = performance.now();
   const reads = [startRead(upstream), startRead(upstream)];

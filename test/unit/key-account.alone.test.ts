@@ -9,15 +9,18 @@ function heldBytes(): number {
 
 test('a key whose users have few calls takes a few kilobytes: callers invent keys', () => {
   const windows = { rest: [{ limit: 480, ms: 60_000 }], events: [{ limit: 240, ms: 60_000 }] };
-  let calls = 0;
-  const nextId = (): string => `${(calls += 1)}`;
-  const ledger = new LocalLedger({ windows, share: 50, scope: 'key', longestCallMs: 10_000, now: () => 0, nextId });
+  const ledger = new LocalLedger({ windows, share: 50, scope: 'key', longestCallMs: 10_000, gateways: 1 });
   const before = heldBytes();
   for (let key = 0; key < 500; key += 1)
     for (const surface of ['rest', 'events'] as const)
       ledger.reserve([
-        { key: `invented ${key}`, subject: 'user', isBackground: false, holds: false, counts: { [surface]: 1 } },
+        {
+          ...{ key: `invented ${key}`, subject: 'user', isBackground: false, holds: false },
+          parts: [{ surface, ids: [`${key}`] }],
+        },
       ]);
   expect(heldBytes() - before).toBeLessThan(500 * 40_000);
-  expect(calls).toBe(1000);
+  expect(ledger.look({ key: 'invented 499', subject: 'user' }, ['rest']).get('rest')).toMatchObject([
+    { limit: 240, remaining: 239 },
+  ]);
 });

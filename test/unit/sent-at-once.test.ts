@@ -5,13 +5,12 @@ import { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
-import { createCallBudget } from '../../src/rest/budget/create-budget.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import { createUpstream } from '../../src/rest/upstream.ts';
-import { budgetOf } from '../support/budgets.ts';
+import { budgetOf, localBudget } from '../support/budgets.ts';
 import { begin, callerWith, connectCached } from '../support/cached-clients.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -72,13 +71,7 @@ test('without a cache and a budget a read is sent before it returns, with no tim
 
 test('with a budget it is not: its wave is decided at the end of the turn', async () => {
   await using api = await startUpstream({ 'GET /api/projects/:id/': project(1) }, { hold: 1 });
-  const budget = createCallBudget({
-    settings: budgetOf({ rest: '100/60' }),
-    operationDeadlineMs: 5000,
-    maxInFlight: 10,
-    upstreamUrl: api.url,
-    redis: undefined,
-  });
+  const budget = localBudget(budgetOf({ rest: '100/60' }));
   const { client, close } = clientOver(api.url, budget);
   expect(await withinRead(client)).toMatchObject({ sent: 0 });
   close();

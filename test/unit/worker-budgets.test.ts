@@ -11,8 +11,7 @@ import type {
 import { RemoteBudget } from '../../src/cluster/remote-budget.ts';
 import { Channel } from '../../src/cluster/rpc.ts';
 import type { Claim, Demand, Permit } from '../../src/rest/budget/call-budget.ts';
-import { createCallBudget } from '../../src/rest/budget/create-budget.ts';
-import { budgetOf } from '../support/budgets.ts';
+import { budgetOf, localBudget } from '../support/budgets.ts';
 
 const settings = budgetOf({ rest: '3/60' });
 
@@ -63,10 +62,7 @@ class Worker {
 }
 
 function startWorkers(): readonly [Worker, Worker] {
-  const budget = createCallBudget({
-    ...{ settings, operationDeadlineMs: 5000, maxInFlight: 10, upstreamUrl: 'http://upstream.test' },
-  });
-  const service = new BudgetService(budget);
+  const service = new BudgetService(localBudget(settings));
   return [new Worker(service), new Worker(service)];
 }
 

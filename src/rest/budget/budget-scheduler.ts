@@ -1,33 +1,33 @@
+import { randomBytes } from 'node:crypto';
 import { mapMaybePromise } from '../../maybe-promise.ts';
 import { type BudgetShortage, Refusal, UpstreamError } from '../errors.ts';
 import { FairQueue, type Queued } from '../fair-queue.ts';
 import type { Surface } from '../operation-ids.ts';
-import type { CallBudget, Claim, Demand, Outlooks, Permit } from './call-budget.ts';
-import { type AccountCall, type Counts, type Ledger, never, type Want, type WantDecision } from './ledger.ts';
-import { type BudgetSettings, type BudgetWindow, partsOf, percentOf, shareOf } from './settings.ts';
+import type { CallBudget, Claim, Demand, Permit } from './call-budget.ts';
+import type { Account, Ledger, Want, WantDecision } from './ledger.ts';
+import type { Outlooks } from './outlook.ts';
+import { type BudgetSettings, limitsOf } from './settings.ts';
 
 /** Settings of the scheduler. */
 export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scope' | 'share' | 'agentShare'> {
   readonly ledger: Ledger;
-  /** A clock in milliseconds that never goes back. */
-  readonly now: () => number;
   /** Most calls that wait, of all keys together. */
   readonly mostWaiting: number;
-  readonly counting?: CallBudget['counting'];
-  readonly close?: () => void;
 }
 
 /** The least time that a call must be able to wait, in milliseconds. With less, its deadline would pass first. */
 const leastMs = 60;
 
-/** The `Retry-After` of a call whose time is not known, in milliseconds. */
-const unknownTurnMs = 3_600_000;
+/** The decision on a want if the ledger cannot be asked: it is tried again in a second. */
+const unanswered: WantDecision = { kind: 'wait', turnMs: 1000, surface: 'rest' };
 
 /** The longest time until a queue is decided anew, in milliseconds. */
 const longestTimerMs = 60_000;
 
 /** A call that waits for its place in the budget. */
 interface QueuedCall extends Queued {
+  /** Unique among the calls of all processes. */
+  readonly id: string;
   readonly surface: Surface;
   readonly group: Group;
   readonly begin: (permit: Permit) => void;
@@ -38,9 +38,17 @@ interface QueuedCall extends Queued {
 interface Group {
   readonly calls: Set<QueuedCall>;
   readonly isBackground: boolean;
-  /** The time until which it can wait, on the clock of the scheduler. */
+  /** The time until which it can wait, on the clock of the process. */
   until: number;
   hasWaited: boolean;
+}
+
+/** A group that the ledger was asked about, with the calls that it had then. */
+interface AskedGroup {
+  readonly queue: KeyQueue;
+  readonly group: Group;
+  readonly calls: readonly QueuedCall[];
+  readonly want: Want;
 }
 
 /** The waiting calls of one key. */
@@ -64,6 +72,8 @@ export class BudgetScheduler implements CallBudget {
   /** The queues to ask the ledger about at the end of this turn, and the groups that form in it, by operation. */
   readonly #wave = new Set<KeyQueue>();
   readonly #forming = new Map<object, Group>();
+  readonly #idPrefix = randomBytes(9).toString('base64url');
+  #lastId = 0;
   #waiting = 0;
 
   constructor(options: SchedulerOptions) {
@@ -71,7 +81,7 @@ export class BudgetScheduler implements CallBudget {
   }
 
   get counting(): CallBudget['counting'] {
-    return this.#options.counting;
+    return this.#options.ledger.counting;
   }
 
   covers(surface: Surface): boolean {
@@ -87,28 +97,23 @@ export class BudgetScheduler implements CallBudget {
     }
     const { promise: permit, resolve: begin, reject: fail } = Promise.withResolvers<Permit>();
     this.#askFor(queue);
-    const call: QueuedCall = { caller, user, surface, group: this.#groupOf(demand, operation), begin, fail };
+    this.#lastId += 1;
+    const id = `${this.#idPrefix}${this.#lastId}`;
+    const call: QueuedCall = { id, caller, user, surface, group: this.#groupOf(demand, operation), begin, fail };
     call.group.calls.add(call);
     queue.calls.add(call);
     this.#waiting += 1;
     return { permit, leave: () => this.#fail(queue, call, new UpstreamError('OVERLOADED')) };
   }
 
-  async look({ key, subject }: Pick<Demand, 'key' | 'subject'>, asked: readonly Surface[]): Promise<Outlooks> {
+  async look({ key, subject }: Account, asked: readonly Surface[]): Promise<Outlooks> {
     const covered = asked.filter((surface) => this.covers(surface));
-    const questions = covered.map((surface) => ({ account: { key: this.#keyOf(key), surface }, subject }));
-    const outlooks = await this.#options.ledger.look(questions);
-    return new Map(covered.map((surface, index) => [surface, outlooks[index] ?? []]));
-  }
-
-  /** Decides waiting calls anew, because more calls may be available. */
-  askAgain(): void {
-    for (const queue of this.#queues.values()) this.#askFor(queue);
+    return this.#options.ledger.look({ key: this.#keyOf(key), subject }, covered);
   }
 
   close(): void {
     for (const { timer } of this.#queues.values()) clearTimeout(timer);
-    this.#options.close?.();
+    this.#options.ledger.close();
   }
 
   #keyOf(key: string): string {
@@ -124,7 +129,7 @@ export class BudgetScheduler implements CallBudget {
   }
 
   #groupOf({ waitMs, isBackground }: Demand, operation: object): Group {
-    const until = this.#options.now() + waitMs;
+    const until = performance.now() + waitMs;
     const group = this.#forming.get(operation) ?? { calls: new Set(), isBackground, until, hasWaited: false };
     this.#forming.set(operation, group);
     group.until = Math.min(group.until, until);
@@ -141,48 +146,41 @@ export class BudgetScheduler implements CallBudget {
     const queues = [...this.#wave];
     this.#wave.clear();
     this.#forming.clear();
-    const asked: { readonly queue: KeyQueue; readonly group: Group; readonly want: Want }[] = [];
+    const asked: AskedGroup[] = [];
     for (const queue of queues) {
       if (queue.isAsked) queue.hasNews = true;
       else if (queue.calls.size === 0) this.#forgetIdle(queue);
       else {
         queue.isAsked = true;
-        const groups = new Set(queue.calls.inOrder().map(({ group }) => group));
-        for (const group of groups) asked.push({ queue, group, want: wantOf(queue, group) });
+        for (const group of new Set(queue.calls.inOrder().map((call) => call.group)))
+          asked.push({ queue, group, calls: [...group.calls], want: wantOf(queue, group) });
       }
     }
     if (asked.length === 0) return;
-    void mapMaybePromise(this.#options.ledger.reserve(asked.map(({ want }) => want)), (verdicts) => {
-      for (const queue of new Set(asked.map((one) => one.queue))) {
-        this.#hear(
-          queue,
-          asked.flatMap((one, index) => (one.queue === queue ? [{ ...one, verdict: verdicts[index] ?? never }] : [])),
-        );
-      }
+    void mapMaybePromise(this.#options.ledger.reserve(asked.map(({ want }) => want)), (decisions) => {
+      const decided = asked.map((one, index) => ({ ...one, decision: decisions[index] ?? unanswered }));
+      for (const [queue, groups] of Map.groupBy(decided, (one) => one.queue)) this.#hear(queue, groups);
     });
   }
 
-  #hear(
-    queue: KeyQueue,
-    decided: readonly { readonly group: Group; readonly want: Want; readonly verdict: WantDecision }[],
-  ): void {
+  #hear(queue: KeyQueue, decided: readonly (AskedGroup & { readonly decision: WantDecision })[]): void {
     queue.isAsked = false;
-    const now = this.#options.now();
+    const now = performance.now();
     let again = Number.POSITIVE_INFINITY;
-    for (const { group, want, verdict } of decided) {
-      if (verdict.kind === 'begin') {
-        this.#begin(queue, group, verdict.calls, verdict.left);
+    for (const { decision, ...asked } of decided) {
+      if (decision.kind === 'begin') {
+        this.#begin(asked, decision.left);
         continue;
       }
+      const { group, want } = asked;
       const leftMs = group.until - now;
-      if (leftMs <= leastMs || verdict.turnMs >= leftMs || group.isBackground) {
-        const refusal = this.#refusalOf(want, verdict);
+      if (leftMs <= leastMs || decision.turnMs >= leftMs || group.isBackground) {
+        const refusal = this.#refusalOf(want, decision);
         for (const call of group.calls) this.#fail(queue, call, refusal);
         continue;
       }
       group.hasWaited = true;
-      // A group that would fit waits for those before it.
-      again = Math.min(again, leftMs - leastMs, verdict.turnMs > 0 ? Math.max(1, verdict.turnMs) : leftMs);
+      again = Math.min(again, leftMs - leastMs, decision.turnMs);
     }
     if (queue.hasNews) this.#askFor(queue);
     queue.hasNews = false;
@@ -203,32 +201,31 @@ export class BudgetScheduler implements CallBudget {
   }
 
   /** Lets a group begin. Reserved calls that have left meanwhile are given back. */
-  #begin(queue: KeyQueue, group: Group, counted: readonly AccountCall[], left: Counts): void {
+  #begin({ queue, group, calls, want: { key, subject } }: AskedGroup, left: ReadonlyMap<Surface, number>): void {
     const { ledger } = this.#options;
-    const begun = [...counted];
-    for (const waiting of [...group.calls]) {
-      const { surface } = waiting;
-      const one = begun.find(({ account }) => account.surface === surface);
-      if (one === undefined) return;
-      begun.splice(begun.indexOf(one), 1);
+    for (const waiting of calls) {
+      const { id, surface } = waiting;
+      const call = { id, key, subject, surface };
+      const giveBack = (): void => {
+        ledger.drop(call);
+        const waitingQueue = this.#queues.get(key);
+        if (waitingQueue !== undefined) this.#askFor(waitingQueue);
+      };
+      if (!group.calls.has(waiting)) {
+        giveBack();
+        continue;
+      }
       queue.calls.served(waiting);
       this.#forget(waiting);
       waiting.begin({
         waited: group.hasWaited,
-        left: left[surface] ?? 0,
+        left: left.get(surface) ?? 0,
         end: (how) => {
-          if (how !== 'given up') ledger.end([{ ...one, provesKey: how === 'proof' }]);
+          if (how !== 'given up') ledger.end(call, how === 'proof');
         },
-        giveBack: () => this.#giveBack(one),
+        giveBack,
       });
     }
-    for (const one of begun) this.#giveBack(one);
-  }
-
-  #giveBack({ account, call }: AccountCall): void {
-    this.#options.ledger.drop(account, call);
-    const queue = this.#queues.get(account.key);
-    if (queue !== undefined) this.#askFor(queue);
   }
 
   #fail(queue: KeyQueue, call: QueuedCall, error: UpstreamError): void {
@@ -244,32 +241,30 @@ export class BudgetScheduler implements CallBudget {
   }
 
   /** The refusal of calls that cannot begin in time. */
-  #refusalOf({ counts, subject }: Want, { turnMs, surface }: WantDecision & { readonly kind: 'wait' }): Refusal {
-    const tooMany = partsOf(counts).flatMap(([one, count]): readonly BudgetShortage[] => {
-      const window = this.#windowsOf(one, subject).find(({ limit }) => count > limit);
-      return window === undefined ? [] : [{ surface: one, calls: count, window }];
-    });
-    const [shortage = { surface, calls: counts[surface] ?? 0, window: undefined }] = tooMany;
-    if (shortage.window !== undefined) return new Refusal('RATE_LIMITED', undefined, shortage);
-    const laterMs = Number.isFinite(turnMs) ? turnMs : unknownTurnMs;
-    return new Refusal('RATE_LIMITED', Math.max(1, Math.ceil(laterMs / 1000)), shortage);
+  #refusalOf({ parts, subject }: Want, { turnMs, surface }: WantDecision & { readonly kind: 'wait' }): Refusal {
+    for (const { surface: one, ids } of parts) {
+      const window = this.#tooSmallFor(ids.length, one, subject);
+      if (window !== undefined)
+        return new Refusal('RATE_LIMITED', undefined, { surface: one, calls: ids.length, window });
+    }
+    const calls = parts.find((part) => part.surface === surface)?.ids.length ?? 0;
+    const retryAfter = Math.max(1, Math.ceil(turnMs / 1000));
+    return new Refusal('RATE_LIMITED', retryAfter, { surface, calls, window: undefined });
   }
 
-  /** The windows that one user has of a surface. */
-  #windowsOf(surface: Surface, subject: string): readonly BudgetWindow[] {
-    const { windows } = this.#options;
-    const percent = percentOf(this.#options, subject);
-    const all = windows[surface] ?? [];
-    return percent === 100 ? all : all.map(({ limit, ms }) => ({ limit: shareOf(limit, percent), ms }));
+  /** The window that never holds that many calls of one user, if there is one. */
+  #tooSmallFor(calls: number, surface: Surface, subject: string): BudgetShortage['window'] {
+    const own = limitsOf(this.#options, surface, subject).at(-1) ?? [];
+    const index = own.findIndex((limit) => calls > limit);
+    const { ms } = this.#options.windows[surface]?.[index] ?? {};
+    return ms === undefined ? undefined : { limit: own[index] ?? 0, ms };
   }
 }
 
 function wantOf({ key }: KeyQueue, { calls, isBackground, hasWaited }: Group): Want {
-  const counts: Partial<Record<Surface, number>> = {};
-  let subject = '';
-  for (const { surface, user } of calls) {
-    subject = user;
-    counts[surface] = (counts[surface] ?? 0) + 1;
-  }
-  return { key, subject, isBackground, holds: hasWaited, counts };
+  const [subject = ''] = [...calls].map(({ user }) => user);
+  const parts = [...Map.groupBy(calls, ({ surface }) => surface)].map(([surface, all]) => ({
+    ...{ surface, ids: all.map(({ id }) => id) },
+  }));
+  return { key, subject, isBackground, holds: hasWaited, parts };
 }

@@ -1,16 +1,13 @@
 import type { Surface } from '../operation-ids.ts';
-import type { Outlook } from './ledger.ts';
+import type { Account } from './ledger.ts';
+import type { Outlooks } from './outlook.ts';
 import type { CountingState } from './redis-counts.ts';
 
 /** A REST call that asks for a place in the budget. */
-export interface Demand {
-  /** The sharing key of the upstream key. */
-  readonly key: string;
+export interface Demand extends Account {
   readonly surface: Surface;
   /** The queue of the call. Calls of different queues take turns. */
   readonly queueKey: string;
-  /** The user of a tenant; empty without one. */
-  readonly subject: string;
   /** The longest that it can wait, in milliseconds. */
   readonly waitMs: number;
   /** True if no client waits for it: it leaves the last fifth of each window to others, and does not wait itself. */
@@ -45,10 +42,7 @@ export interface Claim {
   readonly leave: () => void;
 }
 
-/** The windows of one key as one user meets them, for each surface that was asked about and has a budget. */
-export type Outlooks = ReadonlyMap<Surface, Outlook>;
-
-/** The budget of REST calls, counted in this process or in Redis. */
+/** The budget of REST calls, counted in this process, in the first process or in Redis. */
 export interface CallBudget {
   /**
    * Asks for a call. All calls that ask in one turn of the event loop are decided together. Those of the same `operation`
@@ -56,7 +50,7 @@ export interface CallBudget {
    */
   readonly claim: (demand: Demand, operation: object) => Claim;
   /** Reads the present state of the windows of surfaces. */
-  readonly look: (who: Pick<Demand, 'key' | 'subject'>, asked: readonly Surface[]) => Promise<Outlooks>;
+  readonly look: (account: Account, asked: readonly Surface[]) => Promise<Outlooks>;
   /** True if calls of a surface are counted at all. */
   readonly covers: (surface: Surface) => boolean;
   /** The present way of counting with a Redis; undefined if this process does not know. */

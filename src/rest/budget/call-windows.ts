@@ -1,6 +1,17 @@
-import type { CountedCall } from './ledger.ts';
-import type { WindowState } from './outlook.ts';
+import type { LedgerCall } from './ledger.ts';
+import type { Outlook } from './outlook.ts';
 import type { BudgetWindow } from './settings.ts';
+
+/** A call that counts. All logs that count it share this object. */
+export interface CountedCall extends LedgerCall {
+  /** In milliseconds, as is `endedAt`. */
+  readonly beganAt: number;
+  /** Infinite while it is in flight; `notSent` if it was not sent after all. */
+  endedAt: number;
+}
+
+/** The end of a call that was not sent after all, so that no log counts it. */
+export const notSent = Number.NEGATIVE_INFINITY;
 
 /** The number of ended calls outside of all windows at which they are dropped together. */
 const dropped = 64;
@@ -8,13 +19,13 @@ const dropped = 64;
 /**
  * A sliding log of calls over windows of several lengths. A call counts from its beginning until one window after its end.
  * The service counts it at some moment between beginning and end, so no span of the service's clock holds more calls than
- * the log allows.
+ * the log allows. Limits are given in the order of the windows.
  */
 export class CallWindows {
   readonly #windows: readonly BudgetWindow[];
   readonly #longestCallMs: number;
   /** In the order of their beginning. */
-  readonly #inFlight = new Set<CountedCall>();
+  readonly #inFlight = new Map<string, CountedCall>();
   /** In the order of their end. */
   readonly #ended: CountedCall[] = [];
   readonly #longestWindowMs: number;
@@ -30,41 +41,61 @@ export class CallWindows {
 
   /** The calls that count in the longest window; those in flight come last. */
   get calls(): readonly CountedCall[] {
-    return [...this.#ended.slice(this.#past), ...this.#inFlight];
+    return [...this.#ended.slice(this.#past), ...this.#inFlight.values()];
   }
 
   /** Counts a call that begins. */
   begin(call: CountedCall): void {
-    this.#inFlight.add(call);
+    this.#inFlight.set(call.id, call);
   }
 
-  /** Moves a call to the ended ones, at its `endedAt`. */
-  end(call: CountedCall): void {
-    if (this.#inFlight.delete(call)) this.#log(call);
+  /** Ends a call, or removes it if it was not sent. Returns it; undefined if it is not in flight. */
+  end(id: string, endedAt: number): CountedCall | undefined {
+    const call = this.#inFlight.get(id);
+    if (call === undefined) return undefined;
+    this.#inFlight.delete(id);
+    call.endedAt = Math.min(call.endedAt, endedAt);
+    if (call.endedAt !== notSent) this.#log(call);
+    return call;
   }
 
-  /** Removes a call that began but was not sent. */
-  drop(call: CountedCall): void {
-    this.#inFlight.delete(call);
+  /** Milliseconds until `n` further calls can begin at the earliest; 0 if they can begin now. */
+  waitMs(now: number, limits: readonly number[], n: number): number {
+    this.#update(now);
+    let longest = 0;
+    for (const [index, { ms }] of this.#windows.entries())
+      longest = Math.max(longest, this.#waitMsOf(now, ms, limits[index] ?? 0, n));
+    return longest;
   }
 
-  /** The present state of each window, under the given limits if there are any. */
-  states(now: number, limits?: readonly number[]): readonly WindowState[] {
-    this.#endOverdue(now);
-    this.#forget(now);
-    return this.#windows.map(({ limit, ms }, index) => {
+  /** The present state of each window. */
+  outlook(now: number, limits: readonly number[]): Outlook {
+    this.#update(now);
+    return this.#windows.map(({ ms }, index) => {
+      const limit = limits[index] ?? 0;
       const first = this.#indexAfter(now - ms);
       return {
-        limit: limits?.[index] ?? limit,
-        ms,
-        counted: this.#inFlight.size + this.#ended.length - first,
-        emptyIn: this.#emptyIn(first, ms, now),
-        leavesIn: (n) => {
-          const call = this.#ended[first + n];
-          return call && call.endedAt + ms - now;
-        },
+        ...{ ms, limit, remaining: Math.max(0, limit - this.#countedFrom(first)) },
+        resetsInMs: this.#emptyIn(first, ms, now),
       };
     });
+  }
+
+  #waitMsOf(now: number, ms: number, limit: number, n: number): number {
+    // Only of calls in the background. They do not wait.
+    if (limit === 0) return ms;
+    const first = this.#indexAfter(now - ms);
+    // After every `limit` further calls, the next ones begin a window later.
+    const laps = Math.floor((n - 1) / limit);
+    const leaving = this.#countedFrom(first) + n - laps * limit - limit;
+    if (leaving <= 0) return laps * ms;
+    const last = this.#ended[first + leaving - 1];
+    // A call in flight counts for at least one more window.
+    return laps * ms + (last === undefined ? ms : last.endedAt + ms - now);
+  }
+
+  #countedFrom(first: number): number {
+    return this.#inFlight.size + this.#ended.length - first;
   }
 
   #emptyIn(first: number, ms: number, now: number): number {
@@ -73,13 +104,17 @@ export class CallWindows {
     return last === undefined || first === this.#ended.length ? 0 : last.endedAt + ms - now;
   }
 
-  #endOverdue(now: number): void {
-    for (const call of this.#inFlight) {
-      const end = call.beganAt + this.#longestCallMs;
-      if (end > now) return;
-      call.endedAt = Math.min(call.endedAt, end);
-      this.end(call);
+  /** Ends calls without an answer, and forgets those that have left every window. */
+  #update(now: number): void {
+    for (const { id, beganAt } of this.#inFlight.values()) {
+      const end = beganAt + this.#longestCallMs;
+      if (end > now) break;
+      this.end(id, end);
     }
+    this.#past = this.#indexAfter(now - this.#longestWindowMs);
+    if (this.#past < dropped) return;
+    this.#ended.splice(0, this.#past);
+    this.#past = 0;
   }
 
   /** Adds an ended call in order. It nearly always goes to the end; one without an answer may have ended before others. */
@@ -89,13 +124,6 @@ export class CallWindows {
     if (at === this.#ended.length) this.#ended.push(call);
     else this.#ended.splice(at, 0, call);
     if (at < this.#past) this.#past += 1;
-  }
-
-  #forget(now: number): void {
-    this.#past = this.#indexAfter(now - this.#longestWindowMs);
-    if (this.#past < dropped) return;
-    this.#ended.splice(0, this.#past);
-    this.#past = 0;
   }
 
   /** The index of the first call that ended after a time. */

@@ -1,90 +1,52 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Surface } from '../operation-ids.ts';
+import type { Outlooks } from './outlook.ts';
+import type { CountingState } from './redis-counts.ts';
 
-/** The account that a call counts against. */
+/** The account of a user with a key. */
 export interface Account {
-  /** The sharing key of the upstream key. It is the same for all keys if they have one budget. */
+  /** The sharing key of the upstream key; empty if all keys have one budget. */
   readonly key: string;
+  /** The user of a tenant, or all agents; empty without one. */
+  readonly subject: string;
+}
+
+/** A call that a ledger counts. */
+export interface LedgerCall extends Account {
+  /** Unique among the calls of all gateways. */
+  readonly id: string;
   readonly surface: Surface;
 }
 
-/** A call that counts. All logs that count it share this object. */
-export interface CountedCall {
-  /** Unique among the calls of all gateways. */
-  readonly id: string;
-  /** The user of a tenant who makes the call; empty without one. */
-  readonly subject: string;
-  /** In milliseconds, as is `endedAt`. */
-  readonly beganAt: number;
-  /** Infinite while it is in flight. */
-  endedAt: number;
-}
-
-/** A call that counts, with its account. */
-export interface AccountCall {
-  readonly account: Account;
-  readonly call: CountedCall;
-}
-
-/** Numbers of calls, or shares of windows, by surface. */
-export type Counts = Readonly<Partial<Record<Surface, number>>>;
-
 /** Calls of one operation with one key that begin together, or not at all. */
-export interface Want {
-  readonly key: string;
-  /** The user of a tenant who makes them, if users have a share each; otherwise empty. */
-  readonly subject: string;
+export interface Want extends Account {
   /** True if they leave the last fifth of each window to others. */
   readonly isBackground: boolean;
   /** True if calls are held for this want until it begins: later wants must not use them. */
   readonly holds: boolean;
-  readonly counts: Counts;
+  /** The ids of its calls, by surface. */
+  readonly parts: readonly { readonly surface: Surface; readonly ids: readonly string[] }[];
 }
 
 /** The decision on a want. */
 export type WantDecision =
-  // All of its calls begin. `left` is the least share of a window that is left then, from 0 to 1, by surface.
-  | { readonly kind: 'begin'; readonly calls: readonly AccountCall[]; readonly left: Counts }
-  // All of its calls may begin in `turnMs` milliseconds if the calls in flight end soon; infinite means never.
-  // `surface` is the surface that lacks calls.
+  // All of its calls have begun. `left` is the least share of a window that is left then, from 0 to 1, by surface.
+  | { readonly kind: 'begin'; readonly left: ReadonlyMap<Surface, number> }
+  // All of its calls may begin in `turnMs` milliseconds if the calls in flight end soon. `surface` is the surface that
+  // lacks calls.
   | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
-
-/** The decision on a want about which the ledger has sent no answer. */
-export const never: WantDecision = { kind: 'wait', turnMs: Number.POSITIVE_INFINITY, surface: 'rest' };
-
-/** One window of an account, as clients see it. */
-export interface WindowStatus {
-  readonly ms: number;
-  readonly limit: number;
-  /** Calls that may begin now. */
-  readonly remaining: number;
-  /** Milliseconds until `limit` calls may begin, if no call begins before. */
-  readonly resetsInMs: number;
-}
-
-/** A question about an account as one user meets it. */
-export interface Question {
-  readonly account: Account;
-  readonly subject: string;
-}
-
-/** The windows of an account, shortest first. */
-export type Outlook = readonly WindowStatus[];
-
-/** The end of a call. */
-export interface End extends AccountCall {
-  /** True if the upstream answered as it does only to a key that it knows. */
-  readonly provesKey: boolean;
-}
 
 /** The place where calls are counted. An answer from another process comes as a promise. No method fails. */
 export interface Ledger {
-  /** Reserves calls for wants, in their order. */
+  /** Reserves calls for wants, in their order. No decision means that the ledger could not be asked. */
   readonly reserve: (wants: readonly Want[]) => MaybePromise<readonly WantDecision[]>;
-  /** Reports calls that have ended. */
-  readonly end: (ends: readonly End[]) => void;
+  /** Reports a call that has ended. `provesKey` is true if the upstream answered as it does only to a key that it knows. */
+  readonly end: (call: LedgerCall, provesKey: boolean) => void;
   /** Takes back a reserved call that is not sent. */
-  readonly drop: (account: Account, call: CountedCall) => void;
-  /** Reads the state of accounts, in the order of the questions. */
-  readonly look: (questions: readonly Question[]) => MaybePromise<readonly Outlook[]>;
+  readonly drop: (call: LedgerCall) => void;
+  /** Reads the state of surfaces. */
+  readonly look: (account: Account, surfaces: readonly Surface[]) => MaybePromise<Outlooks>;
+  /** The present way of counting with a Redis; undefined if this process does not know. */
+  readonly counting?: () => CountingState;
+  readonly close: () => void;
 }

@@ -1,19 +1,9 @@
 import { RecentMap } from '../../recent-map.ts';
 import type { Surface } from '../operation-ids.ts';
-import { type AccountOptions, KeyAccount } from './key-account.ts';
-import type {
-  Account,
-  AccountCall,
-  CountedCall,
-  End,
-  Ledger,
-  Outlook,
-  Question,
-  Want,
-  WantDecision,
-} from './ledger.ts';
-import { leftAfter, outlookOf, type States, waitMs } from './outlook.ts';
-import { type BudgetSettings, leftToOthers, partsOf, percentOf, shareOf } from './settings.ts';
+import { CallWindows, type CountedCall, notSent } from './call-windows.ts';
+import type { Account, Ledger, LedgerCall, Want, WantDecision } from './ledger.ts';
+import { leftIn, type Outlook, type Outlooks, strictest } from './outlook.ts';
+import { type BudgetSettings, hasShare, type LimitSettings, limitsOf } from './settings.ts';
 
 /**
  * The most proven keys whose calls are remembered, and the most unproven keys. The two lists are separate, so that
@@ -21,35 +11,38 @@ import { type BudgetSettings, leftToOthers, partsOf, percentOf, shareOf } from '
  */
 const mostKeys = 10_000;
 
+/** The most users of one key whose calls are counted separately. */
+const mostSubjects = 10_000;
+
 /** Settings of the ledger. */
-export interface LocalLedgerOptions extends AccountOptions, Pick<BudgetSettings, 'scope'> {
-  /** A clock in milliseconds that never goes back. */
-  readonly now: () => number;
-  /** Makes the ids of calls. */
-  readonly nextId: () => string;
-  /** The limits in force on a surface for proven keys, if they differ from those of its windows. */
-  readonly limitsOf?: (surface: Surface) => readonly number[];
+export interface LocalLedgerOptions extends LimitSettings, Pick<BudgetSettings, 'scope'> {
+  /** The longest that a call can take, in milliseconds. */
+  readonly longestCallMs: number;
+  /** The number of gateways among which the limits of proven keys are divided. */
+  readonly gateways: number;
+  /** Called with calls of proven keys that have begun or ended here, or were not sent. */
+  readonly onChange?: (calls: readonly CountedCall[]) => void;
+}
+
+/** A log with the limit of each of its windows. */
+interface LimitedLog {
+  readonly log: CallWindows;
+  readonly limits: readonly number[];
 }
 
 /** Counts calls in the memory of this process. */
 export class LocalLedger implements Ledger {
   readonly #options: LocalLedgerOptions;
-  readonly #proven = new RecentMap<string, KeyAccount>({ entries: mostKeys });
-  readonly #unproven = new RecentMap<string, KeyAccount>({ entries: mostKeys });
+  readonly #proven = new RecentMap<string, KeyLogs>({ entries: mostKeys });
+  readonly #unproven = new RecentMap<string, KeyLogs>({ entries: mostKeys });
 
   constructor(options: LocalLedgerOptions) {
     this.#options = options;
   }
 
   /** All calls that count, of proven keys. */
-  calls(): readonly AccountCall[] {
-    return [...this.#proven.keys()].flatMap((key) => this.callsOf(key));
-  }
-
-  /** All calls of a key that count. */
-  callsOf(key: string): readonly AccountCall[] {
-    const account = this.#proven.peek(key) ?? this.#unproven.peek(key);
-    return [...(account?.calls() ?? [])].map(({ surface, call }) => ({ account: { key, surface }, call }));
+  calls(): readonly CountedCall[] {
+    return [...this.#proven.values()].flatMap((logs) => logs.calls());
   }
 
   /** True if the upstream has shown that it knows the key. */
@@ -57,107 +50,136 @@ export class LocalLedger implements Ledger {
     return this.#options.scope === 'all' || this.#proven.has(key);
   }
 
-  #accountOf(key: string): KeyAccount {
+  reserve(wants: readonly Want[]): readonly WantDecision[] {
+    const held = new Map<CallWindows, number>();
+    return wants.map((want) => this.#decide(want, held));
+  }
+
+  /** Counts the calls of a want that another ledger has allowed. */
+  count({ key, subject, parts }: Want): readonly CountedCall[] {
+    const beganAt = performance.now();
+    const calls = parts.flatMap(({ surface, ids }) =>
+      ids.map((id): CountedCall => ({ id, key, surface, subject, beganAt, endedAt: Number.POSITIVE_INFINITY })),
+    );
+    for (const call of calls) for (const log of this.#logsOf(call)) log.begin(call);
+    return calls;
+  }
+
+  end(call: LedgerCall, provesKey: boolean): void {
+    this.#end(call, performance.now());
+    const logs = this.#unproven.peek(call.key);
+    if (!provesKey || logs === undefined) return;
+    this.#unproven.delete(call.key);
+    this.#proven.set(call.key, logs);
+    this.#options.onChange?.(logs.calls());
+  }
+
+  drop(call: LedgerCall): void {
+    this.#end(call, notSent);
+  }
+
+  look({ key, subject }: Account, surfaces: readonly Surface[]): Outlooks {
+    return new Map(surfaces.map((surface) => [surface, strictest(this.#outlooksOf({ key, subject, surface }))]));
+  }
+
+  close(): void {}
+
+  #decide(want: Want, held: Map<CallWindows, number>): WantDecision {
+    const { key, subject, isBackground, holds, parts } = want;
+    const now = performance.now();
+    let late: { readonly turnMs: number; readonly surface: Surface } = { turnMs: 0, surface: 'rest' };
+    let isHeldByShare = false;
+    const asked = parts.map(({ surface, ids }) => {
+      const logs = this.#limitedLogsOf({ key, subject, surface }, isBackground);
+      for (const [index, { log, limits }] of logs.entries()) {
+        const turnMs = log.waitMs(now, limits, ids.length + (held.get(log) ?? 0));
+        if (turnMs > late.turnMs) late = { turnMs, surface };
+        if (index > 0 && turnMs > 0) isHeldByShare = true;
+      }
+      return { logs, count: ids.length };
+    });
+    if (late.turnMs === 0) {
+      const calls = this.count(want);
+      if (this.isProven(key)) this.#options.onChange?.(calls);
+      const left = new Map(parts.map(({ surface }) => [surface, leftIn(this.#outlooksOf({ key, subject, surface }))]));
+      return { kind: 'begin', left };
+    }
+    if (holds) for (const { logs, count } of asked) hold(logs, count, isHeldByShare, held);
+    return { kind: 'wait', ...late };
+  }
+
+  #end(call: LedgerCall, endedAt: number): void {
+    const [ended] = this.#logsOf(call).map((log) => log.end(call.id, endedAt));
+    if (ended !== undefined && this.isProven(call.key)) this.#options.onChange?.([ended]);
+  }
+
+  #outlooksOf(account: Omit<LedgerCall, 'id'>): readonly Outlook[] {
+    const now = performance.now();
+    return this.#limitedLogsOf(account, false).map(({ log, limits }) => log.outlook(now, limits));
+  }
+
+  #limitedLogsOf(account: Omit<LedgerCall, 'id'>, isBackground: boolean): readonly LimitedLog[] {
+    const { key, subject, surface } = account;
+    const gateways = this.isProven(key) ? this.#options.gateways : 1;
+    const limits = limitsOf(this.#options, surface, subject, { isBackground, gateways });
+    return this.#logsOf(account).map((log, index) => ({ log, limits: limits[index] ?? [] }));
+  }
+
+  /** Every log that counts a call: that of its key, and that of its subject if this has a share. */
+  #logsOf({ key, subject, surface }: Omit<LedgerCall, 'id'>): readonly CallWindows[] {
+    const logs = this.#keyLogsOf(key);
+    const all = logs.of(surface);
+    return hasShare(this.#options, subject) ? [all, logs.ofSubject(surface, subject)] : [all];
+  }
+
+  #keyLogsOf(key: string): KeyLogs {
     const known = this.#proven.get(key) ?? this.#unproven.get(key);
     if (known !== undefined) return known;
-    const account = new KeyAccount(this.#options);
-    (this.#options.scope === 'all' ? this.#proven : this.#unproven).set(key, account);
-    return account;
-  }
-
-  reserve(wants: readonly Want[]): readonly WantDecision[] {
-    const held = new HeldCalls();
-    return wants.map((want) => this.#reserveAll(want, held));
-  }
-
-  end(ends: readonly End[]): void {
-    const now = this.#options.now();
-    for (const { account, call, provesKey } of ends) {
-      call.endedAt = Math.min(call.endedAt, now);
-      const own = this.#accountOf(account.key);
-      for (const log of own.logsOf(account.surface, call.subject)) log.end(call);
-      if (provesKey && !this.isProven(account.key)) {
-        this.#unproven.delete(account.key);
-        this.#proven.set(account.key, own);
-      }
-    }
-  }
-
-  drop({ key, surface }: Account, call: CountedCall): void {
-    for (const log of this.#accountOf(key).logsOf(surface, call.subject)) log.drop(call);
-  }
-
-  look(questions: readonly Question[]): readonly Outlook[] {
-    const now = this.#options.now();
-    return questions.map(({ account, subject }) => outlookOf(this.#statesOf(account, subject, false, now)));
-  }
-
-  #reserveAll(want: Want, held: HeldCalls): WantDecision {
-    const now = this.#options.now();
-    const { key, subject, isBackground, counts } = want;
-    const parts = partsOf(counts).map(([surface, count]) => {
-      const account = { key, surface };
-      const states = this.#statesOf(account, subject, isBackground, now);
-      const shareMs = waitMs(states.own, count + held.of(account, subject));
-      const turnMs = Math.max(shareMs, waitMs(states.all, count + held.of(account)));
-      return { account, count, states, turnMs, isHeldByShare: shareMs > 0 };
-    });
-    const late = parts.toSorted((one, other) => other.turnMs - one.turnMs)[0];
-    if (late !== undefined && late.turnMs > 0) {
-      if (want.holds)
-        for (const { account, count, isHeldByShare } of parts) held.add(account, subject, count, isHeldByShare);
-      return { kind: 'wait', turnMs: late.turnMs, surface: late.account.surface };
-    }
-    return {
-      kind: 'begin',
-      calls: parts.flatMap(({ account, count }) =>
-        Array.from({ length: count }, () => ({ account, call: this.#begin(account, subject, now) })),
-      ),
-      left: Object.fromEntries(parts.map(({ account, states, count }) => [account.surface, leftAfter(states, count)])),
-    };
-  }
-
-  #begin({ key, surface }: Account, subject: string, now: number): CountedCall {
-    const call: CountedCall = {
-      id: this.#options.nextId(),
-      subject,
-      beganAt: now,
-      endedAt: Number.POSITIVE_INFINITY,
-    };
-    for (const log of this.#accountOf(key).logsOf(surface, subject)) log.begin(call);
-    return call;
-  }
-
-  #statesOf({ key, surface }: Account, subject: string, isBackground: boolean, now: number): States {
-    const { limitsOf, windows } = this.#options;
-    const percent = percentOf(this.#options, subject);
-    const account = this.#accountOf(key).on(surface);
-    const ownLimits = (windows[surface] ?? []).map(({ limit }) => limit);
-    const limits = this.isProven(key) ? (limitsOf?.(surface) ?? ownLimits) : ownLimits;
-    const least = isBackground ? limits.map((limit) => limit - leftToOthers(limit)) : limits;
-    const all = account.all.states(now, least);
-    const shares = limits.map((limit) => shareOf(limit, percent));
-    const own = account.of(subject)?.states(now, shares) ?? [];
-    return { all, own };
+    const logs = new KeyLogs(this.#options);
+    (this.#options.scope === 'all' ? this.#proven : this.#unproven).set(key, logs);
+    return logs;
   }
 }
 
-/** The calls that are held for waiting wants, by account and by user. */
-class HeldCalls {
-  readonly #counts = new Map<string, number>();
-
-  of(account: Account, subject = ''): number {
-    return this.#counts.get(nameOf(account, subject)) ?? 0;
-  }
-
-  /** Holds calls for a want. A want that waits for its user's share holds back no other user. */
-  add(account: Account, subject: string, count: number, isHeldByShare: boolean): void {
-    for (const owner of isHeldByShare ? [subject] : new Set(['', subject])) {
-      this.#counts.set(nameOf(account, owner), this.of(account, owner) + count);
-    }
-  }
+/** Holds calls for a want that waits. A want that waits for its user's share holds back no other user. */
+function hold(
+  logs: readonly LimitedLog[],
+  count: number,
+  isHeldByShare: boolean,
+  held: Map<CallWindows, number>,
+): void {
+  for (const { log } of isHeldByShare ? logs.slice(1) : logs) held.set(log, (held.get(log) ?? 0) + count);
 }
 
-function nameOf({ key, surface }: Account, subject: string): string {
-  return `${surface} ${key} ${subject}`;
+/** The logs of one key: of all of its calls on each surface, and of each user who has a share. */
+class KeyLogs {
+  readonly #options: LocalLedgerOptions;
+  readonly #bySurface = new Map<Surface, CallWindows>();
+  readonly #bySubject = new RecentMap<string, CallWindows>({ entries: mostSubjects });
+
+  constructor(options: LocalLedgerOptions) {
+    this.#options = options;
+  }
+
+  of(surface: Surface): CallWindows {
+    const log = this.#bySurface.get(surface) ?? this.#create(surface);
+    this.#bySurface.set(surface, log);
+    return log;
+  }
+
+  ofSubject(surface: Surface, subject: string): CallWindows {
+    const name = `${surface} ${subject}`;
+    const log = this.#bySubject.get(name) ?? this.#create(surface);
+    this.#bySubject.set(name, log);
+    return log;
+  }
+
+  /** Every call that counts. */
+  calls(): readonly CountedCall[] {
+    return [...this.#bySurface.values()].flatMap((log) => log.calls);
+  }
+
+  #create(surface: Surface): CallWindows {
+    return new CallWindows(this.#options.windows[surface] ?? [], this.#options.longestCallMs);
+  }
 }

@@ -1,31 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { type Log, LogThrottle } from '../../log.ts';
 import type { SharedRedis } from '../../redis.ts';
-import type { AccountCall } from './ledger.ts';
+import { type CountedCall, notSent } from './call-windows.ts';
+import type { LedgerCall, Want } from './ledger.ts';
 import {
   hashOf,
-  type ScriptQuestion,
-  type ScriptReply,
+  type ScriptAnswer,
+  type ScriptDecision,
+  type ScriptWant,
   type ScriptWave,
   script,
-  toReply,
+  toAnswer,
   WaveNames,
 } from './redis-script.ts';
+import { hasShare, type LimitSettings, limitsOf } from './settings.ts';
 
 /** Settings of the counts in Redis. */
-export interface RedisCountsOptions {
+export interface RedisCountsOptions extends LimitSettings {
   readonly redis: SharedRedis;
   readonly upstreamUrl: string;
   readonly longestCallMs: number;
-  /** The longest window, in milliseconds. */
-  readonly longestWindowMs: number;
-  /** True if the calls of a subject are also counted in a log of their own. */
-  readonly hasShare: (subject: string) => boolean;
   /** The number of gateways that share the limits while Redis does not decide. */
-  readonly replicas: number;
+  readonly gateways: number;
   /** All calls that count in this process, of proven keys. */
-  readonly calls: () => readonly AccountCall[];
-  readonly now: () => number;
+  readonly calls: () => readonly CountedCall[];
   readonly log: Log;
 }
 
@@ -49,14 +47,6 @@ const mostChanges = 10_000;
 /** The most tries of a wave whose era is over. */
 const tries = 3;
 
-/** A change of a call: it has begun or ended, or was not sent after all. */
-interface Change extends AccountCall {
-  readonly isDropped: boolean;
-}
-
-/** Makes the question to the script, with the names that it uses. */
-type Ask = (names: WaveNames) => ScriptQuestion;
-
 /**
  * Keeps the counts of calls in Redis. While the connection is up, Redis decides and is told each change. It goes down when
  * Redis cannot be asked. Then this gateway sends what Redis lacks, each second until that has arrived, and is up again.
@@ -64,27 +54,24 @@ type Ask = (names: WaveNames) => ScriptQuestion;
 export class RedisCounts {
   readonly #options: RedisCountsOptions;
   readonly #upstream: string;
+  readonly #longestWindowMs: number;
   readonly #throttle = new LogThrottle();
-  /** The ids of calls that Redis is deciding on. They are not sent to it as calls that were made. */
-  readonly #undecided = new Set<string>();
-  /** The era in which Redis has all calls of this gateway, except for the changes. */
+  /** The era in which Redis has all calls of this gateway, except for the changed ones. */
   #era = '';
-  #changes: Change[] = [];
+  /** Calls that have begun or ended, or were not sent after all, since Redis was told. */
+  readonly #changed = new Set<CountedCall>();
   #sending: Promise<boolean> | undefined;
   #isUp = false;
-  #isBeating = false;
   #isClosed = false;
-  #isTelling = false;
   #lostCalls = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Called when the decision passes from Redis to this gateway, or back. */
-  onSwitch: () => void = () => undefined;
 
   constructor(options: RedisCountsOptions) {
     this.#options = options;
     this.#upstream = hashOf(options.upstreamUrl);
-    const { redis } = options;
-    redis.onChange(() => (redis.isUp ? void this.beat() : this.#down()));
+    const { redis, windows } = options;
+    this.#longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
+    redis.onChange(() => (redis.isUp ? void this.#beat() : this.#down()));
   }
 
   /** True if Redis decides. */
@@ -96,38 +83,35 @@ export class RedisCounts {
     return { mode: this.#isUp ? 'redis' : 'local', lostCalls: this.#lostCalls };
   }
 
-  /** Notes calls that have begun or ended, so that Redis learns of them. */
-  changed(calls: readonly AccountCall[]): void {
-    for (const { account, call } of calls) this.#note({ account, call, isDropped: false });
-  }
-
-  /** Notes a call that was not sent after all. */
-  dropped({ account, call }: AccountCall): void {
-    this.#note({ account, call, isDropped: true });
-  }
-
-  /** Asks Redis for calls with these ids; undefined if it cannot be asked. */
-  async reserve(ids: readonly string[], ask: Ask): Promise<ScriptReply | undefined> {
-    for (const id of ids) this.#undecided.add(id);
-    try {
-      return await this.#tell(ask);
-    } finally {
-      for (const id of ids) this.#undecided.delete(id);
+  /** Notes calls that have begun or ended, or were not sent, so that Redis learns of them. */
+  changed(calls: readonly CountedCall[]): void {
+    if (this.#changed.size >= mostChanges) {
+      this.#era = '';
+      this.#changed.clear();
     }
+    const isFirst = this.#changed.size === 0;
+    for (const call of calls) this.#changed.add(call);
+    if (!this.#isUp || !isFirst) return;
+    setImmediate(() => {
+      if (this.#isUp && this.#changed.size > 0) void this.ask([]);
+    });
   }
 
-  /** Tells Redis what it lacks. From then on Redis decides. */
-  async beat(): Promise<void> {
-    if (this.#isBeating || this.#isClosed) return;
-    this.#isBeating = true;
-    clearTimeout(this.#timer);
-    if ((await this.#tell()) !== undefined) this.#up();
-    this.#isBeating = false;
-    this.#beatLater();
+  /** Notes a call that Redis may have counted, and that was not sent. */
+  dropped(call: LedgerCall): void {
+    this.changed([{ ...call, beganAt: 0, endedAt: notSent }]);
   }
 
-  #beatLater(): void {
-    if (!this.#isClosed) this.#timer = setTimeout(() => void this.beat(), beatMs).unref();
+  /** Sends what has changed, and asks for the calls of wants. Undefined if Redis cannot be asked. */
+  async ask(wants: readonly Want[]): Promise<readonly ScriptDecision[] | undefined> {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    const decisions = await this.#try(changed, wants);
+    if (decisions !== undefined) return decisions;
+    // Redis may have received them; sending them twice changes nothing.
+    for (const call of changed) this.#changed.add(call);
+    this.#down();
+    return undefined;
   }
 
   close(): void {
@@ -135,11 +119,17 @@ export class RedisCounts {
     clearTimeout(this.#timer);
   }
 
+  /** Tells Redis what it lacks. From then on Redis decides. */
+  async #beat(): Promise<void> {
+    if ((await this.ask([])) !== undefined) this.#up();
+    clearTimeout(this.#timer);
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#beat(), beatMs).unref();
+  }
+
   #up(): void {
     if (this.#isUp || !this.#options.redis.isUp) return;
     this.#isUp = true;
     this.#options.log('info', 'calls are counted in Redis');
-    this.onSwitch();
   }
 
   /** Goes on with this gateway's own part of the budget. Logs each reason once. */
@@ -147,76 +137,36 @@ export class RedisCounts {
     const wasUp = this.#isUp;
     this.#isUp = false;
     if (this.#isClosed) return;
-    const { redis, replicas: gateways, log } = this.#options;
+    const { redis, gateways, log } = this.#options;
     const { reason } = redis;
     // The connection itself logs why it was lost.
     const isNews = wasUp || (redis.isUp && this.#throttle.takes(reason));
     if (isNews)
       log('warn', 'calls cannot be counted in Redis: this gateway has its part of the budget', { reason, gateways });
-    if (!wasUp) return;
-    this.#throttle.takes(reason);
-    this.onSwitch();
+    if (wasUp) this.#throttle.takes(reason);
   }
 
-  #note(change: Change): void {
-    if (this.#changes.length >= mostChanges) {
-      this.#era = '';
-      this.#changes = [];
-    }
-    this.#changes.push(change);
-    if (!this.#isUp || this.#isTelling) return;
-    this.#isTelling = true;
-    setImmediate(() => {
-      this.#isTelling = false;
-      if (this.#isUp && this.#changes.length > 0) void this.#tell();
-    });
-  }
-
-  /** Sends the changes and a question; undefined if Redis cannot be asked. */
-  async #tell(ask?: Ask): Promise<ScriptReply | undefined> {
-    const changes = this.#changes;
-    this.#changes = [];
-    const reply = await this.#try(changes, ask);
-    if (reply !== undefined) return reply;
-    // Redis may have received them; sending them twice changes nothing.
-    this.#changes = [...changes, ...this.#changes];
-    this.#down();
-    return undefined;
-  }
-
-  async #try(changes: readonly Change[], ask?: Ask): Promise<ScriptReply | undefined> {
-    let from = 0;
-    for (let attempt = 0; attempt < tries; ) {
-      const isLast = changes.length - from <= callsAStep;
-      const answer = await this.#send(this.#era, changes.slice(from, from + callsAStep), isLast ? ask : undefined);
-      if (answer === undefined) return undefined;
-      if (answer.reply === undefined) {
-        attempt += 1;
-        if (!(await this.#sendAll(answer.era))) return undefined;
-      } else if (isLast) return answer.reply;
-      else from += callsAStep;
+  async #try(changed: readonly CountedCall[], wants: readonly Want[]): Promise<readonly ScriptDecision[] | undefined> {
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const answer = await this.#send(this.#era, changed, wants);
+      if (answer === undefined || answer.decisions !== undefined) return answer?.decisions;
+      if (!(await this.#sendAll(answer.era))) return undefined;
     }
     return undefined;
   }
 
   /** Sends all calls that count here to Redis; false if it cannot be reached. */
   #sendAll(era: string): Promise<boolean> {
-    this.#sending ??= this.#sendSteps(era).finally(() => (this.#sending = undefined));
+    this.#sending ??= this.#beginEra(era).finally(() => (this.#sending = undefined));
     return this.#sending;
   }
 
-  async #sendSteps(era: string): Promise<boolean> {
+  async #beginEra(era: string): Promise<boolean> {
     const hadAll = this.#isUp;
-    const calls = this.#options.calls().filter(({ call }) => !this.#undecided.has(call.id));
-    let added = 0;
-    for (let from = 0; from < calls.length; from += callsAStep) {
-      const step = calls.slice(from, from + callsAStep).map((call) => ({ ...call, isDropped: false }));
-      const answer = await this.#send(era, step);
-      if (answer?.reply === undefined) return answer !== undefined;
-      added += answer.reply.added;
-    }
+    const answer = await this.#send(era, this.#options.calls());
+    if (answer?.decisions === undefined) return answer !== undefined;
     this.#era = era;
-    if (hadAll) this.#lost(added);
+    if (hadAll) this.#lost(answer.added);
     return true;
   }
 
@@ -229,26 +179,60 @@ export class RedisCounts {
       });
   }
 
-  async #send(era: string, changes: readonly Change[], ask?: Ask): Promise<ReturnType<typeof toReply> | undefined> {
-    const { redis, longestCallMs, longestWindowMs, hasShare, now } = this.#options;
-    const names = new WaveNames(this.#upstream);
-    const at = now();
-    const calls: ScriptWave['calls'][number][] = [];
-    const drops: ScriptWave['drops'][number][] = [];
-    for (const { account, call, isDropped } of changes) {
-      const { id, subject, beganAt, endedAt } = call;
-      const logs = hasShare(subject) ? [names.of(account), names.of(account, subject)] : [names.of(account)];
-      for (const log of logs) {
-        if (isDropped) drops.push([log, id]);
-        // A call in flight gets its latest possible end.
-        else calls.push([log, id, Math.min(endedAt, beganAt + longestCallMs) - at]);
-      }
+  /** Sends calls, and wants with the last of them. Stops early if Redis cannot be asked, or if the era is over. */
+  async #send(
+    era: string,
+    calls: readonly CountedCall[],
+    wants: readonly Want[] = [],
+  ): Promise<ScriptAnswer | undefined> {
+    let added = 0;
+    for (let from = 0; ; from += callsAStep) {
+      const to = from + callsAStep;
+      const isLast = to >= calls.length;
+      const answer = await this.#run(era, calls.slice(from, to), isLast ? wants : []);
+      if (answer?.decisions === undefined) return answer;
+      added += answer.added;
+      if (isLast) return { ...answer, added };
     }
+  }
+
+  async #run(era: string, counted: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer | undefined> {
+    const { redis, longestCallMs } = this.#options;
+    const names = new WaveNames(this.#upstream);
+    const now = performance.now();
+    const calls = counted.flatMap((call) => {
+      // A call in flight gets its latest possible end.
+      const endsIn = call.endedAt === notSent ? false : Math.min(call.endedAt, call.beganAt + longestCallMs) - now;
+      return this.#logsOf(call, names).map((log): ScriptWave['calls'][number] => [log, call.id, endsIn]);
+    });
     const wave: ScriptWave = {
-      ...{ era, newEra: randomUUID(), longestCallMs, keptMs: longestWindowMs + longestCallMs },
-      ...{ calls, drops, ...(ask?.(names) ?? { accounts: [], wants: [] }) },
+      ...{ era, newEra: randomUUID(), longestCallMs, keptMs: this.#longestWindowMs + longestCallMs },
+      ...{ calls, wants: wants.map((want) => this.#tell(want, names)) },
     };
     const answer = await redis.run(script, names.names, [JSON.stringify(wave)]);
-    return answer === undefined ? undefined : toReply(answer);
+    return answer === undefined ? undefined : toAnswer(answer);
+  }
+
+  #tell({ key, subject, isBackground, holds, parts }: Want, names: WaveNames): ScriptWant {
+    return {
+      holds,
+      parts: parts.map(({ surface, ids }) => {
+        const limits = limitsOf(this.#options, surface, subject, { isBackground });
+        return {
+          windows: (this.#options.windows[surface] ?? []).map(({ ms }) => ms),
+          logs: this.#logsOf({ key, subject, surface }, names).map((log, nth) => ({
+            key: log,
+            limits: limits[nth] ?? [],
+          })),
+          ids,
+        };
+      }),
+    };
+  }
+
+  /** The logs that count a call, in the order of `limitsOf`. */
+  #logsOf(call: Omit<LedgerCall, 'id'>, names: WaveNames): readonly number[] {
+    const { subject } = call;
+    return hasShare(this.#options, subject) ? [names.of(call), names.of(call, subject)] : [names.of(call)];
   }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { createScript } from '../../redis.ts';
-import type { Account } from './ledger.ts';
+import type { LedgerCall } from './ledger.ts';
 
 /** An upper bound of the `OPERATION_DEADLINE_MS` that any gateway can have, in milliseconds. */
 const longestOfAllMs = 660_000;
@@ -16,6 +16,8 @@ const longestOfAllMs = 660_000;
  * the server was started with an older file, or if it has become the primary; the last two give it another replication id. A
  * wave of another era than Redis's does nothing. Its gateway then adds all of its calls that Redis lacks, and sends the wave
  * again.
+ *
+ * The decision on wants is that of `LocalLedger`.
  */
 export const script = createScript(`
 local time = redis.call('TIME')
@@ -40,80 +42,92 @@ if server .. era ~= wave.era then return { server .. era } end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, at(-wave.keptMs))
 
 local added = 0
-local function put(key, id, endsIn) added = added + redis.call('ZADD', KEYS[key], at(endsIn), id) end
-for _, call in ipairs(wave.calls) do put(call[1], call[2], call[3]) end
-for _, call in ipairs(wave.drops) do redis.call('ZREM', KEYS[call[1]], call[2]) end
-local resent = added
+for _, call in ipairs(wave.calls) do
+  local key, id, endsIn = KEYS[call[1]], call[2], call[3]
+  if endsIn then added = added + redis.call('ZADD', key, at(endsIn), id)
+  else redis.call('ZREM', key, id) end
+end
 
 -- With no gateway a call ends later than that, unless the clock was put back: then all of before end now.
 local function endLate(key)
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[key], '(' .. at(${longestOfAllMs}), '+inf')) do
-    redis.call('ZADD', KEYS[key], at(0), id)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. at(${longestOfAllMs}), '+inf')) do
+    redis.call('ZADD', key, at(0), id)
   end
 end
 
 local counted = {}
 local held = {}
-local function countsOf(account, key)
-  if not counted[key] then
-    counted[key] = {}
-    redis.call('ZREMRANGEBYSCORE', KEYS[key], 0, at(-account.longestMs))
-    endLate(key)
-    for nth, window in ipairs(account.windows) do
-      counted[key][nth] = redis.call('ZCOUNT', KEYS[key], '(' .. at(-window[1]), '+inf')
+local function countsOf(part, log)
+  local counts = counted[log.key]
+  if not counts then
+    counts = {}
+    counted[log.key] = counts
+    redis.call('ZREMRANGEBYSCORE', KEYS[log.key], 0, at(-part.windows[#part.windows]))
+    endLate(KEYS[log.key])
+    for nth, ms in ipairs(part.windows) do
+      counts[nth] = redis.call('ZCOUNT', KEYS[log.key], '(' .. at(-ms), '+inf')
     end
   end
-  return counted[key]
+  return counts
 end
-local function fits(account, key, limitAt, calls, isBackground)
-  for nth, window in ipairs(account.windows) do
-    local limit = window[limitAt]
-    if isBackground then limit = limit - math.ceil(limit / 5) end
-    if countsOf(account, key)[nth] + (held[key] or 0) + calls > limit then return false end
-  end
-  return true
+-- A call in flight counts for at least one more window.
+local function leavesIn(score, ms)
+  score = tonumber(score)
+  return score <= now and math.ceil(score + ms - now) or ms
 end
-local function begin(account, key, ids)
-  for _, id in ipairs(ids) do put(key, id, wave.longestCallMs) end
-  for nth, count in ipairs(countsOf(account, key)) do counted[key][nth] = count + #ids end
-end
-
-local verdicts = {}
-for index, want in ipairs(wave.wants) do
-  local isAllowed = true
-  local isHeldByShare = false
-  for _, part in ipairs(want.parts) do
-    local account = wave.accounts[part[1]]
-    if not fits(account, account.key, 2, #part[3], want.isBackground) then isAllowed = false end
-    if part[2] ~= 0 and not fits(account, part[2], 3, #part[3], false) then isHeldByShare = true end
-  end
-  isAllowed = isAllowed and not isHeldByShare
-  for _, part in ipairs(want.parts) do
-    local account = wave.accounts[part[1]]
-    for _, key in ipairs({ account.key, part[2] }) do
-      if key ~= 0 and isAllowed then begin(account, key, part[3]) end
-      if key ~= 0 and want.holds and not isAllowed and not (isHeldByShare and key == account.key) then
-        held[key] = (held[key] or 0) + #part[3]
+local function waitOf(part, log)
+  local calls = #part.ids + (held[log.key] or 0)
+  local longest = 0
+  for nth, ms in ipairs(part.windows) do
+    local limit = log.limits[nth]
+    local wait = ms
+    if limit > 0 then
+      local laps = math.floor(math.max(0, calls - 1) / limit)
+      local leaving = countsOf(part, log)[nth] + calls - laps * limit - limit
+      wait = laps * ms
+      if leaving > 0 then
+        local one = redis.call('ZRANGEBYSCORE', KEYS[log.key], '(' .. at(-ms), '+inf', 'WITHSCORES', 'LIMIT', leaving - 1, 1)
+        wait = wait + leavesIn(one[2], ms)
       end
     end
+    longest = math.max(longest, wait)
   end
-  verdicts[index] = isAllowed and 1 or 0
+  return longest
+end
+local function begin(part, log)
+  for _, id in ipairs(part.ids) do redis.call('ZADD', KEYS[log.key], at(wave.longestCallMs), id) end
+  for nth, count in ipairs(countsOf(part, log)) do counted[log.key][nth] = count + #part.ids end
+end
+local function stateOf(part, log)
+  local state = {}
+  for nth, ms in ipairs(part.windows) do
+    local count = countsOf(part, log)[nth]
+    local last = redis.call('ZREVRANGE', KEYS[log.key], 0, 0, 'WITHSCORES')[2]
+    state[nth] = { count, count == 0 and 0 or leavesIn(last, ms) }
+  end
+  return state
 end
 
-local states = {}
-for index, account in ipairs(wave.accounts) do
-  states[index] = {}
-  for place, key in ipairs(account.tells) do
-    states[index][place] = {}
-    for nth, window in ipairs(account.windows) do
-      local function leaves(score) return score <= now and math.ceil(score + window[1] - now) or -1 end
-      local last = tonumber(redis.call('ZREVRANGE', KEYS[key], 0, 0, 'WITHSCORES')[2] or -1)
-      local told = { countsOf(account, key)[nth], last >= 0 and leaves(last) or 0 }
-      local first = redis.call('ZRANGEBYSCORE', KEYS[key], '(' .. at(-window[1]), '+inf', 'WITHSCORES', 'LIMIT', 0, account.max)
-      for score = 2, #first, 2 do told[#told + 1] = leaves(tonumber(first[score])) end
-      states[index][place][nth] = told
+local decisions = {}
+for index, want in ipairs(wave.wants) do
+  local turn, late, isHeldByShare = 0, 1, false
+  for place, part in ipairs(want.parts) do
+    for nth, log in ipairs(part.logs) do
+      local wait = waitOf(part, log)
+      if wait > turn then turn, late = wait, place end
+      if nth > 1 and wait > 0 then isHeldByShare = true end
     end
   end
+  local states = {}
+  for place, part in ipairs(want.parts) do
+    states[place] = {}
+    for nth, log in ipairs(part.logs) do
+      if turn == 0 then begin(part, log)
+      elseif want.holds and not (isHeldByShare and nth == 1) then held[log.key] = (held[log.key] or 0) + #part.ids end
+      states[place][nth] = stateOf(part, log)
+    end
+  end
+  decisions[index] = { turn, late, states }
 end
 
 redis.call('PEXPIRE', KEYS[1], wave.keptMs)
@@ -125,37 +139,23 @@ for key = 2, #KEYS do
     redis.call('ZREM', KEYS[1], KEYS[key])
   end
 end
-return { wave.era, resent, verdicts, states }
+return { wave.era, added, decisions }
 `);
 
-/** An account whose calls are asked for, as the script reads it. Names are numbered from 1. */
-export interface ScriptAccount {
-  readonly key: number;
-  /** For each window its milliseconds, the limit of all users, and that of one. */
-  readonly windows: readonly (readonly [ms: number, limit: number, share: number])[];
-  readonly longestMs: number;
-  /** The logs whose state is answered, and the most calls of each that are listed. */
-  readonly tells: readonly number[];
-  readonly max: number;
-}
-
-/** Calls that begin together, or not at all, as the script reads them. */
+/** Calls that begin together, or not at all, as the script reads them. Names are numbered from 1. */
 export interface ScriptWant {
-  readonly isBackground: boolean;
   readonly holds: boolean;
-  /** The account by its index from 1, the name of the user's log (0 without a share), and the ids of the calls. */
-  readonly parts: readonly (readonly [account: number, user: number, ids: readonly string[]])[];
-}
-
-/** A question to the script. */
-export interface ScriptQuestion {
-  readonly accounts: readonly ScriptAccount[];
-  /** In the order in which they are decided. */
-  readonly wants: readonly ScriptWant[];
+  readonly parts: readonly {
+    /** The milliseconds of each window, shortest first. */
+    readonly windows: readonly number[];
+    /** The logs that count the calls, with the limit of each window. */
+    readonly logs: readonly { readonly key: number; readonly limits: readonly number[] }[];
+    readonly ids: readonly string[];
+  }[];
 }
 
 /** The argument of the script, as JSON. */
-export interface ScriptWave extends ScriptQuestion {
+export interface ScriptWave {
   /** The era in which Redis has all calls of this gateway. */
   readonly era: string;
   /** The name of the next era. */
@@ -163,39 +163,47 @@ export interface ScriptWave extends ScriptQuestion {
   readonly longestCallMs: number;
   /** The time for which names without new calls are kept, in milliseconds. */
   readonly keptMs: number;
-  /** Calls that count, with the milliseconds to their end: less than 0 if they have ended. */
-  readonly calls: readonly (readonly [key: number, id: string, endsIn: number])[];
-  readonly drops: readonly (readonly [key: number, id: string])[];
+  /** Calls with the milliseconds to their end: less than 0 if they have ended, false if they were not sent. */
+  readonly calls: readonly (readonly [key: number, id: string, endsIn: number | false])[];
+  /** In the order in which they are decided. */
+  readonly wants: readonly ScriptWant[];
 }
 
-/**
- * The states of the logs of one account. Each window has its count, the time until it is empty, and the times until its
- * first calls leave it.
- */
-export type LogStates = readonly (readonly (readonly number[])[])[];
+/** The decision of the script on one want. */
+export interface ScriptDecision {
+  /** Milliseconds until its calls may begin; 0 if they have begun. */
+  readonly turnMs: number;
+  /** The index of the part that lacks calls. */
+  readonly late: number;
+  /** For each part, log and window, the calls that count and the milliseconds until none does. */
+  readonly states: readonly (readonly (readonly (readonly number[])[])[])[];
+}
 
-/** The answer of the script to a wave of its era. */
-export interface ScriptReply {
+/** The answer of the script. If the era of the wave was over, it holds only the era of Redis. */
+export interface ScriptAnswer {
+  readonly era: string;
   /** The number of the wave's calls that Redis did not have. */
   readonly added: number;
-  /** For each want, true if its calls may begin. */
-  readonly verdicts: readonly boolean[];
-  /** By account. */
-  readonly states: readonly LogStates[];
+  readonly decisions: readonly ScriptDecision[] | undefined;
 }
 
-/** Reads the answer of the script. If the era of the wave was over, it holds only the era of Redis. */
-export function toReply(answer: unknown): { readonly era: string; readonly reply: ScriptReply | undefined } {
-  const [era, added, verdicts, states] = list(answer);
-  if (added === undefined) return { era: String(era), reply: undefined };
-  const reply = {
+/** Reads the answer of the script. */
+export function toAnswer(answer: unknown): ScriptAnswer {
+  const [era, added = 0, decisions] = list(answer);
+  return {
+    era: String(era),
     added: Number(added),
-    verdicts: list(verdicts).map((allowed) => allowed === 1),
-    states: list(states).map((logs) =>
-      list(logs).map((windows) => list(windows).map((numbers) => list(numbers).map(Number))),
-    ),
+    decisions: decisions === undefined ? undefined : list(decisions).map(toDecision),
   };
-  return { era: String(era), reply };
+}
+
+function toDecision(decision: unknown): ScriptDecision {
+  const [turn, late, states] = list(decision);
+  return {
+    turnMs: Number(turn),
+    late: Number(late) - 1,
+    states: list(states).map((part) => list(part).map((log) => list(log).map((window) => list(window).map(Number)))),
+  };
 }
 
 function list(value: unknown): readonly unknown[] {
@@ -215,8 +223,8 @@ export class WaveNames {
     this.names = [`${this.#prefix}logs`];
   }
 
-  /** The number, from 1, of the log of an account, or of one user there. */
-  of({ key, surface }: Account, subject = ''): number {
+  /** The number, from 1, of the log of a key on a surface, or of one user there. */
+  of({ key, surface }: Pick<LedgerCall, 'key' | 'surface'>, subject = ''): number {
     const owner = subject === '' ? key : `${key} ${subject}`;
     const name = `${this.#prefix}${hashOf(owner)}:${surface}`;
     const known = this.#places.get(name);

@@ -22,17 +22,21 @@ export interface BudgetSettings {
   readonly replicas: number;
 }
 
+/** Settings from which the limits of each log follow. */
+export type LimitSettings = Pick<BudgetSettings, 'windows' | 'share' | 'agentShare'>;
+
 /** The surfaces that can have a budget: the service limits each of them separately. */
 export const surfaces: readonly Surface[] = ['events', 'values', 'rest'];
 
 /** The subject that stands for all agents of a key. Users have hashes as subjects, and no hash has this form. */
 export const agents = 'agents';
 
-/** The percentage of each window that a subject may use. A subject is a user, all agents, or empty for calls of no user. */
-export function percentOf(
-  { share, agentShare = 100 }: Pick<BudgetSettings, 'share' | 'agentShare'>,
-  subject: string,
-): number {
+/** True if the calls of a subject have a share of their own. A subject is a user, all agents, or empty. */
+export function hasShare(settings: LimitSettings, subject: string): boolean {
+  return percentOf(settings, subject) < 100;
+}
+
+function percentOf({ share, agentShare = 100 }: LimitSettings, subject: string): number {
   if (subject === '') return 100;
   return subject === agents ? agentShare : share;
 }
@@ -42,15 +46,26 @@ export function shareOf(limit: number, percent: number): number {
   return Math.min(limit, Math.max(1, Math.floor((limit * percent) / 100)));
 }
 
-/** The calls of a window that background calls leave to others: the last fifth. */
-export function leftToOthers(limit: number): number {
-  return Math.ceil(limit / 5);
+/** The circumstances in which less than a whole window may be used. */
+interface Restriction {
+  /** True if the last fifth of each window of the key is left to others. */
+  readonly isBackground?: boolean;
+  /** The number of gateways that divide each window; by default one. */
+  readonly gateways?: number;
 }
 
-/** The surfaces with at least one call, and the numbers of their calls. */
-export function partsOf(counts: Readonly<Partial<Record<Surface, number>>>): readonly (readonly [Surface, number])[] {
-  return surfaces.flatMap((surface) => {
-    const count = counts[surface] ?? 0;
-    return count === 0 ? [] : [[surface, count] as const];
-  });
+/**
+ * The limits of the logs that count a call, in the order of its windows. The first log is that of its key; the second, if
+ * its subject has a share, is that of the subject.
+ */
+export function limitsOf(
+  settings: LimitSettings,
+  surface: Surface,
+  subject: string,
+  { isBackground = false, gateways = 1 }: Restriction = {},
+): readonly (readonly number[])[] {
+  const limits = (settings.windows[surface] ?? []).map(({ limit }) => Math.max(1, Math.floor(limit / gateways)));
+  const all = isBackground ? limits.map((limit) => limit - Math.ceil(limit / 5)) : limits;
+  const percent = percentOf(settings, subject);
+  return percent === 100 ? [all] : [all, limits.map((limit) => shareOf(limit, percent))];
 }

@@ -1,27 +1,14 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
-import {
-  type Account,
-  type AccountCall,
-  type CountedCall,
-  type End,
-  type Ledger,
-  never,
-  type Outlook,
-  type Question,
-  type Want,
-  type WantDecision,
-} from './ledger.ts';
-import type { LocalLedger } from './local-ledger.ts';
-import type { RedisCounts } from './redis-counts.ts';
-import { Reservation } from './reservations.ts';
-import type { BudgetSettings } from './settings.ts';
+import type { Surface } from '../operation-ids.ts';
+import type { Account, Ledger, LedgerCall, Want, WantDecision } from './ledger.ts';
+import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
+import { leftIn, type Outlook, type Outlooks, strictest } from './outlook.ts';
+import { type CountingState, RedisCounts, type RedisCountsOptions } from './redis-counts.ts';
+import type { ScriptDecision } from './redis-script.ts';
+import { limitsOf } from './settings.ts';
 
 /** Settings of the ledger. */
-export interface SharedLedgerOptions extends Pick<BudgetSettings, 'windows' | 'share' | 'agentShare'> {
-  /** Counts the calls of this gateway, and holds it to its part of the limits while Redis does not decide. */
-  readonly local: LocalLedger;
-  readonly redis: RedisCounts;
-}
+export type SharedLedgerOptions = Omit<LocalLedgerOptions, 'onChange'> & Omit<RedisCountsOptions, 'calls'>;
 
 /**
  * Counts calls in Redis for all gateways together. Counts the calls of this gateway in its own ledger as well, which
@@ -29,87 +16,91 @@ export interface SharedLedgerOptions extends Pick<BudgetSettings, 'windows' | 's
  */
 export class SharedLedger implements Ledger {
   readonly #options: SharedLedgerOptions;
+  readonly #local: LocalLedger;
+  readonly #redis: RedisCounts;
+  readonly counting = (): CountingState => this.#redis.state;
 
   constructor(options: SharedLedgerOptions) {
     this.#options = options;
+    this.#local = new LocalLedger({ ...options, onChange: (calls) => this.#redis.changed(calls) });
+    this.#redis = new RedisCounts({ ...options, calls: () => this.#local.calls() });
   }
 
   reserve(wants: readonly Want[]): MaybePromise<readonly WantDecision[]> {
-    const { local, redis } = this.#options;
-    const shared = wants.filter(({ key }) => redis.isUp && local.isProven(key));
-    if (shared.length === 0) return this.#reserveHere(wants);
-    const own = this.#reserveHere(wants.filter((want) => !shared.includes(want)));
-    return this.#reserveThere(shared).then((verdicts) => {
-      const [here, there] = [own.values(), verdicts.values()];
-      return wants.map((want) => (shared.includes(want) ? there : here).next().value ?? never);
+    const shared = wants.filter(({ key }) => this.#isShared(key));
+    if (shared.length === 0) return this.#local.reserve(wants);
+    const own = wants.filter((want) => !this.#isShared(want.key));
+    const here = this.#local.reserve(own);
+    return this.#reserveThere(shared).then((there) => {
+      const decisions = [...here, ...there];
+      const order = new Map([...own, ...shared].map((want, index) => [want, index]));
+      return wants.flatMap((want) => decisions[order.get(want) ?? -1] ?? []);
     });
   }
 
-  end(ends: readonly End[]): void {
-    const { local, redis } = this.#options;
-    for (const end of ends) {
-      const { account, call } = end;
-      const wasProven = local.isProven(account.key);
-      local.end([end]);
-      if (wasProven) redis.changed([{ account, call }]);
-      else if (local.isProven(account.key)) redis.changed(local.callsOf(account.key));
-    }
+  end(call: LedgerCall, provesKey: boolean): void {
+    this.#local.end(call, provesKey);
   }
 
-  drop(account: Account, call: CountedCall): void {
-    const { local, redis } = this.#options;
-    local.drop(account, call);
-    if (local.isProven(account.key)) redis.dropped({ account, call });
+  drop(call: LedgerCall): void {
+    this.#local.drop(call);
   }
 
-  look(questions: readonly Question[]): MaybePromise<readonly Outlook[]> {
-    const { local, redis } = this.#options;
-    const shared = questions.filter(({ account }) => redis.isUp && local.isProven(account.key));
-    return shared.length === 0 ? local.look(questions) : this.#lookThere(questions, shared);
+  async look(account: Account, surfaces: readonly Surface[]): Promise<Outlooks> {
+    // Calls for nothing: the answer has the state of the logs.
+    const want: Want = {
+      ...{ ...account, isBackground: false, holds: false },
+      parts: surfaces.map((surface) => ({ surface, ids: [] })),
+    };
+    const [decision] = (this.#isShared(account.key) ? await this.#redis.ask([want]) : undefined) ?? [];
+    if (decision === undefined) return this.#local.look(account, surfaces);
+    const outlooks = this.#outlooksOf(want, decision);
+    return new Map(surfaces.map((surface, index) => [surface, strictest(outlooks[index] ?? [])]));
   }
 
-  #reserveHere(wants: readonly Want[]): readonly WantDecision[] {
-    const { local, redis } = this.#options;
-    const verdicts = local.reserve(wants);
-    redis.changed(verdicts.flatMap(begunIn).filter(({ account }) => local.isProven(account.key)));
-    return verdicts;
+  close(): void {
+    this.#redis.close();
   }
 
-  /** Begins the calls in the own ledger, without limits, and keeps those that Redis allows. */
+  #isShared(key: string): boolean {
+    return this.#redis.isUp && this.#local.isProven(key);
+  }
+
   async #reserveThere(wants: readonly Want[]): Promise<readonly WantDecision[]> {
-    const { local, redis } = this.#options;
-    const begun = local.reserve(wants).map(begunIn);
-    const reservation = new Reservation(this.#options);
-    const reply = await redis.reserve(
-      begun.flat().map(({ call }) => call.id),
-      (names) => reservation.ask(wants, begun, names),
-    );
-    if (reply === undefined) {
+    const decisions = await this.#redis.ask(wants);
+    if (decisions === undefined) {
       // Redis may have counted them.
-      for (const { account, call } of begun.flat()) this.drop(account, call);
-      return this.#reserveHere(wants);
+      for (const { key, subject, parts } of wants)
+        for (const { surface, ids } of parts) for (const id of ids) this.#redis.dropped({ id, key, subject, surface });
+      return this.#local.reserve(wants);
     }
-    return wants.map((want, index) => {
-      const calls = begun[index] ?? [];
-      const isAllowed = reply.verdicts[index] === true;
-      if (!isAllowed) for (const { account, call } of calls) local.drop(account, call);
-      return reservation.verdictOf(want, calls, isAllowed, reply.states);
+    return wants.flatMap((want, index) => {
+      const decision = decisions[index];
+      return decision === undefined ? [] : this.#decisionOf(want, decision);
     });
   }
 
-  async #lookThere(questions: readonly Question[], shared: readonly Question[]): Promise<readonly Outlook[]> {
-    const { local, redis } = this.#options;
-    const reservation = new Reservation(this.#options);
-    const reply = await redis.reserve([], (names) => reservation.look(shared, names));
-    const own = local.look(questions);
-    if (reply === undefined) return own;
-    return questions.map((question, index) =>
-      shared.includes(question) ? reservation.outlookOf(question, reply.states) : (own[index] ?? []),
-    );
+  #decisionOf(want: Want, decision: ScriptDecision): WantDecision {
+    const { turnMs, late } = decision;
+    const { parts } = want;
+    if (turnMs > 0) return { kind: 'wait', turnMs, surface: parts[late]?.surface ?? 'rest' };
+    this.#local.count(want);
+    const outlooks = this.#outlooksOf(want, decision);
+    const left = new Map(parts.map(({ surface }, index) => [surface, leftIn(outlooks[index] ?? [])]));
+    return { kind: 'begin', left };
   }
-}
 
-/** The calls of a verdict that may begin. */
-function begunIn(verdict: WantDecision): readonly AccountCall[] {
-  return verdict.kind === 'begin' ? verdict.calls : [];
+  /** The outlooks of the logs of each part. */
+  #outlooksOf({ subject, parts }: Want, { states }: ScriptDecision): readonly (readonly Outlook[])[] {
+    return parts.map(({ surface }, part) => {
+      const windows = this.#options.windows[surface] ?? [];
+      return limitsOf(this.#options, surface, subject).map((limits, log) =>
+        windows.map(({ ms }, nth) => {
+          const [counted = 0, resetsInMs = 0] = states[part]?.[log]?.[nth] ?? [];
+          const limit = limits[nth] ?? 0;
+          return { ms, limit, remaining: Math.max(0, limit - counted), resetsInMs };
+        }),
+      );
+    });
+  }
 }
