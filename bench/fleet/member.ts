@@ -113,7 +113,7 @@ export class Member implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#upstream.budget?.close();
     this.redis?.close();
-    await this.#upstream.close();
+    this.#upstream.close();
   }
 }
 

@@ -43,7 +43,7 @@ function createSilentUpstream({ slots = 1, callBudget, isUnconnected = false }: 
         abort: () => process.nextTick(() => listener.failed(new TransportError('aborted'))),
       }),
       reroute: () => undefined,
-      close: () => Promise.resolve(),
+      close: () => undefined,
     },
   };
 }
