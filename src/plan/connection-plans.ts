@@ -7,18 +7,8 @@ import type { Noun } from '../rest/nouns.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { overlapOf, type Position } from '../rest/positions.ts';
 import type { Reach } from '../rest/reach.ts';
-import {
-  after,
-  isCurrent,
-  isOwnerKnown,
-  keyed,
-  type SelectedObjects,
-  type Stage,
-  start,
-  toObjects,
-} from './objects.ts';
-import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
-import { collectionOf, ownersOf, type PlannedField } from './planned-field.ts';
+import { after, isCurrent, keyed, type SelectedObjects, type Stage, start, toObjects } from './objects.ts';
+import { type Arguments, collectionOf, ownersOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
 
 /** The range of a list that a connection reads. */
 interface PlannedRange {
@@ -28,7 +18,7 @@ interface PlannedRange {
   /** The number of owners at which the list is read. */
   readonly owners: number;
   /** The number of rows of the previous page that are read again. */
-  readonly overlap?: number;
+  readonly overlap: number;
 }
 
 /**
@@ -42,45 +32,23 @@ export function planList(planned: PlannedField, args: Arguments): void {
   planScopeOfList(planned, inside);
   const part = endpoint.noun === 'Event' ? eventRange(planned, args) : offsetRange(planned, args);
   const reading = readingOf(part.range, wantedOf(inside));
-  if (reading.kind === 'any') return want(planned, part, { offset: 0, limit: 1, countOnly: true }, () => undefined);
+  const { lists, options } = builder;
+  const { list, owners, overlap } = part;
+  const { certain, stage, path } = planned;
+  const window = { ...collectionOf(planned), list, owners, overlap, certain, stage, path };
+  if (reading.kind === 'any') return lists.want({ ...window, offset: 0, limit: 1, countOnly: true });
   if (reading.kind === 'window') {
-    return want(planned, part, reading, (arrival) => planRows(planned, part, reading.offset, arrival));
+    const { offset, limit } = reading;
+    return lists.want({ ...window, offset, limit, done: (arrival) => planRows(planned, part, offset, arrival) });
   }
   // The first page is read first. If the list is longer, the count of the first page tells where the list ends.
-  const first = { offset: reading.from, limit: builder.options.maxPageSize };
-  builder.lists.addJump(collectionOf(planned));
-  want(planned, part, first, (arrival) => {
-    const { list, owners } = part;
-    const { noun } = endpoint;
-    builder.lists.wantEnd({
-      noun,
-      list,
-      owners,
-      offset: first.offset,
-      limit: reading.limit,
-      stage: arrival,
-      path: planned.path,
-    });
+  const { from: offset, limit } = reading;
+  lists.addJump(window.collection);
+  const done = (arrival: Stage): void => {
+    lists.wantEnd({ ...window, offset, limit, stage: arrival });
     planRows(planned, part, undefined, after(arrival));
-  });
-}
-
-function want(
-  planned: PlannedField,
-  { list, owners, overlap = 0 }: PlannedRange,
-  {
-    offset,
-    limit,
-    countOnly = false,
-  }: { readonly offset: number; readonly limit: number; readonly countOnly?: boolean },
-  done: (arrival: Stage) => void,
-): void {
-  const { builder, endpoint, stage, certain, path } = planned;
-  const collection = collectionOf(planned);
-  const { noun } = endpoint;
-  const isKnown = isOwnerKnown(planned.parent);
-  const window = { list, owners, offset, limit, overlap, countOnly };
-  builder.lists.want({ noun, collection, isKnown, ...window, certain, stage, path, done });
+  };
+  lists.want({ ...window, offset, limit: options.maxPageSize, done });
 }
 
 /** Plans the selection on the rows of a page. Without an offset, the rows are the last of their list. */
@@ -135,7 +103,7 @@ function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
     return argument === 'after' ? 0 : Number.MAX_SAFE_INTEGER;
   };
   const range = rangeOf(args.connection, offsetBehind, maxPageSize);
-  return { range, ...sharing(planned, '', cursorOfUnknown) };
+  return { range, overlap: 0, ...sharing(planned, '', cursorOfUnknown) };
 }
 
 /** The range of a list of events, which is read only forwards and by time. */
@@ -170,7 +138,7 @@ function sharing(
   list: string,
   cursor: string | undefined,
 ): Pick<PlannedRange, 'list' | 'owners'> {
-  const collection = collectionOf(planned);
+  const { collection } = collectionOf(planned);
   if (cursor === undefined)
     return { list: list === '' ? collection : `${collection} ${list}`, owners: ownersOf(planned) };
   const isAny = planned.builder.options.cursors.isOfCurrent(cursor);

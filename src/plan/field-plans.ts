@@ -2,24 +2,137 @@ import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
 import { tableSizeOf, tableWindowOf } from '../graphql/table-arguments.ts';
+import { suffices, type View } from '../loaders/row-store.ts';
+import { type Needs, needsOf, ownView } from '../look-ahead/needs.ts';
 import type { Role } from '../look-ahead/roles.ts';
-import { type SelectedField } from '../look-ahead/selection-tree.ts';
+import { type ObjectSelection, type SelectedField } from '../look-ahead/selection-tree.ts';
+import type { Noun } from '../rest/nouns.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current, type Key } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';
-import { after, collectionText, isCurrent, isOwnerKnown, keyed, type Objects, textOf, toObjects } from './objects.ts';
-import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
-import { collectionOf, ownersOf, type PlanField, type PlannedField, planRead } from './planned-field.ts';
+import {
+  after,
+  collectionText,
+  isCurrent,
+  keyed,
+  most,
+  type Objects,
+  type SelectedObjects,
+  type Stage,
+  textOf,
+  toObjects,
+} from './objects.ts';
+import { type Arguments, collectionOf, ownersOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
+
+/** Plans the selection on objects of the answer. Agrees with `resolvers/by-id.ts`, which reads them. */
+export function planObjects(builder: PlanBuilder, selection: SelectedObjects): void {
+  const { type } = selection.objects;
+  if (type === 'Organization') planOrganization(builder, selection);
+  else planRow(builder, type, selection);
+}
+
+/**
+ * Plans an organization, which is known by its id alone. If a plugin names it, its name comes with the plugin's row.
+ */
+function planOrganization(builder: PlanBuilder, { objects, selection, path, known }: SelectedObjects): void {
+  const { stage, certain } = objects;
+  for (const selected of selection.on(builder.type('Organization')).fields) {
+    const { kind } = selected.role;
+    const isNamed = known === 'named' && kind === 'anyRow';
+    if (isCurrent(objects) && kind === 'free') builder.planCurrent({ stage, certain, path });
+    if (!isNamed) planField(builder, selected, objects, path);
+  }
+}
+
+function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void {
+  const { objects, path, known } = place;
+  const selection = place.selection.on(builder.type(noun));
+  const needs = needsOf(selection);
+  const inRow: SelectedField[] = [];
+  for (const selected of selection.fields) {
+    const role = selected.role.kind;
+    if (role === 'reference' || role === 'organizationOf') inRow.push(selected);
+    else if (role !== 'column' && role !== 'free') planField(builder, selected, objects, path);
+  }
+  const view = viewOf(noun, needs, place);
+  const planReferences = (stage: Stage): void => {
+    for (const selected of inRow) planReference(builder, selected, { ...objects, stage }, path);
+  };
+  // Ids below `@current` name the project or organization that it stands for.
+  const namesCurrent = isCurrent(objects.owner) && needs.globalId;
+  const done =
+    noun === 'Plugin' && namesCurrent
+      ? // Their rows mostly have it. What waits for such an id goes on after that.
+        (stage: Stage) => builder.planCurrent({ stage, certain: false, path }, planReferences)
+      : planReferences;
+  if (view === undefined) done(objects.stage);
+  else {
+    const when = known === 'answered' ? 'not in the answer' : undefined;
+    builder.rows.want({ noun, objects, view, path, when, done });
+  }
+  if (noun !== 'Plugin' && known !== 'listed' && namesCurrent) builder.planCurrent({ ...objects, path });
+  if (view === 'detail') addHints(builder, selection, place);
+  // Its row is read if all of its relations answer 404: it decides whether the object exists.
+  const later = { ...objects, stage: after(objects.stage), certain: false };
+  if (view === undefined && known === 'unknown') builder.rows.wantIfAbsent({ noun, objects: later, path });
+}
+
+/** The view of their own row that the objects need; undefined if they come with a row that has what is needed. */
+function viewOf(noun: Noun, needs: Needs, { objects, known }: SelectedObjects): View | undefined {
+  const own = { type: noun, id: objects.id, scope: objects.owner?.id };
+  if (known === 'unknown') return ownView(own, needs, known);
+  if (known === 'assumed' || known === 'answered') return ownView(own, needs, 'assumed');
+  const isThere = needs.view === undefined || objects.view === undefined || suffices(objects.view, needs.view);
+  return isThere ? undefined : needs.view;
+}
+
+/** Plans the objects that a column refers to, at most one for each row. */
+function planReference(builder: PlanBuilder, selected: SelectedField, objects: Objects, parentPath: string): void {
+  const { role, below: selection, field } = selected;
+  const path = pathOf(parentPath, selected);
+  const { stage, owner } = objects;
+  const facts = { group: `${textOf(objects)}.${field.name}`, owners: most(objects), stage };
+  if (role.kind === 'organizationOf') {
+    const isPlugin = objects.type === 'Plugin';
+    // A plugin that names no organization belongs to the one that lists it.
+    if (isPlugin && isCurrent(owner)) builder.planCurrent({ stage, certain: false, path });
+    const known = isPlugin ? 'named' : 'assumed';
+    builder.plan({ objects: toObjects({ ...facts, type: 'Organization' }), selection, path, known });
+  } else if (role.kind === 'reference') {
+    const { noun } = role.endpoint;
+    // Dashboards and projects only refer to dashboards of their own project.
+    const isSibling = noun === objects.type;
+    const [owners, to] = isSibling ? [objects.owners, objects.to - objects.from] : [most(objects), 1];
+    const referred = toObjects({ ...facts, type: noun, owner: isSibling ? owner : objects, owners, to });
+    builder.plan({ objects: referred, selection, path, known: 'assumed' });
+  }
+}
+
+/** The most hints. More would help no reader. */
+const mostHints = 50;
+
+/** Adds a hint for each column that makes many objects read a row of their own. Aliases of a column share one hint. */
+function addHints(builder: PlanBuilder, { fields }: ObjectSelection, { objects, path }: SelectedObjects): void {
+  const count = most(objects);
+  if (builder.hints.size >= mostHints || count < 2 || (objects.view !== undefined && suffices(objects.view, 'detail')))
+    return;
+  for (const { field, role } of fields) {
+    const isDetail = (role.kind === 'column' || role.kind === 'reference') && role.view === 'detail';
+    if (isDetail) builder.hints.add(`\`${field.name}\` of ${path} is in the detail view only: up to ${count} calls`);
+  }
+}
 
 /**
  * Plans a field of objects that no row holds: its read, and the selection below it. Agrees with the resolvers of such
  * fields (`resolvers/project.ts`, `resolvers/organization.ts`, `resolvers/event.ts`).
  */
-export function planField(builder: PlanBuilder, selected: SelectedField, parent: Objects, parentPath: string): void {
+function planField(builder: PlanBuilder, selected: SelectedField, parent: Objects, parentPath: string): void {
   const path = pathOf(parentPath, selected);
-  builder.steps.take(path);
-  if (selected.role.kind === 'owner') planOwner(builder, selected, parent, path);
-  else planByRole({ builder, selected, parent, stage: parent.stage, certain: parent.certain, path });
+  builder.takeStep(path);
+  const { stage, certain, owner } = parent;
+  if (selected.role.kind !== 'owner') planByRole({ builder, selected, parent, stage, certain, path });
+  else if (owner !== undefined)
+    builder.plan({ objects: { ...owner, stage, certain }, selection: selected.below, path, known: 'assumed' });
 }
 
 /** Plans a field that has a REST call of its own. */
@@ -30,7 +143,7 @@ export function planByRole(planned: Omit<PlannedField, 'endpoint'>): void {
   planned.builder.withArguments(planned.selected, (args) => plan({ ...planned, endpoint: role.endpoint }, args));
 }
 
-const plans: Partial<Record<Role['kind'], PlanField>> = {
+const plans: Partial<Record<Role['kind'], (planned: PlannedField, args: Arguments) => void>> = {
   byId: planById,
   list: planList,
   anyRow: planAnyRow,
@@ -39,19 +152,9 @@ const plans: Partial<Record<Role['kind'], PlanField>> = {
   report: planReport,
 };
 
-function planOwner(
-  builder: PlanBuilder,
-  { below: selection }: SelectedField,
-  { owner, stage, certain }: Objects,
-  path: string,
-): void {
-  if (owner !== undefined) builder.plan({ objects: { ...owner, stage, certain }, selection, path, known: 'assumed' });
-}
-
 function planById(planned: PlannedField, args: Arguments): void {
   const { builder, selected, path } = planned;
-  const selection = selected.below;
-  withObjects(planned, args, (objects) => builder.plan({ objects, selection, path, known: 'unknown' }));
+  withObjects(planned, args, (objects) => builder.plan({ objects, selection: selected.below, path, known: 'unknown' }));
 }
 
 /** Plans an object that is answered as one value and read by its own call. */
@@ -89,23 +192,10 @@ function objectsById({ builder, endpoint: { noun }, parent, stage, certain }: Pl
 
 /** Plans a value that any row of a list holds. If no other row is read, a page of one row is. */
 function planAnyRow(planned: PlannedField): void {
-  const { builder, endpoint, stage, certain, path } = planned;
-  const collection = collectionOf(planned);
-  builder.lists.want({
-    noun: endpoint.noun,
-    collection,
-    isKnown: isOwnerKnown(planned.parent),
-    list: collection,
-    owners: ownersOf(planned),
-    offset: 0,
-    limit: 1,
-    countOnly: false,
-    anyRow: true,
-    certain,
-    stage,
-    path,
-    done: () => undefined,
-  });
+  const { builder, stage, certain, path } = planned;
+  const of = collectionOf(planned);
+  const any = { list: of.collection, owners: ownersOf(planned), offset: 0, limit: 1, anyRow: true };
+  builder.lists.want({ ...of, ...any, certain, stage, path });
 }
 
 function planReport(planned: PlannedField, args: Arguments): void {
@@ -126,6 +216,27 @@ function planReport(planned: PlannedField, args: Arguments): void {
     stage: after(stage),
   });
   builder.plan({ objects, selection: selected.below, path, known: 'assumed' });
+}
+
+/** A read that answers a field as a whole. */
+interface Read {
+  /** A name that is equal for reads that are one call at the same object. */
+  readonly name: string;
+  /** The number of rows that the read asks for. */
+  readonly rows: number;
+  /** The most objects for which the read is made, if it is not made for all of them. */
+  readonly atMost?: number;
+}
+
+/** Plans one read for each object of the field. Equal reads are one call. */
+function planRead(
+  { builder, endpoint, parent, stage, certain, path }: PlannedField,
+  { name, rows, atMost = Number.POSITIVE_INFINITY }: Read,
+): void {
+  if (parent === undefined) return;
+  const count = Math.min(builder.calls.claim(name, parent), atMost);
+  const lower = certain ? count : 0;
+  builder.calls.add({ endpoint, stage, lower, upper: count, rows: rows * count, paths: [path] });
 }
 
 /** Plans a page of events that is answered as one value. */

@@ -15,20 +15,14 @@ export interface WantedWindow extends KeyedCollection {
   readonly limit: number;
   /** The number of rows requested beyond the limit, because the previous page has answered them already. */
   readonly overlap?: number;
-  readonly countOnly: boolean;
+  readonly countOnly?: boolean;
   /** True if any row of any window will do. */
   readonly anyRow?: boolean;
   readonly certain: boolean;
   readonly stage: Stage;
   readonly path: string;
-  readonly when?: Condition;
-  readonly done: (stage: Stage) => void;
-}
-
-/** The end of a list, read if the first page is not the end. Tails with the same first page share this read. */
-interface Jump extends Pick<WantedWindow, 'noun' | 'list' | 'owners' | 'limit' | 'stage' | 'path'> {
-  /** The offset of the first page. */
-  readonly offset: number;
+  readonly when?: Condition | undefined;
+  readonly done?: (stage: Stage) => void;
 }
 
 /**
@@ -57,7 +51,8 @@ export class ListPlans {
   /** Lists for which a page of one row may be read, if any row will do. */
   readonly #anyRows = new Set<string>();
   #pending: WantedWindow[] = [];
-  #pendingJumps: Jump[] = [];
+  /** The ends of lists, read if the first page is not the end. The offset is that of the first page. */
+  #pendingEnds: WantedWindow[] = [];
 
   constructor(calls: PlannedCalls, schedule: Schedule, maxPageSize: number) {
     this.#calls = calls;
@@ -76,8 +71,8 @@ export class ListPlans {
   }
 
   /** Plans the jump to the end of a list, once its first page has arrived. */
-  wantEnd(jump: Jump): void {
-    this.#pendingJumps.push(jump);
+  wantEnd(end: WantedWindow): void {
+    this.#pendingEnds.push(end);
   }
 
   /**
@@ -97,28 +92,22 @@ export class ListPlans {
     return this.#collections.has(collection);
   }
 
-  forget(): void {
-    this.#readings.clear();
-    this.#collections.clear();
-    this.#jumps.clear();
-    this.#anyRows.clear();
-  }
-
   /** Turns the wanted rows and windows into calls. `readsRows` says whether rows of a collection are read by id. */
   settle(readsRows: (collection: string) => boolean): void {
     this.#settleJumps();
     const pending = this.#pending;
     if (pending.length === 0) return;
     this.#pending = [];
-    for (const windows of Map.groupBy(pending.filter(isWindow), ({ list }) => list).values()) {
-      for (const [stage, together] of Map.groupBy(windows, (window) => window.stage)) this.#readAll(stage, together);
+    const windows = pending.filter(({ anyRow }) => anyRow !== true);
+    for (const ofList of Map.groupBy(windows, ({ list }) => list).values()) {
+      for (const [stage, together] of Map.groupBy(ofList, (window) => window.stage)) this.#readAll(stage, together);
     }
-    for (const window of pending) if (!isWindow(window)) this.#readAnyRow(window, readsRows(window.collection));
+    for (const one of pending) if (one.anyRow === true) this.#readAnyRow(one, readsRows(one.collection));
   }
 
   #settleJumps(): void {
-    const jumps = this.#pendingJumps;
-    this.#pendingJumps = [];
+    const jumps = this.#pendingEnds;
+    this.#pendingEnds = [];
     for (const ends of Map.groupBy(jumps, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
       // All jumps after the same first page are made at once, to the start of the longest tail. A jump after another
       // page may come later, and reads a tail of the same length.
@@ -127,7 +116,7 @@ export class ListPlans {
     }
   }
 
-  #readEnd(limit: number, jumps: readonly Jump[]): void {
+  #readEnd(limit: number, jumps: readonly WantedWindow[]): void {
     const [jump] = jumps;
     if (jump === undefined) return;
     const owners = Math.max(...jumps.map((one) => one.owners));
@@ -139,22 +128,19 @@ export class ListPlans {
 
   #readAll(stage: Stage, windows: readonly WantedWindow[]): void {
     const missing = windows.filter((window) => !this.#answer(window));
-    const wanted = missing.map(({ offset, limit, countOnly }) => ({ at: { offset }, limit, countOnly }));
+    const wanted = missing.map(({ offset, limit, countOnly = false }) => ({ at: { offset }, limit, countOnly }));
     const pages = mergedPagesOf(wanted, this.#maxPageSize);
     for (const page of pages) {
-      const within = missing.filter((window) => (window.countOnly ? page === pages[0] : contains(page, window)));
-      this.#read(
-        page,
-        stage,
-        within,
-        within.some(({ certain }) => certain),
-      );
+      const isWithin = (one: WantedWindow): boolean =>
+        one.countOnly === true ? page === pages[0] : contains(page, one);
+      this.#read(page, stage, missing.filter(isWithin));
     }
   }
 
-  #read(page: MergedPage, asked: Stage, windows: readonly WantedWindow[], certain: boolean): void {
+  #read(page: MergedPage, asked: Stage, windows: readonly WantedWindow[]): void {
     const [window] = windows;
     if (window === undefined) return;
+    const certain = windows.some((one) => one.certain);
     const owners = Math.max(...windows.map((one) => one.owners));
     const arrival = after(asked);
     const overlap = Math.max(...windows.map((one) => one.overlap ?? 0));
@@ -169,7 +155,7 @@ export class ListPlans {
     });
     const readings = this.#readings.get(window.list) ?? [];
     this.#readings.set(window.list, [...readings, { page, windows, asked, arrival }]);
-    for (const { done } of windows) this.#schedule.at(arrival, () => done(arrival));
+    for (const { done } of windows) if (done !== undefined) this.#schedule.at(arrival, () => done(arrival));
   }
 
   /**
@@ -181,7 +167,7 @@ export class ListPlans {
     if (reading === undefined) return false;
     const { done, stage } = window;
     const arrival = reading.arrival.wave > stage.wave ? reading.arrival : stage;
-    this.#schedule.at(arrival, () => done(arrival));
+    if (done !== undefined) this.#schedule.at(arrival, () => done(arrival));
     return true;
   }
 
@@ -194,16 +180,12 @@ export class ListPlans {
     this.#anyRows.add(window.list);
     const isAlone = !readsRows && !this.reads(window.collection);
     const asked = isAlone ? window.stage : after(window.stage, Math.max(1, this.wavesOf(window)));
-    this.#read({ offset: 0, limit: 1 }, asked, [window], window.certain && isAlone);
+    this.#read({ offset: 0, limit: 1 }, asked, [{ ...window, certain: window.certain && isAlone }]);
   }
 }
 
-function longestOf(jumps: readonly Jump[]): number {
+function longestOf(jumps: readonly WantedWindow[]): number {
   return Math.max(...jumps.map(({ limit }) => limit));
-}
-
-function isWindow({ anyRow }: WantedWindow): boolean {
-  return anyRow !== true;
 }
 
 /**
@@ -213,8 +195,8 @@ function isWindow({ anyRow }: WantedWindow): boolean {
  */
 function surelyAnswers({ page, windows, asked }: Reading, window: WantedWindow): boolean {
   if (!isBefore(asked, window.stage)) return false;
-  if (window.countOnly || (asked.earlier === undefined && contains(page, window))) return true;
-  return windows.some((one) => !one.countOnly && contains(one, window));
+  if (window.countOnly === true || (asked.earlier === undefined && contains(page, window))) return true;
+  return windows.some((one) => one.countOnly !== true && contains(one, window));
 }
 
 function contains(page: MergedPage, { offset, limit }: MergedPage): boolean {

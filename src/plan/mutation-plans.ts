@@ -1,6 +1,7 @@
 import { namesGlobally } from '../graphql/ids.ts';
 import { checkedWrite } from '../graphql/mutation-body.ts';
 import { ownerArgumentOf, textIn } from '../graphql/mutation-inputs.ts';
+import { mutationReach } from '../graphql/narrowing.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
@@ -74,7 +75,7 @@ function targetOf(
   const input = isObject(given) ? given : {};
   const owner = textIn(input, ownerArgumentOf(noun));
   const info = { parentType: parent, fieldName: field.name };
-  const reach = builder.writeReach(field.name);
+  const reach = mutationReach(builder.options.tenant, field.name);
   const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, owner, info, reach);
   const answersIds = inside !== undefined && answersScopes(inside);
   const isCompared = owner === current && namesGlobally(input);

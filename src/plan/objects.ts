@@ -85,59 +85,22 @@ export function collectionText(noun: Noun, owner: Objects | undefined): string {
   return owner === undefined ? noun : `${noun} of ${textOf(owner)}`;
 }
 
-/** True if the id of the owner is known. An owner without a known id may turn out to be the same as a known one. */
-export function isOwnerKnown(owner: Objects | undefined): boolean {
-  return owner === undefined || owner.id !== undefined;
-}
-
 /** True if an object is the `@current` one. Only the row of the current project tells which object that is. */
 export function isCurrent(objects: Objects | undefined): boolean {
   return objects?.id === current;
-}
-
-/** The project that `@current` stands for, by its row. */
-export function currentProject(stage: Stage, certain: boolean): Objects {
-  return keyed({ noun: 'Project', scope: '', id: current }, stage, certain);
 }
 
 /** A collection whose rows are wanted by key. */
 export interface KeyedCollection {
   readonly noun: Noun;
   readonly collection: string;
-  /** True if the owner of the collection is known. */
+  /** True if the id of its owner is known. An owner without a known id may turn out to be the same as a known one. */
   readonly isKnown: boolean;
 }
 
-interface Count extends KeyedCollection {
-  /** The number of rows for each text. */
-  readonly rows: Map<string, number>;
-}
-
-/** Counts the rows that are wanted by key at stages that may happen at the same time. */
-export class KeyCounts {
-  readonly #counts = new Map<string, Count>();
-
-  /** Adds rows. `text` is the same for the same rows. */
-  add(wanted: KeyedCollection, text: string, count: number): void {
-    const rows = this.#counts.get(wanted.collection)?.rows ?? new Map<string, number>();
-    this.#counts.set(wanted.collection, { ...wanted, rows: rows.set(text, count) });
-  }
-
-  /**
-   * The most rows of a collection that may be wanted at once. Collections that may turn out to be the same one count,
-   * too.
-   */
-  of(wanted: KeyedCollection): number {
-    let keys = 0;
-    for (const count of this.#counts.values()) {
-      if (mayBeOne(count, wanted)) for (const rows of count.rows.values()) keys += rows;
-    }
-    return keys;
-  }
-
-  clear(): void {
-    this.#counts.clear();
-  }
+/** The collection of a noun at an owner. */
+export function collectionAt(noun: Noun, owner: Objects | undefined): KeyedCollection {
+  return { noun, collection: collectionText(noun, owner), isKnown: owner === undefined || owner.id !== undefined };
 }
 
 /** True if two collections may turn out to be the same. */

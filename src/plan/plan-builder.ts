@@ -9,13 +9,23 @@ import {
 import type { CursorCodec } from '../context.ts';
 import type { ConnectionArguments } from '../graphql/connections.ts';
 import { UserInputError } from '../graphql/input-error.ts';
-import { ForbiddenError, mutationReach } from '../graphql/narrowing.ts';
+import { ForbiddenError } from '../graphql/narrowing.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
+import type { Endpoint } from '../rest/endpoints.ts';
 import type { NodeType } from '../rest/nouns.ts';
+import { current } from '../rest/paths.ts';
 import { type Reach, reaches } from '../rest/reach.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { ListPlans } from './list-plans.ts';
-import { currentProject, type Objects, type SelectedObjects, type Stage } from './objects.ts';
+import {
+  collectionAt,
+  type KeyedCollection,
+  keyed,
+  most,
+  type Objects,
+  type SelectedObjects,
+  type Stage,
+} from './objects.ts';
 import { PlannedCalls, Schedule } from './planned-calls.ts';
 import { RowPlans } from './row-plans.ts';
 
@@ -31,13 +41,6 @@ export interface PlanOptions {
   readonly tenant?: Tenant | undefined;
 }
 
-/** A place of the answer that needs to know what `@current` stands for. */
-interface Asking {
-  readonly stage: Stage;
-  readonly certain: boolean;
-  readonly path: string;
-}
-
 /**
  * A plan in the making. It goes through the waves of an operation as the loaders do: what is wanted at one stage is
  * turned into calls together, and the fields below are planned at the stage at which the answers arrive.
@@ -46,23 +49,32 @@ export class PlanBuilder {
   readonly options: PlanOptions;
   readonly schedule = new Schedule();
   readonly calls = new PlannedCalls();
-  readonly lists: ListPlans;
-  readonly rows: RowPlans;
-  readonly steps: PlanSteps;
+  lists: ListPlans;
+  rows: RowPlans;
   readonly hints = new Set<string>();
   /** True if a field that must not be null is refused. Its siblings may then not run either. */
   isRefused = false;
   /** The errors of fields whose arguments were refused. */
   readonly refusals: unknown[] = [];
+  readonly #maxSteps: number;
+  #steps = 0;
   readonly #planObjects: (builder: PlanBuilder, place: SelectedObjects) => void;
 
   /** `planObjects` plans the selection on objects of the answer. */
   constructor(options: PlanOptions, planObjects: (builder: PlanBuilder, place: SelectedObjects) => void) {
     this.options = options;
-    this.steps = new PlanSteps(options.maxSteps ?? Number.POSITIVE_INFINITY);
+    this.#maxSteps = options.maxSteps ?? Number.POSITIVE_INFINITY;
     this.#planObjects = planObjects;
     this.lists = new ListPlans(this.calls, this.schedule, options.maxPageSize);
     this.rows = new RowPlans(this.calls, this.schedule, this.lists, options.maxPageSize);
+  }
+
+  /** Forgets the rows that were read before a write: they are not used after it. */
+  forget(): void {
+    const { calls, schedule, options } = this;
+    calls.forget();
+    this.lists = new ListPlans(calls, schedule, options.maxPageSize);
+    this.rows = new RowPlans(calls, schedule, this.lists, options.maxPageSize);
   }
 
   /** The reach of the caller of the operation; undefined if the caller reaches all that its key sees. */
@@ -70,14 +82,9 @@ export class PlanBuilder {
     return this.options.tenant?.reach;
   }
 
-  /** The reach of the caller in a mutation. Throws a ForbiddenError if the caller may not run the mutation. */
-  writeReach(mutation: string): Reach | undefined {
-    return mutationReach(this.options.tenant, mutation);
-  }
-
   /** Plans the selection on objects that a field answers. */
   plan(place: SelectedObjects): void {
-    this.steps.take(place.path);
+    this.takeStep(place.path);
     if (!this.#isOutside(place.objects)) this.#planObjects(this, place);
   }
 
@@ -92,8 +99,18 @@ export class PlanBuilder {
    * Plans the read of the project that tells what `@current` stands for. An operation reads it only once, as
    * `resolvers/by-id.ts` does.
    */
-  planCurrent({ stage, certain, path }: Asking, done: (arrival: Stage) => void = () => undefined): void {
-    this.rows.want({ noun: 'Project', objects: currentProject(stage, certain), view: 'list', path, done });
+  planCurrent(
+    { stage, certain, path }: Pick<PlannedField, 'stage' | 'certain' | 'path'>,
+    done?: (arrival: Stage) => void,
+  ): void {
+    const objects = keyed({ noun: 'Project', scope: '', id: current }, stage, certain);
+    this.rows.want({ noun: 'Project', objects, view: 'list', path, ...(done && { done }) });
+  }
+
+  /** Takes the step to a path. Throws a PlanLimitError if the limit is exceeded. */
+  takeStep(path: string): void {
+    this.#steps += 1 + Math.floor(path.length / usualPath);
+    if (this.#steps > this.#maxSteps) throw new PlanLimitError(this.#maxSteps, path);
   }
 
   /** Runs all scheduled tasks, including those that they schedule. */
@@ -105,13 +122,6 @@ export class PlanBuilder {
     });
     this.rows.settleAbsence();
     settleLists();
-  }
-
-  /** Forgets the rows that were read before a write: they are not used after it. */
-  forget(): void {
-    this.calls.forget();
-    this.lists.forget();
-    this.rows.forget();
   }
 
   type(name: NodeType): GraphQLObjectType {
@@ -138,6 +148,28 @@ export class PlanBuilder {
       return false;
     }
   }
+}
+
+/** A field that has a read of its own, and the objects below which it is read. */
+export interface PlannedField {
+  readonly builder: PlanBuilder;
+  readonly selected: SelectedField;
+  readonly endpoint: Endpoint;
+  /** The objects that have the field; undefined for a field of the query itself. */
+  readonly parent: Objects | undefined;
+  readonly stage: Stage;
+  readonly certain: boolean;
+  readonly path: string;
+}
+
+/** The most objects that have the field. */
+export function ownersOf({ parent }: PlannedField): number {
+  return parent === undefined ? 1 : most(parent);
+}
+
+/** The collection below the field's objects that its REST operation concerns. */
+export function collectionOf({ endpoint, parent }: PlannedField): KeyedCollection {
+  return collectionAt(endpoint.noun, parent);
 }
 
 /** The arguments of a field, by the types that the schema gave them. */
@@ -207,19 +239,3 @@ export function mostSteps(maxUpstreamCalls: number): number {
 
 /** The number of characters for which a path counts as one further step: long paths take longer to plan. */
 const usualPath = 256;
-
-/** Counts the steps of one planning: places of the answer, and their fields that no row holds. */
-export class PlanSteps {
-  readonly #limit: number;
-  #taken = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** Takes the step to a path. Throws a PlanLimitError if the limit is exceeded. */
-  take(path: string): void {
-    this.#taken += 1 + Math.floor(path.length / usualPath);
-    if (this.#taken > this.#limit) throw new PlanLimitError(this.#limit, path);
-  }
-}

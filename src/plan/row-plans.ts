@@ -5,11 +5,11 @@ import type { Noun } from '../rest/nouns.ts';
 import type { ListPlans } from './list-plans.ts';
 import {
   after,
+  collectionAt,
   collectionText,
   isCurrent,
-  isOwnerKnown,
-  KeyCounts,
   type KeyedCollection,
+  mayBeOne,
   most,
   type Objects,
   type Stage,
@@ -23,8 +23,8 @@ export interface WantedRow {
   readonly objects: Objects;
   readonly view: View;
   readonly path: string;
-  readonly when?: Condition;
-  readonly done: (stage: Stage) => void;
+  readonly when?: Condition | undefined;
+  readonly done?: (stage: Stage) => void;
 }
 
 /** Plans the rows that are read by key. Agrees with RowLoader (`loaders/row-loader.ts`): change both. */
@@ -36,8 +36,8 @@ export class RowPlans {
   /** The stage at which rows that are read by id have arrived. */
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
-  /** Counts the rows that are wanted in the list view, at stages that may happen at the same time. */
-  readonly #later = new KeyCounts();
+  /** Rows that are wanted in the list view at stages that may happen at the same time, by their text. */
+  readonly #later = new Map<string, KeyedCollection & { readonly count: number }>();
   /** Collections of which a page is read instead of single rows. */
   readonly #paged = new Set<string>();
   #pending: WantedRow[] = [];
@@ -52,26 +52,20 @@ export class RowPlans {
 
   want(row: WantedRow): void {
     const { objects, view, done } = row;
-    if (objects.view !== undefined && suffices(objects.view, view)) done(objects.stage);
+    if (objects.view !== undefined && suffices(objects.view, view)) done?.(objects.stage);
     else if (!this.#answer(row)) this.#pending.push(row);
   }
 
   /** Adds a row that is read only if all relations of its object answer 404. */
-  wantIfAbsent(row: WantedRow): void {
+  wantIfAbsent(place: Pick<WantedRow, 'noun' | 'objects' | 'path'>): void {
+    const row: WantedRow = { ...place, view: 'list', when: 'absent' };
     this.#ifAbsent.push(row);
-    if (isInLists(row)) this.#later.add(collectionOf(row), textOf(row.objects), 1);
+    if (isInLists(row)) this.#later.set(textOf(row.objects), { ...collectionOf(row), count: 1 });
   }
 
   /** True if rows of a collection are read by id. */
   reads(collection: string): boolean {
     return this.#collections.has(collection);
-  }
-
-  forget(): void {
-    this.#arrivals.clear();
-    this.#collections.clear();
-    this.#later.clear();
-    this.#paged.clear();
   }
 
   /** Turns the wanted rows into calls. If a page of their list is read instead, they become windows of the list. */
@@ -91,7 +85,7 @@ export class RowPlans {
     const rows = this.#ifAbsent.filter(({ objects }) => !this.#arrivals.has(textOf(objects)));
     this.#ifAbsent = [];
     for (const row of rows) {
-      if (isInLists(row) && this.#later.of(collectionOf(row)) >= pageFirstThreshold) this.#wantPage(row);
+      if (isInLists(row) && this.#countLater(collectionOf(row)) >= pageFirstThreshold) this.#wantPage(row);
       this.#readById(row, false, after(row.objects.stage));
     }
   }
@@ -109,10 +103,8 @@ export class RowPlans {
     const mayBeKnown = isPageFirst || this.#lists.reads(collection.collection);
     const waits = this.#lists.wavesOf(collection);
     for (const row of rows) {
-      const certain = isCertain(row) && !mayBeKnown;
-      const when = mayBeKnown ? 'not in the page' : undefined;
-      const arrival = after(row.objects.stage, 1 + waits);
-      this.#readById({ ...(when !== undefined && { when }), ...row }, certain, arrival);
+      const when = row.when ?? (mayBeKnown ? 'not in the page' : undefined);
+      this.#readById({ ...row, when }, row.objects.certain && when === undefined, after(row.objects.stage, 1 + waits));
     }
   }
 
@@ -123,8 +115,15 @@ export class RowPlans {
     const keys = new Map(rows.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
     const count = [...keys.values()].reduce((sum, each) => sum + each, 0);
     if (rows.every(isFirst)) return count;
-    for (const [text, size] of keys) this.#later.add(collection, text, size);
-    return this.#later.of(collection);
+    for (const [text, size] of keys) this.#later.set(text, { ...collection, count: size });
+    return this.#countLater(collection);
+  }
+
+  /** Rows of collections that may turn out to be the same one count, too. */
+  #countLater(wanted: KeyedCollection): number {
+    let keys = 0;
+    for (const row of this.#later.values()) if (mayBeOne(row, wanted)) keys += row.count;
+    return keys;
   }
 
   /**
@@ -132,25 +131,15 @@ export class RowPlans {
    * none.
    */
   #wantPage(row: WantedRow): void {
-    const { noun, collection, isKnown } = collectionOf(row);
+    const of = collectionOf(row);
+    const { collection } = of;
     if (this.#paged.has(collection)) return;
     this.#paged.add(collection);
     const { path, objects, when } = row;
-    this.#lists.want({
-      ...(when !== undefined && { when }),
-      noun,
-      collection,
-      isKnown,
-      list: isFirst(row) ? collection : `a page of ${collection}`,
-      owners: objects.owner === undefined ? 1 : most(objects.owner),
-      offset: 0,
-      limit: this.#maxPageSize,
-      countOnly: false,
-      certain: objects.certain,
-      stage: objects.stage,
-      path,
-      done: () => undefined,
-    });
+    const { owner, certain, stage } = objects;
+    const list = isFirst(row) ? collection : `a page of ${collection}`;
+    const owners = owner === undefined ? 1 : most(owner);
+    this.#lists.want({ ...of, list, owners, offset: 0, limit: this.#maxPageSize, certain, stage, path, when });
   }
 
   #readById({ noun, objects, path, when, done }: WantedRow, certain: boolean, arrival: Stage): void {
@@ -170,7 +159,7 @@ export class RowPlans {
     const known = this.#arrivals.get(text) ?? arrival;
     this.#arrivals.set(text, known);
     const at = known.wave > stage.wave ? known : stage;
-    this.#schedule.at(at, () => done(at));
+    if (done !== undefined) this.#schedule.at(at, () => done(at));
   }
 
   /** Answers a wanted row with a row that is read by id in any case. */
@@ -178,8 +167,8 @@ export class RowPlans {
     const arrival = this.#arrivals.get(textOf(objects));
     if (arrival === undefined) return false;
     const { stage } = objects;
-    if (arrival.wave > stage.wave) this.#schedule.at(arrival, () => done(arrival));
-    else done(stage);
+    if (arrival.wave > stage.wave) this.#schedule.at(arrival, () => done?.(arrival));
+    else done?.(stage);
     return true;
   }
 }
@@ -197,5 +186,5 @@ function isCertain({ objects, when }: WantedRow): boolean {
 }
 
 function collectionOf({ noun, objects: { owner } }: WantedRow): KeyedCollection {
-  return { noun, collection: collectionText(noun, owner), isKnown: isOwnerKnown(owner) };
+  return collectionAt(noun, owner);
 }

@@ -2,13 +2,20 @@ import {
   type GraphQLInputObjectType,
   type GraphQLInputType,
   GraphQLString,
+  getNamedType,
   getNullableType,
   isEnumType,
   isInputObjectType,
   isListType,
   isNonNullType,
+  TypeInfo,
+  type ValueNode,
+  valueFromASTUntyped,
+  visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import { toGlobalId } from '../graphql/ids.ts';
+import { holdsVariable, type OperationScope } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import type { Reach } from '../rest/reach.ts';
 
@@ -117,4 +124,28 @@ function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly u
 function listOf(type: GraphQLInputType, sampling: Sampling, sort: number): readonly unknown[] {
   const { many, number } = sampling;
   return Array.from({ length: many }, (_value, at) => samplesOf(type, { ...sampling, number: number + at })[sort]);
+}
+
+/** The most values of a type that are collected. */
+const mostValues = 10;
+
+/** The literal texts and objects of an operation and its fragments, by the names of their types. */
+export function literalsOf({
+  schema,
+  operation,
+  fragments,
+}: OperationScope): ReadonlyMap<string, ReadonlySet<unknown>> {
+  const found = new Map<string, Set<unknown>>();
+  const types = new TypeInfo(schema);
+  const add = (node: ValueNode): void => {
+    const type = types.getInputType();
+    if (type === null || type === undefined || holdsVariable(node)) return;
+    const { name } = getNamedType(type);
+    const values = found.get(name) ?? new Set();
+    found.set(name, values);
+    if (values.size < mostValues) values.add(valueFromASTUntyped(node));
+  };
+  const visitor = visitWithTypeInfo(types, { StringValue: add, IntValue: add, EnumValue: add, ObjectValue: add });
+  for (const definition of [operation, ...Object.values(fragments)]) visit(definition, visitor);
+  return found;
 }

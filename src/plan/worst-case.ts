@@ -14,9 +14,8 @@ import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import type { Reach } from '../rest/reach.ts';
 import type { Tenant } from '../rest/tenants.ts';
-import { literalsOf } from './literals.ts';
 import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
-import { samplesOf } from './samples.ts';
+import { literalsOf, samplesOf } from './samples.ts';
 
 /** An operation, its caller, and the limit of its planning. */
 interface PlanningOptions extends OperationScope {
@@ -62,6 +61,9 @@ const anyCursors: CursorCodec = {
   decodeQuery: () => '?',
 };
 
+/** The most rounds over all variables: the effect of one variable may depend on those that are examined after it. */
+const mostRounds = 3;
+
 /**
  * The extremes among the plans of an operation. The search changes one variable at a time, and tries its default and
  * each of the values that differ in cost. Undefined if no variables fit.
@@ -73,58 +75,57 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
     choicesOf(one, options, 1 + place * maxPageSize),
   );
   const twinsOf = createTwins(options);
+  const all = new Map<string, Found | undefined>();
+  const find = (variables: Variables): Found | undefined => {
+    const text = JSON.stringify(variables);
+    if (!all.has(text)) {
+      const planned = planWith(variables, options);
+      all.set(text, planned && { ...planned, variables });
+    }
+    return all.get(text);
+  };
   const base: Variables = Object.fromEntries(choices.map(({ name, values }) => [name, values[0]]));
-  const first = planWith(base, options);
-  if (first === undefined) return undefined;
-  const start: Found = { ...first, variables: base };
+  const start = find(base);
+  if (start === undefined) return undefined;
   // A mutation may be refused unless several of its variables are given.
   const given = Object.fromEntries(choices.map(({ name, values }) => [name, values.find((one) => one !== undefined)]));
   const changes = [...switchesOf(operation), ...(isRefused(start) ? [given] : [])];
-  const changed = changes.flatMap((some): readonly Found[] => {
-    const variables = { ...base, ...some };
-    const planned = planWith(variables, options);
-    return planned === undefined ? [] : [{ ...planned, variables }];
-  });
-  let usual = start;
-  let worst = start;
-  let least = start;
-  /** The cheapest plan found, including refused ones: a refused plan may only lack one more variable. */
-  let bottom = start;
-  let { objects } = first.plan;
-  /**
-   * Plans with as many calls as the worst plan but another value of a variable. With a further variable, one of these
-   * may become the worst.
-   */
-  const ties = new Map<string, Found>();
-  const search = (): void => {
-    for (const { name, values } of choices) {
-      // Each value is also tried without the other variables, because some exclude each other, as `first` and `last`
-      // do.
-      for (const around of new Set([worst, least, bottom, start, ...changed, ...ties.values()])) {
-        const twins = around === least || around === bottom ? twinsOf(name, around.variables) : [];
+  const starts = [start, ...changes.flatMap((some) => find({ ...base, ...some }) ?? [])];
+  const climb = (from: Found, kind: 'upper' | 'lower'): void => {
+    const isBetter = kind === 'upper' ? costsMore : costsLess;
+    let best = from;
+    // Plans that are as good, with another value of a variable. With a further variable, one may become the best.
+    const ties = new Map<string, Found>();
+    for (let round = 0, before = 0; round < mostRounds && all.size > before; round += 1) {
+      before = all.size;
+      for (const { name, values } of choices) {
+        const twins = kind === 'lower' ? twinsOf(name, best.variables) : [];
         for (const value of [...values, ...twins]) {
-          const variables = { ...around.variables, [name]: value };
-          const planned = planWith(variables, options);
-          if (planned === undefined) continue;
-          const found = { ...planned, variables };
-          objects = Math.max(objects, found.plan.objects);
-          if (isRefused(usual) && !isRefused(found)) usual = found;
-          if (found.plan.upper > worst.plan.upper) ties.clear();
-          if (costsMore(found, worst)) worst = found;
-          else if (found.plan.upper === worst.plan.upper && value !== worst.variables[name]) ties.set(name, found);
-          if (!isRefused(found) && (isRefused(least) || costsLess(found, least))) least = found;
-          if (costsLess(found, bottom)) bottom = found;
+          // Each value is also tried without the other variables, because some exclude each other, as `first` and `last`
+          // do.
+          for (const around of new Set([best, from, ...ties.values()])) {
+            const found = find({ ...around.variables, [name]: value });
+            if (found === undefined) continue;
+            if (isBetter(found, best)) {
+              if (found.plan[kind] !== best.plan[kind]) ties.clear();
+              best = found;
+            } else if (found.plan[kind] === best.plan[kind] && value !== best.variables[name]) ties.set(name, found);
+          }
         }
       }
     }
   };
-  for (let round = 0, before: readonly unknown[] = []; round < mostRounds; round += 1) {
-    const now = [worst, least, bottom, ties.size];
-    if (now.every((one, place) => one === before[place])) break;
-    before = now;
-    search();
+  for (const from of starts) {
+    climb(from, 'upper');
+    climb(from, 'lower');
   }
+  const found = [...all.values()].filter((one) => one !== undefined);
+  const accepted = found.filter((one) => !isRefused(one));
+  const usual = isRefused(start) ? (accepted[0] ?? start) : start;
+  const worst = found.reduce((most, one) => (costsMore(one, most) ? one : most), start);
+  const least = accepted.reduce((fewest, one) => (costsLess(one, fewest) ? one : fewest), usual);
   const lower = Math.min(least.plan.lower, worst.plan.upper);
+  const objects = Math.max(...found.map(({ plan }) => plan.objects));
   const others = Object.entries(worst.variables).filter(([name, value]) => value !== usual.variables[name]);
   return {
     usual: usual.plan,
@@ -178,9 +179,6 @@ function createTwins(options: WorstCaseOptions): (name: string, variables: Varia
 
 /** A plan, and the variables that it was made for. */
 type Found = CheckedPlan & { readonly variables: Variables };
-
-/** The most rounds over all variables: the effect of one variable may depend on those that are examined after it. */
-const mostRounds = 3;
 
 /** True if the operation refuses the values and makes no call. */
 function isRefused({ refusals, plan }: CheckedPlan): boolean {

@@ -20,7 +20,7 @@ import { idText, type Row } from '../rest/values.ts';
  * The record of an object by its key. An object that was asked for by its id is null if it does not exist, or is out of
  * the tenant's reach. An object that a row refers to always keeps its record; if its row is gone, its columns are null.
  * The row is awaited only if the selection needs a column of it. Everything else that the selection reads is started
- * before. `plan/object-plans.ts` predicts these reads.
+ * before. `plan/field-plans.ts` predicts these reads.
  */
 export function fetchRecord(
   key: Key,
@@ -250,7 +250,7 @@ export function selectionOn(noun: NodeType, info: GraphQLResolveInfo): ObjectSel
 
 // Global ids name real projects and organizations. Objects below `@current` are read under that name, without waiting for
 // its real id. The real id is read at the same time, and only if one of their global ids is selected.
-// `plan/object-plans.ts` and `plan/connection-plans.ts` predict that read.
+// `plan/field-plans.ts` and `plan/connection-plans.ts` predict that read.
 
 /**
  * Starts to read what `@current` stands for, for ids of objects of the collection. The rows of most plugins
