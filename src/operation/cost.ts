@@ -177,7 +177,7 @@ function wantsCost({ params: { extensions } }: Asked): boolean {
   return extensions?.['cost'] === true;
 }
 
-/** What a client wants to be told about the REST calls of its operation. */
+/** The facts about the REST calls of its operation that a client asks for. */
 type Explain = 'plan' | 'trace' | undefined;
 
 /**

@@ -127,7 +127,6 @@ test.each([
   ['an unknown minor version', 'HTTP/1.2 200 OK\r\n\r\n'],
   ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
   ['a status below 100', 'HTTP/1.1 099 OK\r\n\r\n'],
-  ['another protocol from then on', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: foo\r\n\r\n'],
   ['lines without a carriage return', 'HTTP/1.1 200 OK\nContent-Length: 0\r\n\r\n'],
   ['a lone carriage return', 'HTTP/1.1 200 OK\r\nA: b\rContent-Length: 0\r\n\r\n'],
   ['a zero byte', 'HTTP/1.1 200 OK\r\nA: b\0\r\n\r\n'],
@@ -162,6 +161,10 @@ test.each([
   expect(() => parse(text)).toThrow(NotHttp);
   const byByte = Array.from({ length: text.length - 1 }, (_, index) => index + 1);
   expect(() => parse(text, byByte)).toThrow(NotHttp);
+});
+
+test('a change of the protocol is taken for the end of the connection', () => {
+  expect(() => parse('HTTP/1.1 101 Switching Protocols\r\nUpgrade: foo\r\n\r\n')).toThrow('CONNECTION_CLOSED');
 });
 
 test('another protocol is refused at its first bytes, however slowly it speaks', () => {

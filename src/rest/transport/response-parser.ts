@@ -1,3 +1,5 @@
+import { ConnectionError } from './connect.ts';
+
 /** The response headers that the gateway reads, by their names in lower case. */
 export type ResponseHeaders = Readonly<Partial<Record<ReadHeader, string>>>;
 
@@ -134,7 +136,8 @@ export class ResponseParser {
   #head(text: string): void {
     if (!headForm.test(text)) throw new NotHttp('its head is malformed');
     const status = Number(text.slice(9, 12));
-    if (status === 101) throw new NotHttp('it changes the protocol');
+    // Nobody asked for another protocol, so nothing that could be read follows.
+    if (status === 101) throw new ConnectionError('CONNECTION_CLOSED');
     if (status < 200) {
       this.#passed += text.length + endOfHead.length;
       if (this.#passed > maxHeadBytes) throw new NotHttp('its interim responses are too long');
