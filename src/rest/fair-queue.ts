@@ -48,10 +48,6 @@ export class FairQueue<Item extends Queued> {
     this.#size += 1;
   }
 
-  has(item: Item): boolean {
-    return this.#callers.get(item.caller)?.get(item.user)?.has(item) === true;
-  }
-
   /** Removes an item; false if it did not wait. */
   delete(item: Item): boolean {
     const users = this.#callers.get(item.caller);

@@ -22,7 +22,7 @@ class TestLimiter {
   readonly #inFlight: Attempt[] = [];
 
   constructor(most: number) {
-    this.limiter = new ConcurrencyLimiter({ most, now: () => now });
+    this.limiter = new ConcurrencyLimiter(most, () => now);
   }
 
   /** True if a slot is had at once. */

@@ -2,14 +2,6 @@ import { Refusal, type UpstreamError } from '../errors.ts';
 import { FairQueue, type Queued } from '../fair-queue.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** Settings of the limiter. */
-export interface ConcurrencyLimiterOptions {
-  /** Most calls in flight. */
-  readonly most: number;
-  /** The clock of deadlines, in milliseconds. */
-  readonly now: () => number;
-}
-
 /** The number of calls that may wait for each one that may be in flight. */
 const queueFactor = 8;
 
@@ -32,8 +24,6 @@ interface Entry extends Queued {
  */
 export class ConcurrencyLimiter implements Gate {
   readonly #most: number;
-  readonly #half: number;
-  readonly #longest: number;
   readonly #now: () => number;
   readonly #queue = new FairQueue<Entry>();
   readonly #entries = new Map<Attempt, Entry>();
@@ -44,10 +34,9 @@ export class ConcurrencyLimiter implements Gate {
   #meanMs = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor({ most, now }: ConcurrencyLimiterOptions) {
+  /** At most `most` calls are in flight. `now` is the clock of deadlines, in milliseconds. */
+  constructor(most: number, now: () => number) {
     this.#most = most;
-    this.#half = Math.ceil(most / 2);
-    this.#longest = most * queueFactor;
     this.#now = now;
   }
 
@@ -80,7 +69,8 @@ export class ConcurrencyLimiter implements Gate {
   left(attempt: Attempt, outcome: Outcome): void {
     const entry = this.#entries.size === 0 ? undefined : this.#entries.get(attempt);
     if (entry !== undefined) this.#remove(entry);
-    else if (!this.#end(attempt)) return;
+    else if (attempt.hasSlot) this.#end(attempt);
+    else return;
     if (outcome.kind !== 'not-sent') this.#meanMs += (outcome.tookMs - this.#meanMs) / 16;
     // A caller that shared the slots until now may be the only one left, and may then use all of them.
     if (this.#queue.size > 0) this.#startWaiting();
@@ -93,7 +83,7 @@ export class ConcurrencyLimiter implements Gate {
 
   #wait(attempt: Attempt): Promise<void> {
     const { queueKey: caller, subject: user = '' } = attempt.owner.caller;
-    const isFull = this.#queue.isFull(this.#longest, { caller, user });
+    const isFull = this.#queue.isFull(this.#most * queueFactor, { caller, user });
     if (isFull || this.#now() + this.#expectedMs(caller) > attempt.endsAt - leastMs) throw this.#shed();
     return new Promise((start, fail) => {
       const entry: Entry = { caller, user, attempt, start, fail };
@@ -111,31 +101,25 @@ export class ConcurrencyLimiter implements Gate {
     this.#inFlightOf.set(queueKey, (this.#inFlightOf.get(queueKey) ?? 0) + 1);
   }
 
-  /** Frees the slot of an attempt; false if the attempt had none. */
-  #end(attempt: Attempt): boolean {
-    if (!attempt.hasSlot) return false;
+  #end(attempt: Attempt): void {
     attempt.hasSlot = false;
     this.#inFlight -= 1;
     const { queueKey } = attempt.owner.caller;
     const left = (this.#inFlightOf.get(queueKey) ?? 1) - 1;
     if (left > 0) this.#inFlightOf.set(queueKey, left);
     else this.#inFlightOf.delete(queueKey);
-    return true;
   }
 
   #startWaiting(): void {
     while (this.#inFlight < this.#most) {
-      const entry = this.#queue.next((caller) => this.#mayStart(caller));
+      const isAlone = this.#queue.callers === 1;
+      const entry = this.#queue.next((caller) => isAlone || (this.#inFlightOf.get(caller) ?? 0) < this.#most / 2);
       if (entry === undefined) return;
       this.#queue.served(entry);
       this.#remove(entry);
       this.#begin(entry.attempt);
       entry.start();
     }
-  }
-
-  #mayStart(caller: string): boolean {
-    return this.#queue.callers === 1 || (this.#inFlightOf.get(caller) ?? 0) < this.#half;
   }
 
   /** The time that one more call of this caller would wait, if calls go on taking as long as they do now. */

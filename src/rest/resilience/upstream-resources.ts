@@ -101,7 +101,7 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
   const { origin, pathname, host } = new URL(url);
   const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);
-  const limiter = new ConcurrencyLimiter({ most, now });
+  const limiter = new ConcurrencyLimiter(most, now);
   const keys = new KeyTrials();
   const bodies = new BodyRoom(options.bodyRoomLimits, options.memory);
   const reachability = new Reachability({ host, proxyHost: route?.proxy && new URL(route.proxy).host, log });
