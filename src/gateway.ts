@@ -33,7 +33,7 @@ import { createCallBudget, createLedger } from './rest/budget/create-budget.ts';
 import { type CacheOptions, sharedIn } from './rest/cache/answer-cache.ts';
 import { reuseOf } from './rest/cache/cache-control.ts';
 import { createPurge, type Purge } from './rest/cache/purge.ts';
-import { createDriftWatch, type DriftWatch } from './rest/drift/drift-watch.ts';
+import { DriftWatch } from './rest/drift/drift-watch.ts';
 import type { Epochs } from './rest/epochs.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
 import type { Tenants } from './rest/tenants.ts';
@@ -344,7 +344,7 @@ function followCertificates(options: Options, reroute: (route: Route) => void): 
 
 /** Watches for differences between answers and the schema. Each kind of difference is logged once. */
 function watchDrift({ driftSampleRate = 0, log }: Options): DriftWatch {
-  return createDriftWatch(driftSampleRate, (series) =>
+  return new DriftWatch(driftSampleRate, (series) =>
     log('warn', 'the upstream differs from the OpenAPI document', { ...series }),
   );
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { latePackage } from '../late-packages.ts';
 import { mostTenants, otherTenants } from '../rest/call-counts.ts';
-import { mostDriftSeries, otherDrift } from '../rest/drift/drift-counts.ts';
+import { mostDriftSeries, otherDrift } from '../rest/drift/drift-watch.ts';
 import { mostClients, otherClient } from '../telemetry/client-usage.ts';
 import type { Measured, Snapshot } from '../telemetry/metrics.ts';
 

@@ -1,6 +1,5 @@
 import { type Document, isMap, isScalar, isSeq, type Node, stringify, type YAMLMap } from 'yaml';
-import type { Difference } from '../rest/drift/compare.ts';
-import type { JsonType } from '../rest/drift/description.ts';
+import type { Difference, JsonType } from '../rest/drift/compare.ts';
 
 /** The same difference in any number of rows. */
 export interface Divergence extends Pick<Difference, 'kind' | 'view' | 'column' | 'isItem'> {

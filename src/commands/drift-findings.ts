@@ -1,5 +1,4 @@
-import { Comparison, type Difference, type DriftKind } from '../rest/drift/compare.ts';
-import type { Answers } from '../rest/drift/description.ts';
+import { type Answers, Comparison, type Difference, type DriftKind } from '../rest/drift/compare.ts';
 import { foreignTo } from '../rest/drift/drift-watch.ts';
 import { answers as documented } from '../rest/generated/answers.ts';
 import { ConfigError } from '../settings/settings.ts';

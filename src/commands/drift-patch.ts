@@ -1,7 +1,6 @@
 import { createTwoFilesPatch } from 'diff';
 import { parseDocument } from 'yaml';
-import { type Difference, typeOf } from '../rest/drift/compare.ts';
-import type { JsonType } from '../rest/drift/description.ts';
+import { type Difference, type JsonType, typeOf } from '../rest/drift/compare.ts';
 import { type Divergence, editFor } from './drift-edits.ts';
 
 /** The file that a patch changes. */

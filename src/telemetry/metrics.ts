@@ -89,7 +89,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     'gateway_upstream_drift_total',
     'Answers of the upstream that differ from the OpenAPI document, of a sample, by route, column and kind.',
     ['route', 'column', 'kind'],
-    () => drift.counts().map(({ count, ...series }) => [series, count]),
+    () => drift.counts.map(({ count, ...series }) => [series, count]),
   );
   measureDocuments(instruments, documents);
   if (redis !== undefined) measureRedis(instruments, redis);

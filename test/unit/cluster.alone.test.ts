@@ -5,7 +5,7 @@ import { retire, totalsOf } from '../../src/cluster/totals.ts';
 import { SavedCalls } from '../../src/loaders/saved-calls.ts';
 import type { OperationReport } from '../../src/operation/operation-report.ts';
 import { createDocumentUses, type DocumentUses } from '../../src/operation/persisted/uses.ts';
-import { createDriftWatch, type DriftWatch } from '../../src/rest/drift/drift-watch.ts';
+import { DriftWatch } from '../../src/rest/drift/drift-watch.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { createMetrics, type Metrics, type Snapshot } from '../../src/telemetry/metrics.ts';
 import * as rows from '../support/rows.ts';
@@ -71,7 +71,7 @@ interface Process {
 }
 
 function processWith(...ids: readonly string[]): Process {
-  const drift = createDriftWatch(1, () => undefined);
+  const drift = new DriftWatch(1, () => undefined);
   const documents = createDocumentUses();
   for (const id of ids) documents.of(id);
   const upstream = () => ({

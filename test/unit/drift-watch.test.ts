@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDriftWatch } from '../../src/rest/drift/drift-watch.ts';
+import { DriftWatch } from '../../src/rest/drift/drift-watch.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import * as rows from '../support/rows.ts';
 
@@ -11,23 +11,23 @@ const client = {
 };
 
 test('about the share of operations is compared that is asked for', async () => {
-  const drift = createDriftWatch(0.25, () => undefined);
+  const drift = new DriftWatch(0.25, () => undefined);
   for (let operation = 0; operation < 4000; operation += 1)
     await drift.watch(client).getJson(operations.getDashboard, '/api/projects/1/dashboards/2/');
-  const [series] = drift.counts();
+  const [series] = drift.counts;
   // 1,000 on average; 200 are more than seven standard deviations.
   expect(Math.abs((series?.count ?? 0) - 1000)).toBeLessThan(200);
 });
 
 test('nothing stands between an operation and its client if none is compared', () => {
-  expect(createDriftWatch(0, () => undefined).watch(client)).toBe(client);
+  expect(new DriftWatch(0, () => undefined).watch(client)).toBe(client);
 });
 
 test('no column that a row has beside the document is named once clients have sent more names than are kept', async () => {
-  const drift = createDriftWatch(1, () => undefined);
+  const drift = new DriftWatch(1, () => undefined);
   const watched = drift.watch(client);
   for (let index = 0; index <= 1000; index += 1)
     await watched.write(operations.updateDashboard, '/', { [`name_${index}`]: 1 });
   await watched.getJson(operations.getDashboard, '/api/projects/1/dashboards/2/');
-  expect(drift.counts()).toEqual([{ route: 'other', column: 'other', kind: 'other', count: 1 }]);
+  expect(drift.counts).toEqual([{ route: 'other', column: 'other', kind: 'other', count: 1 }]);
 });

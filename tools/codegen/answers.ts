@@ -1,12 +1,12 @@
 import { parse } from 'yaml';
-import type { Answers, JsonType, Shape, View } from '../../src/rest/drift/description.ts';
+import type { Answers, JsonType, Shape, View } from '../../src/rest/drift/compare.ts';
 import { rowSchemas } from './views.ts';
 
 /** The TypeScript source of what the GET operations answer. */
 export function answersSource(document: string): string {
   const { operations, views } = answersOf(document);
   return [
-    "import type { Answers } from '../drift/description.ts';",
+    "import type { Answers } from '../drift/compare.ts';",
     '',
     '/** What the GET operations answer, for those who watch whether the upstream keeps to it. */',
     'export const answers: Answers = {',

@@ -2,37 +2,109 @@ import type { RestClient } from '../client.ts';
 import { answers } from '../generated/answers.ts';
 import type { RestOperation } from '../operation-ids.ts';
 import { isObject, type JsonObject } from '../values.ts';
-import { Comparison, type Difference, type IsForeign } from './compare.ts';
-import { type DriftCount, DriftCounts, type DriftSeries, type OnFirstSight } from './drift-counts.ts';
+import { Comparison, type Difference, type DriftKind, type IsForeign } from './compare.ts';
 
-/** Checks that the upstream keeps to the OpenAPI document, in a sample of operations. */
-export interface DriftWatch {
-  /** Wraps the client of an operation. The answers stay the same, and are watched if the operation is in the sample. */
-  readonly watch: (client: RestClient) => RestClient;
-  readonly counts: () => readonly DriftCount[];
+/** Differences of one kind in one column of one route's answers. */
+export interface DriftSeries {
+  /** Such as `/api/projects/:id/dashboards/`; `other` for all that have no series of their own. */
+  readonly route: string;
+  readonly column: string;
+  readonly kind: DriftKind | 'other';
 }
 
-/** Makes a watch of a share of operations, from 0 to 1; at 0 clients stay as they are. */
-export function createDriftWatch(rate: number, onFirstSight: OnFirstSight): DriftWatch {
-  const observer = new Observer(onFirstSight);
-  return {
-    watch: rate === 0 ? (client) => client : (client) => new WatchedClient(client, observer, Math.random() < rate),
-    counts: () => observer.counts.all(),
-  };
+/** The most series that are counted by name. */
+export const mostDriftSeries = 50;
+
+/** The series of all further differences. */
+export const otherDrift = { route: 'other', column: 'other', kind: 'other' } as const;
+
+/** Names that may be shown as names of columns. Any other name may be a value, or the name of a person. */
+const plainName = /^[a-z][a-z\d_]{0,49}$/;
+
+/** The most written names that are remembered: more than clients have a use for. */
+const mostWrittenNames = 1000;
+
+/**
+ * Checks that the upstream keeps to the OpenAPI document, in a share of operations from 0 to 1. Calls back when a
+ * difference is first seen, with `otherDrift` once there are more differences than series.
+ */
+export class DriftWatch {
+  readonly #rate: number;
+  readonly #onFirstSight: (series: DriftSeries) => void;
+  /** The number of answers with a difference, by series. */
+  readonly #counts = new Map<string, DriftSeries & { count: number }>();
+  /** Columns set by clients that the document lacks. The upstream may answer them, but clients chose their names. */
+  readonly #written = new Set<string>();
+
+  constructor(rate: number, onFirstSight: (series: DriftSeries) => void) {
+    this.#rate = rate;
+    this.#onFirstSight = onFirstSight;
+  }
+
+  /** The answers with each difference. */
+  get counts(): readonly (DriftSeries & { readonly count: number })[] {
+    return [...this.#counts.values()];
+  }
+
+  /** Wraps the client of an operation. The answers stay the same, and are watched if the operation is in the sample. */
+  watch(client: RestClient): RestClient {
+    return this.#rate === 0 ? client : new WatchedClient(client, this, Math.random() < this.#rate);
+  }
+
+  /** Notes the columns of a body that a client writes. */
+  written(body: unknown): void {
+    if (!isObject(body) || this.#written.size > mostWrittenNames) return;
+    for (const name of Object.keys(body)) if (!documented.has(name)) this.#written.add(name);
+  }
+
+  /** Compares an answer, and counts its differences. */
+  answered({ route }: RestOperation, target: string, body: unknown): void {
+    const operation = answers.operations[route];
+    // The columns of a table are the expressions that a client has chosen.
+    if (operation === undefined || body === undefined || /[?&]select=/.test(target)) return;
+    const found = new Map<string, Difference>();
+    const note = (difference: Difference): void =>
+      void found.set(`${difference.prefix}${difference.column} ${difference.kind}`, difference);
+    new Comparison(answers, foreignTo(target), note).compare(body, operation.body);
+    for (const difference of found.values()) this.#count(route, difference);
+  }
+
+  #count(route: string, { prefix, column, kind }: Difference): void {
+    const series = { route, column: `${prefix}${column}`, kind };
+    const isNamed = kind !== 'unknown_column' || (plainName.test(column) && !this.#isWritten(column));
+    const mayBegin = this.#counts.size - (this.#counts.has(keyOf(otherDrift)) ? 1 : 0) < mostDriftSeries;
+    const counted = isNamed && (mayBegin || this.#counts.has(keyOf(series))) ? series : otherDrift;
+    const known = this.#counts.get(keyOf(counted));
+    if (known !== undefined) {
+      known.count += 1;
+      return;
+    }
+    this.#counts.set(keyOf(counted), { ...counted, count: 1 });
+    this.#onFirstSight(counted);
+  }
+
+  /** True if a client may have chosen the name of a column. */
+  #isWritten(column: string): boolean {
+    return this.#written.size > mostWrittenNames || this.#written.has(column);
+  }
+}
+
+function keyOf({ route, column, kind }: DriftSeries): string {
+  return `${route} ${column} ${kind}`;
 }
 
 /**
- * A client that shows its writes to the observer, and its reads if it is in the sample. It answers as the client that
+ * A client that shows its writes to the watch, and its reads if it is in the sample. It answers as the client that
  * it wraps.
  */
 class WatchedClient implements RestClient {
   readonly #client: RestClient;
-  readonly #observer: Observer;
+  readonly #watch: DriftWatch;
   readonly #isSampled: boolean;
 
-  constructor(client: RestClient, observer: Observer, isSampled: boolean) {
+  constructor(client: RestClient, watch: DriftWatch, isSampled: boolean) {
     this.#client = client;
-    this.#observer = observer;
+    this.#watch = watch;
     this.#isSampled = isSampled;
   }
 
@@ -45,63 +117,20 @@ class WatchedClient implements RestClient {
   }
 
   write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
-    this.#observer.written(body);
+    this.#watch.written(body);
     const answer = this.#client.write(operation, target, body);
     return operation.method === 'GET' ? this.#seen(operation, target, answer) : answer;
   }
 
   /** Compares an answer on a promise chain of its own: the caller gets the same answer at the same time. */
   #seen(operation: RestOperation, target: string, answer: Promise<unknown>): Promise<unknown> {
-    if (this.#isSampled) answer.then((body) => this.#observer.answered(operation, target, body), ignored);
+    if (this.#isSampled) answer.then((body) => this.#watch.answered(operation, target, body), ignored);
     return answer;
   }
 }
 
 function ignored(): void {
   // The caller of the client gets the error.
-}
-
-/** Names that may be shown as names of columns. Any other name may be a value, or the name of a person. */
-const plainName = /^[a-z][a-z\d_]{0,49}$/;
-
-/** The most written names that are remembered: more than clients have a use for. */
-const mostWrittenNames = 1000;
-
-/** Compares answers, and counts differences. */
-class Observer {
-  readonly counts: DriftCounts;
-  /** Columns set by clients that the document lacks. The upstream may answer them, but clients chose their names. */
-  readonly #written = new Set<string>();
-
-  constructor(onFirstSight: OnFirstSight) {
-    this.counts = new DriftCounts(onFirstSight);
-  }
-
-  written(body: unknown): void {
-    if (!isObject(body) || this.#written.size > mostWrittenNames) return;
-    for (const name of Object.keys(body)) if (!documented.has(name)) this.#written.add(name);
-  }
-
-  answered({ route }: RestOperation, target: string, body: unknown): void {
-    const operation = answers.operations[route];
-    // The columns of a table are the expressions that a client has chosen.
-    if (operation === undefined || body === undefined || /[?&]select=/.test(target)) return;
-    const found = new Map<string, Difference>();
-    const note = (difference: Difference): void =>
-      void found.set(`${difference.prefix}${difference.column} ${difference.kind}`, difference);
-    new Comparison(answers, foreignTo(target), note).compare(body, operation.body);
-    for (const difference of found.values()) this.counts.add(this.#seriesOf(route, difference));
-  }
-
-  /** Undefined if a client may have chosen the name. */
-  #seriesOf(route: string, { prefix, column, kind }: Difference): DriftSeries | undefined {
-    const isNamed = kind !== 'unknown_column' || (plainName.test(column) && !this.#isWritten(column));
-    return isNamed ? { route, column: `${prefix}${column}`, kind } : undefined;
-  }
-
-  #isWritten(column: string): boolean {
-    return this.#written.size > mostWrittenNames || this.#written.has(column);
-  }
 }
 
 /** All columns that the document has. */
