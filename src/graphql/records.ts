@@ -1,9 +1,8 @@
 import type { View } from '../loaders/row-store.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { mapNouns, type Noun } from '../rest/nouns.ts';
-import type { ListRef } from '../rest/pages.ts';
+import type { ListRef, TablePage } from '../rest/pages.ts';
 import type { Collection, Key } from '../rest/paths.ts';
-import type { TablePage } from '../rest/table-pages.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /** Relations that are under way already, by response key. */

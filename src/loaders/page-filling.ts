@@ -1,8 +1,7 @@
 import type { RestApi } from '../rest/api.ts';
 import { isCostLimit, UpstreamError } from '../rest/errors.ts';
-import { isBehindCount } from '../rest/next-position.ts';
 import type { ListRef, RestPage } from '../rest/pages.ts';
-import { isBefore, overlapOf, type Position } from '../rest/positions.ts';
+import { isBefore, isBehindCount, overlapOf, type Position } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
 import { joinPages, type ListPage, positionAfter, type Segment, slicePage } from './page.ts';
 

@@ -15,7 +15,7 @@ import { entriesIn, filesIn, pluginIn } from '../graphql/plugin-results.ts';
 import { type PluginActionSource, type RowRecord, toRecord } from '../graphql/records.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import type { PluginAction } from '../rest/api.ts';
-import { nextQueryOf } from '../rest/hostless-links.ts';
+import { nextQueryOf } from '../rest/pages.ts';
 import { isObject, naturalNumber } from '../rest/values.ts';
 import { fetchRecord } from './by-id.ts';
 import { namedOrganization, organizationRecord } from './organization.ts';

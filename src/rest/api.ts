@@ -1,13 +1,20 @@
 import type { RestClient } from './client.ts';
 import { UpstreamError } from './errors.ts';
 import { operations, views } from './generated/views.ts';
-import { withoutHosts } from './hostless-links.ts';
 import { mapNouns, type Noun } from './nouns.ts';
 import { isRestOperationId, type RestOperation } from './operation-ids.ts';
-import { type ListRef, pageTarget, type RestPage, toPage } from './pages.ts';
+import {
+  type ListRef,
+  pageTarget,
+  type RestPage,
+  type TablePage,
+  toCsvPage,
+  toPage,
+  toRowsPage,
+  withoutHosts,
+} from './pages.ts';
 import { type Collection, collectionPath, type Key, rowPath, target } from './paths.ts';
 import type { Position } from './positions.ts';
-import { type TablePage, toCsvPage, toRowsPage } from './table-pages.ts';
 import { isObject, type JsonObject, type Row } from './values.ts';
 
 /** The reports on all plugins of an organization. */

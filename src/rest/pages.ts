@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
+import { readCsv } from './csv.ts';
 import { UpstreamError } from './errors.ts';
-import { type Next, nextOf, type PageRead } from './next-position.ts';
+import { secondAfter } from './instants.ts';
 import { type Collection, collectionPath, target } from './paths.ts';
-import type { Position } from './positions.ts';
+import { type Next, nextOf, type PageRead, type Position } from './positions.ts';
 import { isObject, naturalNumber, type Row } from './values.ts';
 
 /** The filter of an event list, by the names of REST. Values are as they are sent (JSON-encoded if REST wants JSON). */
@@ -124,4 +125,65 @@ function filterOf({ filter = {} }: Pick<ListRef, 'filter'>, at: Position): [stri
     ['select', filter.select],
     ['where', filter.where],
   ];
+}
+
+/** A page of a list as CSV or as the result of `select`. Its rows need neither ids nor times. */
+export interface TablePage<Content> {
+  readonly content: Content;
+  /** The position behind the page, found by counting its rows; undefined at the end of the list. */
+  readonly end: Position | undefined;
+  readonly hasNext: boolean;
+}
+
+/** The start of a page of a table: by offset, and before a moment if one is known. */
+type At = Pick<Position, 'offset' | 'before'>;
+
+/**
+ * The page of a JSON answer. `next` shows if the list goes on, but not where: if it names the time of the last row,
+ * other rows of that time would be lost. Throws if the list goes on behind a page without rows.
+ */
+export function toRowsPage(body: unknown, at: At): TablePage<readonly unknown[]> {
+  if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+  const content: readonly unknown[] = body['results'];
+  const { next = null } = body;
+  if (content.length === 0 && next !== null) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+  return { content, end: behind(at, content.length), hasNext: next !== null };
+}
+
+/**
+ * The page of a CSV answer. An answer does not show if its list goes on, and an upstream may send fewer rows than asked
+ * for, so only an empty page is the end. Plain events come newest first. The pages behind the first end before the
+ * second after its newest row, so that later events move no row to another page.
+ */
+export function toCsvPage(text: string, { filter }: ListRef, at: At): TablePage<string> {
+  const { rows, firstCell } = readCsv(text);
+  const isBound = (at.before ?? filter?.before ?? filter?.select) !== undefined || at.offset > 0;
+  const before = isBound ? at.before : secondAfter(firstCell('timestamp'));
+  return { content: text, end: behind({ offset: at.offset, before }, rows), hasNext: rows > 0 };
+}
+
+function behind({ offset, before }: At, rows: number): Position | undefined {
+  return rows === 0 ? undefined : { offset: offset + rows, before };
+}
+
+/**
+ * An answer with pages whose `next` and `previous` are only queries, such as `?limit=10&offset=10`: their hosts may be
+ * internal, and their paths are not the gateway's. Other answers stay unchanged.
+ */
+export function withoutHosts(body: unknown): unknown {
+  if (!isObject(body) || !Array.isArray(body['results'])) return body;
+  const links = ['next', 'previous'].filter((name) => typeof body[name] === 'string');
+  if (links.length === 0) return body;
+  return { ...body, ...Object.fromEntries(links.map((name) => [name, queryOf(String(body[name]))])) };
+}
+
+/** The query by which an answer without hosts goes on; undefined at the end, or if it does not fit a URL. */
+export function nextQueryOf(body: unknown): string | undefined {
+  const next = isObject(body) && Array.isArray(body['results']) ? body['next'] : undefined;
+  return typeof next === 'string' && /^\?[!-~]{1,1000}$/.test(next) ? next : undefined;
+}
+
+function queryOf(link: string): string | null {
+  const query = /\?[^#]+/.exec(link)?.[0];
+  return query === undefined || query.includes('//') ? null : query;
 }

@@ -87,3 +87,108 @@ export function isBefore({ boundary }: Position, { id, timestamp }: Row): boolea
   const text = idText(id);
   return text !== undefined && boundary.ids.includes(text);
 }
+
+/** A page that was read, and the span of time of its list. */
+export interface PageRead {
+  readonly at: Position;
+  readonly filter: { readonly before?: string | undefined; readonly after?: string | undefined } | undefined;
+  readonly rows: readonly Row[];
+  readonly count: number | undefined;
+}
+
+/** The continuation of a list behind a page. */
+export interface Next {
+  /** Undefined at the end of the list. */
+  readonly position: Position | undefined;
+  /** True if the upstream's `next` named no place, or a place at or before the page. The position is then our own. */
+  readonly isStuck: boolean;
+}
+
+/**
+ * The position that a `next` names. Only its query is read, and there only the parameters that move through a list.
+ * Null is the end. If it does not lead on, rows are counted on while `count` says that there are more. An empty page
+ * behind all counted rows is the end, too.
+ */
+export function nextOf(next: unknown, read: PageRead): Next {
+  const isEnd = next === null || next === undefined || (read.rows.length === 0 && isBehindCount(read));
+  if (isEnd) return { position: undefined, isStuck: false };
+  const position = typeof next === 'string' ? positionIn(next, read) : undefined;
+  return position === undefined ? { position: countedOn(read), isStuck: true } : { position, isStuck: false };
+}
+
+/** True if a page starts behind as many rows as its list has; false for a list that is walked by time. */
+export function isBehindCount({ at, count }: Pick<PageRead, 'at' | 'count'>): boolean {
+  return count !== undefined && at.offset >= count && at.before === undefined && at.after === undefined;
+}
+
+function countedOn({ at, rows, count }: PageRead): Position | undefined {
+  const offset = at.offset + rows.length;
+  if (count === undefined || (rows.length === 0 && offset < count)) return { ...at, offset, isStuck: true };
+  return offset < count ? { ...at, offset } : undefined;
+}
+
+/** The place that a URL names, if it lies behind the page. */
+function positionIn(next: string, read: PageRead): Position | undefined {
+  const { at, filter, rows } = read;
+  const plain = filter === undefined && at.before === undefined && at.after === undefined && plainOffset.exec(next);
+  if (plain) return positionBehind(Number(plain[1]), read);
+  const query = queryOf(next);
+  if (query === undefined) return undefined;
+  const from = { before: at.before ?? filter?.before, after: at.after ?? filter?.after };
+  const before = timeOf(query.get('before')) ?? from.before;
+  const after = timeOf(query.get('after')) ?? from.after;
+  // The newest rows come first, so that a later `before` would walk in a circle.
+  const isSame = before === from.before || isSameInstant(before, from.before);
+  if (isLater(before, from.before) || (isSame && isLater(from.after, after))) return undefined;
+  // Keyset: the hosted service keeps the old offset in the query, which would skip rows behind the new time.
+  if (!isSame) return positionBefore({ offset: 0, before, after }, read);
+  if (after !== from.after) return { offset: 0, before, after };
+  const offset = Number(query.get('offset') ?? Number.NaN);
+  if (!Number.isSafeInteger(offset) || offset <= at.offset) return withinInstant(from.before, rows, at);
+  return positionBehind(offset, read);
+}
+
+/** A `next` that holds nothing but an offset, as in every list but events. It need not be parsed as a URL. */
+const plainOffset = /^[^?#]*\?(?:limit=\d{1,9}&)?offset=(\d{1,15})$/;
+
+/** The position behind the rows that have come. A longer step would skip rows, a shorter one repeat them. */
+function positionBehind(offset: number, { at, rows }: PageRead): Position | undefined {
+  if (offset <= at.offset) return undefined;
+  return { ...at, offset: rows.length > 0 ? at.offset + rows.length : offset };
+}
+
+/** The continuation of a list that names a moment to go on before. */
+function positionBefore(named: Position, { at, filter, rows }: PageRead): Position {
+  if (isLater(rows.at(-1)?.['timestamp'], named.before)) return named;
+  const { boundary = filter?.before === undefined ? boundaryOfStart(at, rows) : undefined } = at;
+  const counted = { ...at, offset: at.offset + rows.length, boundary };
+  const position = positionByTime(rows, counted) ?? named;
+  // If `before` includes its moment, the rows of that moment come again: the list is counted on behind them.
+  const isSame = position.before === at.before && position.offset <= at.offset;
+  return isSame && !isBehind(position.boundary, at.boundary) ? { ...counted, boundary: position.boundary } : position;
+}
+
+/** True if a boundary has rows that the other boundary lacks. */
+function isBehind(boundary: Boundary | undefined, other: Boundary | undefined): boolean {
+  if (boundary === undefined || other === undefined) return boundary !== undefined;
+  return boundary.time !== other.time || boundary.ids.length > other.ids.length;
+}
+
+/**
+ * The continuation of a list whose `before` includes its moment. A page with rows of one moment only cannot go on by
+ * time, so its rows are counted.
+ */
+function withinInstant(instant: string | undefined, rows: readonly Row[], at: Position): Position | undefined {
+  if (rows.length === 0 || !rows.every(({ timestamp }) => isSameInstant(timestamp, instant))) return undefined;
+  return { ...at, offset: at.offset + rows.length };
+}
+
+function queryOf(url: string): URLSearchParams | undefined {
+  const start = url.indexOf('?');
+  return start === -1 ? undefined : new URLSearchParams(url.slice(start + 1).split('#', 1)[0]);
+}
+
+/** A time from a query in which the plus of its offset may have been left unencoded. */
+function timeOf(text: string | null): string | undefined {
+  return text === null || text === '' ? undefined : text.replace(/ (\d\d:?\d\d)$/, '+$1');
+}
