@@ -26,7 +26,7 @@ const processSettings = {
   workers: required('WORKERS', workerCount('Number of processes. auto is one for each core', '1')),
   upstreamUrl: optional(
     'UPSTREAM_URL',
-    baseUrl('URL of the REST API. embedded serves example data. Default: embedded, but none with NODE_ENV=production'),
+    baseUrl('URL of the REST API. embedded serves example data. Default: embedded, none with NODE_ENV=production'),
   ),
 };
 
