@@ -18,8 +18,7 @@ import { checkRoleDocuments } from './operation/persisted/role-documents.ts';
 import { createMemoryStore } from './operation/persisted/store.ts';
 import { connectRedis } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
-import type { CallBudget } from './rest/budget/call-budget.ts';
-import { createCallBudget, createLedger, type LedgerOptions } from './rest/budget/create-budget.ts';
+import { createCallBudget, createLedger } from './rest/budget/create-budget.ts';
 import { createAdminEndpoint, followAdminToken } from './server/admin.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, isProduction } from './settings/config.ts';
@@ -84,14 +83,15 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   const { log } = journal;
   const remote = await followRemote(config, log);
   const tenants = followKeys(config, { environment, remote, log });
-  const redis = config.budget && connectRedis(config.persisted, log);
+  const { budget: settings, operationDeadlineMs } = config;
+  const redis = settings && connectRedis(config.persisted, log);
   const starting = startWorkers({
     workers: config.workers,
     orders: { config, site },
     store: createMemoryStore(),
     tenants,
     remote,
-    budget: sharedBudget(config, { upstreamUrl: site.upstreamUrl, redis, log }),
+    ledger: settings && createLedger({ settings, operationDeadlineMs, upstreamUrl: site.upstreamUrl, redis, log }),
     redis,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
     log,
@@ -215,30 +215,19 @@ function metricsOver(metrics: Metrics, link: PrimaryLink): Metrics {
 /** The collaborators that a worker shares with the other workers; none without a primary. */
 function sharedOver(
   link: PrimaryLink | undefined,
-  { persisted, budget }: Config,
+  { persisted, budget, maxUpstreamInFlight }: Config,
   remote: RemoteManifests | undefined,
 ): Pick<GatewayOptions, 'persisted' | 'epochs' | 'callBudget'> {
   return {
     persisted: { ...persisted, remote, sharedStore: link?.store },
     epochs: link?.epochs,
-    callBudget: link?.budgetOf(budget),
+    callBudget: link && budget && createCallBudget(budget, maxUpstreamInFlight, link.ledger),
   };
 }
 
 /** True if there is a file to read again on SIGHUP. */
 function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
   return persisted.files !== undefined || auth !== undefined || Object.keys(upstreamTlsFiles).length > 0;
-}
-
-/** The budget of all workers, in the first process. */
-function sharedBudget(
-  config: Config,
-  options: Pick<LedgerOptions, 'upstreamUrl' | 'redis' | 'log'>,
-): CallBudget | undefined {
-  const { budget: settings, operationDeadlineMs } = config;
-  if (settings === undefined) return undefined;
-  const maxInFlight = config.maxUpstreamInFlight * config.workers;
-  return createCallBudget(settings, maxInFlight, createLedger({ settings, operationDeadlineMs, ...options }));
 }
 
 /** Fetches the manifests that servers have, in the first process for all workers. Rejects with a ManifestError. */

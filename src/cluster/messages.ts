@@ -1,7 +1,7 @@
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { ManifestFile } from '../operation/persisted/manifest-files.ts';
-import type { CallEnd, Demand } from '../rest/budget/call-budget.ts';
+import type { Account, LedgerCall, Want, WantDecision } from '../rest/budget/ledger.ts';
 import type { Outlooks } from '../rest/budget/outlook.ts';
-import type { BudgetShortage } from '../rest/errors.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
@@ -64,36 +64,6 @@ export interface WorkerFunctions {
   change(this: void, change: EpochChange): void;
 }
 
-/**
- * A claim of a worker. Claims in one turn of the event loop with the same `operation` are granted together or not at all.
- */
-export interface WorkerClaim {
-  readonly id: number;
-  readonly operation: number;
-  readonly demand: Demand;
-}
-
-/** The decision on one claim of a worker. */
-export interface Decision {
-  readonly waited: boolean;
-  /** The smallest share left in any window of its surface, from 0 to 1. */
-  readonly left: number;
-  /** The reason why the call is refused; undefined if it is granted. */
-  readonly refusal?:
-    | {
-        readonly code: 'RATE_LIMITED' | 'OVERLOADED';
-        readonly retryAfter: number | undefined;
-        readonly shortage: BudgetShortage | undefined;
-      }
-    | undefined;
-}
-
-/** The end of a worker's claim. */
-export interface PermitEnd {
-  readonly id: number;
-  readonly how: CallEnd | 'not sent';
-}
-
 /** The functions of the primary that a worker calls. */
 export interface PrimaryFunctions {
   listening(this: void, started: Started): void;
@@ -111,15 +81,18 @@ export interface PrimaryFunctions {
   changeOthers(this: void, change: EpochChange): Promise<true>;
   /** The counts of all workers. */
   totals(this: void): Promise<Totals>;
-  /** Claim a REST call; undefined without a budget. */
-  claim(this: void, claim: WorkerClaim): Promise<Decision> | undefined;
-  endClaim(this: void, end: PermitEnd): void;
+  /** Reserve REST calls in the budget of all workers; undefined without one. */
+  reserve(this: void, wants: readonly Want[]): MaybePromise<readonly WantDecision[]> | undefined;
+  /** A reserved call has ended. */
+  endCall(this: void, end: { readonly call: LedgerCall; readonly provesKey: boolean }): void;
+  /** A reserved call is not sent. */
+  dropCall(this: void, call: LedgerCall): void;
   /** The rest of the budget. */
-  look(this: void, question: LookQuestion): Promise<Outlooks> | Outlooks | undefined;
+  look(this: void, question: LookQuestion): MaybePromise<Outlooks> | undefined;
 }
 
 /** A question about the rest of the budget. */
 export interface LookQuestion {
-  readonly who: Pick<Demand, 'key' | 'subject'>;
-  readonly asked: readonly Surface[];
+  readonly account: Account;
+  readonly surfaces: readonly Surface[];
 }

@@ -2,13 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ManifestFile } from '../operation/persisted/manifest-files.ts';
 import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
-import type { CallBudget } from '../rest/budget/call-budget.ts';
-import type { BudgetSettings } from '../rest/budget/settings.ts';
+import type { Ledger } from '../rest/budget/ledger.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Measurements, Orders, PrimaryFunctions, Started, Totals, WorkerFunctions } from './messages.ts';
-import { RemoteBudget } from './remote-budget.ts';
+import { RemoteLedger } from './remote-ledger.ts';
 import { type Batch, Channel } from './rpc.ts';
 import { WorkerEpochs } from './worker-epochs.ts';
 
@@ -42,6 +41,8 @@ export class PrimaryLink {
   readonly store: TextStore;
   /** The epochs of upstream keys, shared by all workers. */
   readonly epochs: WorkerEpochs;
+  /** The ledger in which the primary counts the calls of all workers. */
+  readonly ledger: Ledger;
   readonly #primary: Channel<PrimaryFunctions>;
   readonly #orders = Promise.withResolvers<Orders>();
   /** Settled when the primary allows the steps of a stop. */
@@ -67,6 +68,7 @@ export class PrimaryLink {
     this.#primary = new Channel(send, { ...this.#functions() });
     process.on('message', (message) => this.#primary.receive(message));
     this.epochs = new WorkerEpochs((change) => this.#primary.ask('changeOthers', change, changeTimeoutMs));
+    this.ledger = new RemoteLedger(this.#primary);
     this.store = {
       get: (hash) => this.#primary.ask('text', hash, textTimeoutMs),
       set: (hash, text) => this.#primary.tell('register', { hash, text }),
@@ -89,11 +91,6 @@ export class PrimaryLink {
         this.#takeManifests = listener;
       },
     };
-  }
-
-  /** The budget that all workers share; undefined if there is none. */
-  budgetOf(settings: BudgetSettings | undefined): CallBudget | undefined {
-    return settings && new RemoteBudget(settings.windows, this.#primary);
   }
 
   /** Puts this server under the direction of the primary. */

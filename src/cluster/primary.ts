@@ -4,12 +4,11 @@ import type { Log } from '../log.ts';
 import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { SharedRedis } from '../redis.ts';
-import type { CallBudget } from '../rest/budget/call-budget.ts';
+import type { Ledger } from '../rest/budget/ledger.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { addUp, noUsage } from '../telemetry/client-usage.ts';
 import { countingMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { reloadsMeasured } from '../telemetry/reload-metrics.ts';
-import { BudgetService } from './budget-service.ts';
 import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, Totals, WorkerFunctions } from './messages.ts';
 import { RecentWrites } from './recent-writes.ts';
@@ -29,8 +28,8 @@ export interface GroupOptions {
   readonly tenants?: Pick<FollowedTenants, 'current' | 'onChange' | 'reloads'> | undefined;
   /** Manifests of servers, if any are fetched. */
   readonly remote?: RemoteManifests | undefined;
-  /** The budget of each upstream key over all workers, if there is one. */
-  readonly budget?: CallBudget | undefined;
+  /** The ledger of the budget of all workers, if there is one. */
+  readonly ledger?: Ledger | undefined;
   /** The Redis that counts this budget, if there is one. */
   readonly redis?: SharedRedis | undefined;
   /** The time after which workers that are still stopping are killed, in milliseconds. */
@@ -76,7 +75,6 @@ export async function startWorkers(options: GroupOptions): Promise<Group> {
 class Workers {
   readonly #options: GroupOptions;
   readonly #restarts: Restarts;
-  readonly #budget: BudgetService | undefined;
   /** The running workers by their place. When a worker ends, the next one takes its place. */
   readonly #running = new Map<number, WorkerHandle>();
   readonly #jointStop = new JointStop(this.#running);
@@ -96,7 +94,6 @@ class Workers {
     this.#lateMs = 2 * options.orders.config.operationDeadlineMs;
     this.#writes = new RecentWrites(this.#lateMs);
     this.#restarts = createRestarts(options.workers, () => performance.now());
-    this.#budget = options.budget && new BudgetService(options.budget);
     const { remote } = options;
     remote?.onChange(() => this.tellAll('manifests', remote.current()));
     options.tenants?.onChange((tenants) => this.tellAll('tenants', tenants));
@@ -124,7 +121,7 @@ class Workers {
     const cut = setTimeout(() => this.#killAll(), this.#options.stopMs);
     if (this.#running.size > 0) await this.#stopped.promise;
     clearTimeout(cut);
-    this.#budget?.close();
+    this.#options.ledger?.close();
   }
 
   tellAll<Name extends keyof WorkerFunctions>(name: Name, argument: ArgumentOf<WorkerFunctions[Name]>): void {
@@ -136,13 +133,14 @@ class Workers {
   }
 
   #functionsFor(workerOf: () => WorkerHandle): WorkerEvents['functions'] {
-    const { store } = this.#options;
+    const { store, ledger } = this.#options;
     return {
       register: ({ hash, text }) => store.set(hash, text),
       text: (hash) => store.get(hash),
-      claim: (claim) => this.#budget?.claim(workerOf(), claim),
-      endClaim: (end) => this.#budget?.end(workerOf(), end),
-      look: (question) => this.#budget?.look(question),
+      reserve: (wants) => ledger?.reserve(wants),
+      endCall: ({ call, provesKey }) => ledger?.end(call, provesKey),
+      dropCall: (call) => ledger?.drop(call),
+      look: ({ account, surfaces }) => ledger?.look(account, surfaces),
       holding: () => this.#jointStop.holding(workerOf()),
       closed: () => this.#jointStop.closed(workerOf()),
       changeOthers: (change) => this.#changeAll(workerOf(), change),
@@ -189,8 +187,8 @@ class Workers {
     const measured = await Promise.all(serving.map((worker) => worker.measure()));
     const snapshots = measured.map(({ snapshot }) => snapshot);
     const usage = addUp([this.#retiredUsage, ...measured.map((one) => one.usage)]);
-    const { budget, redis, tenants } = this.#options;
-    if (budget?.counting !== undefined) snapshots.push(await countingMetrics(budget.counting, redis));
+    const { ledger, redis, tenants } = this.#options;
+    if (ledger?.counting !== undefined) snapshots.push(await countingMetrics(ledger.counting, redis));
     if (tenants !== undefined) snapshots.push([reloadsMeasured('tenants', tenants.reloads)]);
     const workers = { running: serving.length, restarts: this.#restarted };
     return { metrics: await totalsOf(snapshots, await this.#retired, workers), usage };
@@ -198,7 +196,6 @@ class Workers {
 
   #onEnd(place: number, worker: WorkerHandle, how: string): void {
     this.#running.delete(place);
-    this.#budget?.ended(worker);
     const { snapshot, usage } = worker.lastMeasured;
     this.#retired = this.#retired.then((retired) => retire(retired, snapshot));
     this.#retiredUsage = addUp([this.#retiredUsage, usage]);

@@ -1,39 +1,35 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { BudgetService } from '../../src/cluster/budget-service.ts';
-import type {
-  LookQuestion,
-  PermitEnd,
-  PrimaryFunctions,
-  WorkerClaim,
-  WorkerFunctions,
-} from '../../src/cluster/messages.ts';
-import { RemoteBudget } from '../../src/cluster/remote-budget.ts';
-import { Channel } from '../../src/cluster/rpc.ts';
-import type { Claim, Demand, Permit } from '../../src/rest/budget/call-budget.ts';
-import { budgetOf, localBudget } from '../support/budgets.ts';
+import type { PrimaryFunctions, WorkerFunctions } from '../../src/cluster/messages.ts';
+import { RemoteLedger } from '../../src/cluster/remote-ledger.ts';
+import { type ArgumentOf, Channel } from '../../src/cluster/rpc.ts';
+import type { CallBudget, Claim, Demand, Permit } from '../../src/rest/budget/call-budget.ts';
+import { createCallBudget, createLedger } from '../../src/rest/budget/create-budget.ts';
+import type { Ledger } from '../../src/rest/budget/ledger.ts';
+import { budgetOf } from '../support/budgets.ts';
 
 const settings = budgetOf({ rest: '3/60' });
 
+type Told<Name extends keyof PrimaryFunctions> = ArgumentOf<PrimaryFunctions[Name]>;
+
 /** A worker in the process of its primary: messages go both ways at once. */
 class Worker {
-  readonly budget: RemoteBudget;
+  readonly budget: CallBudget;
   /** How much each of its messages says. */
   readonly sent: number[] = [];
-  readonly #service: BudgetService;
 
-  constructor(service: BudgetService) {
-    this.#service = service;
+  constructor(ledger: Ledger) {
     const primary = new Channel<PrimaryFunctions>((batch) => {
       this.sent.push(batch.rpc.length);
       worker.receive(structuredClone(batch));
     }, {});
     const worker = new Channel<WorkerFunctions>((batch) => primary.receive(structuredClone(batch)), {
-      claim: (claim: WorkerClaim) => service.claim(this, claim),
-      endClaim: (end: PermitEnd) => service.end(this, end),
-      look: (question: LookQuestion) => service.look(question),
+      reserve: (wants: Told<'reserve'>) => ledger.reserve(wants),
+      endCall: ({ call, provesKey }: Told<'endCall'>) => ledger.end(call, provesKey),
+      dropCall: (call: Told<'dropCall'>) => ledger.drop(call),
+      look: ({ account, surfaces }: Told<'look'>) => ledger.look(account, surfaces),
     });
-    this.budget = new RemoteBudget(settings.windows, primary);
+    this.budget = createCallBudget(settings, 10, new RemoteLedger(primary));
   }
 
   claim(operation: object = {}): Claim {
@@ -55,15 +51,11 @@ class Worker {
     const outlooks = await this.budget.look({ key: 'key', subject: '' }, ['rest']);
     return outlooks.get('rest')?.[0]?.remaining;
   }
-
-  die(): void {
-    this.#service.ended(this);
-  }
 }
 
 function startWorkers(): readonly [Worker, Worker] {
-  const service = new BudgetService(localBudget(settings));
-  return [new Worker(service), new Worker(service)];
+  const ledger = createLedger({ settings, operationDeadlineMs: 5000, upstreamUrl: 'http://upstream.test' });
+  return [new Worker(ledger), new Worker(ledger)];
 }
 
 async function turns(count: number): Promise<void> {
@@ -78,10 +70,10 @@ test('workers spend one budget, and one is refused what another has had', async 
   await expect(two.begin()).rejects.toMatchObject({ code: 'RATE_LIMITED', upstream: { retryAfter: 60 } });
 });
 
-test('claims of one turn are one message', async () => {
+test('calls of one turn are one message', async () => {
   const [one] = startWorkers();
   await Promise.all([one.begin(), one.begin(), one.begin()]);
-  expect(one.sent).toEqual([3]);
+  expect(one.sent).toEqual([1]);
 });
 
 test('calls of one operation of a worker begin together, or none of them does', async () => {
@@ -108,11 +100,10 @@ test('a call that is not sent after all, or that has left, is given back', async
   expect(await two.left()).toBe(3);
 });
 
-test('the calls of a worker that dies count on, since the upstream may have them', async () => {
+test('calls whose end a worker never reports count on, since the upstream may have them', async () => {
   const [one, two] = startWorkers();
   (await one.begin()).end('proof');
   await one.begin();
-  one.die();
   await turns(5);
   expect(await two.left()).toBe(1);
 });

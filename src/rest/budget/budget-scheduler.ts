@@ -220,9 +220,7 @@ export class BudgetScheduler implements CallBudget {
       waiting.begin({
         waited: group.hasWaited,
         left: left.get(surface) ?? 0,
-        end: (how) => {
-          if (how !== 'given up') ledger.end(call, how === 'proof');
-        },
+        end: (how) => ledger.end(call, how === 'proof'),
         giveBack,
       });
     }
@@ -262,9 +260,10 @@ export class BudgetScheduler implements CallBudget {
 }
 
 function wantOf({ key }: KeyQueue, { calls, isBackground, hasWaited }: Group): Want {
-  const [subject = ''] = [...calls].map(({ user }) => user);
+  const [first] = calls;
   const parts = [...Map.groupBy(calls, ({ surface }) => surface)].map(([surface, all]) => ({
-    ...{ surface, ids: all.map(({ id }) => id) },
+    surface,
+    ids: all.map(({ id }) => id),
   }));
-  return { key, subject, isBackground, holds: hasWaited, parts };
+  return { key, subject: first?.user ?? '', isBackground, holds: hasWaited, parts };
 }

@@ -14,22 +14,17 @@ export interface Demand extends Account {
   readonly isBackground: boolean;
 }
 
-/** The end of a call that was sent. */
-export type CallEnd =
-  // The upstream answered as it does only to a key that it knows.
-  | 'proof'
-  // The upstream answered in another way, or did not answer.
-  | 'failure'
-  // The gateway gave up the call. The upstream may still count it, until the longest time that a call can last.
-  | 'given up';
-
-/** The permission to send one call. Either `end` or `giveBack` is called, once. */
+/**
+ * The permission to send one call. At most one of `end` and `giveBack` is called. A call that the gateway gives up gets
+ * neither: it counts for the longest time that a call can last, because the upstream may still have it.
+ */
 export interface Permit {
   /** True if the call had to wait until older calls had left their windows. */
   readonly waited: boolean;
   /** The smallest share that is left in a window of its surface, from 0 to 1. */
   readonly left: number;
-  readonly end: (how: CallEnd) => void;
+  /** The call has ended, with `proof` if the upstream answered as it does only to a key that it knows. */
+  readonly end: (how: 'proof' | 'failure') => void;
   /** The call is not sent after all. */
   readonly giveBack: () => void;
 }

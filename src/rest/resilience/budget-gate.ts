@@ -34,8 +34,8 @@ export class BudgetGate implements Gate {
     attempt.permit = undefined;
     claim?.leave();
     if (outcome.kind === 'not-sent') permit?.giveBack();
-    else if (outcome.kind === 'given-up') permit?.end('given up');
-    else permit?.end(outcome.kind === 'answered' && outcome.isKnown ? 'proof' : 'failure');
+    else if (outcome.kind !== 'given-up')
+      permit?.end(outcome.kind === 'answered' && outcome.isKnown ? 'proof' : 'failure');
   }
 
   async #claim(attempt: Attempt): Promise<void> {

@@ -1,0 +1,39 @@
+import type { Account, Ledger, LedgerCall, Want, WantDecision } from '../rest/budget/ledger.ts';
+import type { Outlooks } from '../rest/budget/outlook.ts';
+import type { Surface } from '../rest/operation-ids.ts';
+import type { PrimaryFunctions } from './messages.ts';
+import type { Channel } from './rpc.ts';
+
+/**
+ * The longest time that an operation waits for the state of the budget, in milliseconds: each of its calls is decided
+ * separately anyway.
+ */
+const lookTimeoutMs = 1000;
+
+/** A worker's side of the ledger in which the primary counts the calls of all workers. */
+export class RemoteLedger implements Ledger {
+  readonly #primary: Channel<PrimaryFunctions>;
+
+  constructor(primary: Channel<PrimaryFunctions>) {
+    this.#primary = primary;
+  }
+
+  async reserve(wants: readonly Want[]): Promise<readonly WantDecision[]> {
+    // No timeout here: what is reserved after one would count although nobody calls.
+    return (await this.#primary.ask('reserve', wants, Number.POSITIVE_INFINITY)) ?? [];
+  }
+
+  end(call: LedgerCall, provesKey: boolean): void {
+    this.#primary.tell('endCall', { call, provesKey });
+  }
+
+  drop(call: LedgerCall): void {
+    this.#primary.tell('dropCall', call);
+  }
+
+  async look(account: Account, surfaces: readonly Surface[]): Promise<Outlooks> {
+    return (await this.#primary.ask('look', { account, surfaces }, lookTimeoutMs)) ?? new Map();
+  }
+
+  close(): void {}
+}
