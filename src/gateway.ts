@@ -262,7 +262,7 @@ function createOperations(
   const answerBytes = options.answerRoomBytes ?? answerRoomBytes(options.maxAnswerBytes);
   const room = new MemoryRoom(answerBytes, { within: memory });
   const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
-  const results = new Results({ schema, room, ...options, ...watch });
+  const results = new Results({ room, ...options, ...watch });
   const { cache, epochOf } = upstream;
   const live =
     options.live &&

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ExecutionResult, GraphQLError, VariableValues } from 'graphql';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
@@ -13,11 +14,10 @@ import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
-import { deferredOf, executeInParts } from './execute-in-parts.ts';
-import { withMaxAge } from './max-age.ts';
 import { type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { callerNameOf, nameOf, OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams } from './params.ts';
+import { deferredOf, executeInParts } from './parts.ts';
 import type { ResolveDocument } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
@@ -286,7 +286,7 @@ function executeWhole(
   run: PlannedRun,
   coerced: VariableValues,
   deadline: OperationDeadline,
-  { createContext, refusalOf, results, eventLoop, budget }: OperationsOptions,
+  { createContext, results, eventLoop, budget }: OperationsOptions,
 ): MaybePromise<OperationResult> {
   const { document, request, cost, epoch } = run;
   const { prepared } = document;
@@ -297,9 +297,7 @@ function executeWhole(
   const weigh = ({ data, errors }: ExecutionResult): MaybePromise<OperationResult> => {
     answer.finish();
     const { freshUntil } = cost.calls;
-    const result = results.of({ data, errors, prepared, cost, answer, deadline, freshUntil });
-    const isCounted = budget !== undefined && refusalOf(request.caller) === undefined;
-    return isCounted ? withBudget(run, result, budget) : result;
+    return withBudget(run, results.of({ data, errors, prepared, cost, answer, deadline, freshUntil }), budget);
   };
   const end = (result: ExecutionResult): MaybePromise<OperationResult> => {
     deadline.finish();
@@ -324,6 +322,24 @@ function keepAnswer(
   if (answerName === undefined || sources.length === 0 || result.errors !== undefined) return;
   result.text ??= stringifyResult(result);
   wholeAnswers?.keep(answerName, result.text, sources);
+}
+
+/**
+ * Adds to a result the time for which its client may keep it, and its tag, with which the client can ask later whether
+ * it has changed. Only a GET with the id of a document qualifies, because it always requests the same operation. The
+ * freshness of kept answers may shorten the time.
+ */
+function withMaxAge(
+  { document, request: { method } }: OperationRun,
+  result: OperationResult,
+  { getMaxAge, now }: OperationsOptions,
+): OperationResult {
+  const { errors, parts, freshUntil = Number.POSITIVE_INFINITY } = result;
+  const isKept = method === 'GET' && document?.byId === true && errors === undefined && parts === undefined;
+  if (getMaxAge === 0 || !isKept) return result;
+  result.text ??= stringifyResult(result);
+  result.tag ??= hash('sha1', result.text, 'base64url');
+  return { ...result, maxAge: Math.max(0, Math.min(getMaxAge, Math.floor((freshUntil - now()) / 1000))) };
 }
 
 /**

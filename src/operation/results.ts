@@ -1,11 +1,11 @@
-import type { ExecutionResult, GraphQLError, GraphQLSchema } from 'graphql';
+import type { ExecutionResult, GraphQLError } from 'graphql';
 import { type AnswerCounter, AnswerLimitError } from '../answer/answer-counter.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
 import type { Claim, MemoryRoom, Reader } from '../memory.ts';
 import { noRoomForBodies, Refusal } from '../rest/errors.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
-import { measureJson } from './answer-bytes.ts';
-import { bodyExcessError, effectOf, excessError, weigh } from './answer-limits.ts';
+import { measureJson, mostValues } from './answer-bytes.ts';
+import { bodyExcessError, effectOf, excessError } from './answer-limits.ts';
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
@@ -16,7 +16,6 @@ import { refusedOperation } from './spent-budget.ts';
 
 /** Collaborators and limits of results. */
 export interface ResultsOptions extends ErrorReporting {
-  readonly schema: GraphQLSchema;
   /** The memory for answers that are being made or that clients have not read yet. */
   readonly room: MemoryRoom;
   /** Most bytes of the data of an answer. */
@@ -24,7 +23,7 @@ export interface ResultsOptions extends ErrorReporting {
 }
 
 /** Data of an answer that has been executed. */
-export interface ExecutedData {
+interface Executed {
   readonly data: unknown;
   readonly errors?: ExecutionResult['errors'] | undefined;
   readonly prepared: PreparedOperation;
@@ -36,10 +35,18 @@ export interface ExecutedData {
 }
 
 /** An operation that has been executed. */
-export interface Execution extends ExecutedData {
+interface Execution extends Executed {
   readonly cost: Pick<Cost, 'extensions'>;
   /** The time until which everything that it read stays fresh. */
   readonly freshUntil?: number | undefined;
+}
+
+/** The weight of data. */
+interface Weighed {
+  /** The reason why the data is not answered; undefined if it is. */
+  readonly why: GraphQLError | undefined;
+  /** The most bytes that its text can have. */
+  readonly mostBytes: number;
 }
 
 /** Makes the results of operations and applies the limits of answers. */
@@ -72,11 +79,8 @@ export class Results {
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
   }
 
-  /** The most bytes that the data of an execution can have as text, or the reason why the data is not answered. */
-  weigh({ data, errors, prepared, answer, deadline, written }: ExecutedData): {
-    readonly why: GraphQLError | undefined;
-    readonly mostBytes: number;
-  } {
+  /** Weighs the data of an execution, or of a part of it. */
+  weigh({ data, errors, prepared, answer, deadline, written = 0 }: Executed): Weighed {
     const { bodyExcess, ended, received } = deadline;
     if (bodyExcess !== undefined) {
       const waiting = errors?.find((error) => causeOf(error) === ended);
@@ -85,9 +89,17 @@ export class Results {
     if (ended instanceof Refusal) return { why: refusedOperation(ended), mostBytes: 0 };
     if (answer.isShed || ended === noRoomForBodies) return { why: overload(), mostBytes: 0 };
     if (data === undefined) return { why: undefined, mostBytes: 0 };
-    const root = rootWeight(prepared);
-    const { excess, mostBytes } = weigh({ data, answer, root, received, written }, this.#options.maxAnswerBytes);
-    return { why: excess && excessError(excess), mostBytes };
+    const mostBytes = answer.mostBytes(rootWeight(prepared), received);
+    const { maxAnswerBytes: limit } = this.#options;
+    if (answer.excess !== undefined) return { why: excessError(answer.excess), mostBytes };
+    // Measuring takes as long as writing.
+    if (mostBytes <= limit) return { why: undefined, mostBytes };
+    const { bytes: own, values, path } = measureJson(data, limit - written);
+    const bytes = written + own;
+    if (path === undefined) return { why: undefined, mostBytes: bytes };
+    const byBytes = { unit: 'bytes', count: bytes, limit, path } as const;
+    const byValues = { unit: 'values', count: values, limit: mostValues, path } as const;
+    return { why: excessError(bytes > limit ? byBytes : byValues), mostBytes };
   }
 
   /** True if a result takes long to write and to send. */

@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { Outlooks } from '../rest/budget/outlook.ts';
 import { surfaces } from '../rest/budget/settings.ts';
@@ -28,23 +29,26 @@ export function refusedOperation({ shortage, upstream }: Refusal): GraphQLError 
 
 /**
  * Adds to a result the rest of the budgets of the surfaces that the operation used. If the client wants the cost, this
- * includes surfaces that were planned but not called.
+ * includes surfaces that were planned but not called. Without such surfaces nothing is looked up.
  */
-export async function withBudget(
+export function withBudget(
   { request: { caller }, cost }: PlannedRun,
   result: OperationResult,
-  budget: CallBudget,
-): Promise<OperationResult> {
-  const touched = cost.calls.surfaces;
+  budget: CallBudget | undefined,
+): MaybePromise<OperationResult> {
+  if (budget === undefined || caller === undefined) return result;
+  const { surfaces: touched } = cost.calls;
   const planned = cost.wantsCost ? cost.plan?.calls.map(({ operation }) => operations[operation].surface) : [];
   const asked = surfaces.filter((surface) => touched.has(surface) || planned?.includes(surface) === true);
-  if (caller === undefined || asked.length === 0) return result;
+  if (asked.length === 0) return result;
   const { sharingKey: key, subject: user = '', budgetSubject: subject = user } = caller;
-  const statuses = statusesOf(await budget.look({ key, subject }, asked));
-  const rateLimits = statuses.filter(({ surface }) => touched.has(surface));
-  if (!cost.wantsCost) return { ...result, rateLimits };
-  cost.budget = statuses;
-  return { ...result, rateLimits, extensions: cost.extensions() };
+  return budget.look({ key, subject }, asked).then((outlooks) => {
+    const statuses = statusesOf(outlooks);
+    const rateLimits = statuses.filter(({ surface }) => touched.has(surface));
+    if (!cost.wantsCost) return { ...result, rateLimits };
+    cost.budget = statuses;
+    return { ...result, rateLimits, extensions: cost.extensions() };
+  });
 }
 
 function statusesOf(outlooks: Outlooks): readonly BudgetStatus[] {
