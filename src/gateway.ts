@@ -18,7 +18,6 @@ import { createLive, type Live, type LiveSettings } from './operation/live.ts';
 import { type DocumentSet, textsOf } from './operation/persisted/document-set.ts';
 import {
   createPersisted,
-  defaultPersistedSettings,
   type Persisted,
   type PersistedOptions,
   type PersistedSettings,
@@ -100,8 +99,8 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly mcp?: McpConfig | undefined;
   /** Subscriptions; by default there are none. */
   readonly live?: LiveSettings | undefined;
-  /** Persisted documents; members that are left out are as in `defaultPersistedSettings`. */
-  readonly persisted?: Partial<PersistedSettings>;
+  /** Persisted documents; by default none are listed, and clients may register theirs. */
+  readonly persisted?: PersistedSettings;
   /** The counts of REST calls, if another process keeps them. That process then also has the `budget`. */
   readonly callBudget?: CallBudget | undefined;
   /** Follows operations and REST calls with spans. */
@@ -355,9 +354,8 @@ function createPersistedDocuments(
   shared: Pick<PersistedOptions, 'redis' | 'check'>,
 ): Persisted {
   const { introspection, documentLimits: limits, log } = options;
-  const settings = { ...defaultPersistedSettings, ...options.persisted };
   const prepare = createPrepare({ schemas, preparedBytes, limits, introspection });
-  return createPersisted({ ...settings, schemas, introspection, prepare, ...shared, log });
+  return createPersisted({ ...options.persisted, schemas, introspection, prepare, ...shared, log });
 }
 
 /** Makes the callbacks that count and log operations and faults. */

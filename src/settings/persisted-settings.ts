@@ -1,6 +1,6 @@
 import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
 import { readFiles, sourcesOf } from '../operation/persisted/manifest-files.ts';
-import { type DocumentMode, documentModes } from '../operation/persisted/policy.ts';
+import { type DocumentMode, documentModes } from '../operation/persisted/resolve.ts';
 import type { Route } from '../rest/transport/connect.ts';
 import { authSettings } from './auth-settings.ts';
 import { optional, required, type SettingsReader, type Values } from './reader.ts';

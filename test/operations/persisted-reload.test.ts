@@ -16,7 +16,7 @@ interface LoggingGateway extends TestGateway {
   readonly logged: readonly string[];
 }
 
-async function start(persisted: Partial<PersistedSettings>): Promise<LoggingGateway> {
+async function start(persisted: PersistedSettings): Promise<LoggingGateway> {
   const logged: string[] = [];
   const gateway = await startGateway(upstream, {
     persisted,

@@ -17,7 +17,7 @@ const data = { __typename: 'Query' };
 const freeData = { free: 'Query' };
 
 /** A gateway whose manifest lists `listed` under its hash and `custom` under an id that is not a hash. */
-async function start(settings: Partial<PersistedSettings> = {}) {
+async function start(settings: PersistedSettings = {}) {
   const folder = createFolder();
   const files = folder.write('manifest.json', { [listedHash]: listed, m1: mutation, c1: custom });
   const upstream = await startUpstream({ 'GET /api/projects/': listOf([listedProject(1)]) });
@@ -51,7 +51,7 @@ const dialects: readonly (readonly [name: string, (id: string, more?: Params) =>
   ['persistedQuery in capitals', (id, more) => automatic(isHash(id) ? id.toUpperCase() : id, more)],
 ];
 
-const modes: readonly (readonly [name: string, Partial<PersistedSettings>])[] = [
+const modes: readonly (readonly [name: string, PersistedSettings])[] = [
   ['off', { mode: 'off' }],
   ['allow', {}],
   ['allow without APQ', { automatic: false }],

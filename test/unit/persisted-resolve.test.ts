@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { paramsOfBody } from '../../src/http/params.ts';
 import type { Prepare } from '../../src/operation/document.ts';
 import type { GraphQLParams } from '../../src/operation/params.ts';
-import { createPersisted, defaultPersistedSettings } from '../../src/operation/persisted/persisted.ts';
+import { createPersisted } from '../../src/operation/persisted/persisted.ts';
 import { readConfig } from '../../src/settings/config.ts';
 import { createFolder } from '../support/persisted.ts';
 
@@ -16,7 +16,6 @@ function createListed(files: string): ReturnType<typeof createPersisted> {
     throw new Error(`expected nothing to be prepared but got ${query}`);
   };
   return createPersisted({
-    ...defaultPersistedSettings,
     files,
     schemas: { schema, compilerSchema: schema },
     introspection: true,

@@ -24,7 +24,7 @@ export interface PageOptions {
   /** True if clients may read the schema. */
   readonly introspection: boolean;
   /** The settings that decide which documents run. */
-  readonly persisted?: Pick<Partial<PersistedSettings>, 'mode'>;
+  readonly persisted?: Pick<PersistedSettings, 'mode'>;
 }
 
 /**

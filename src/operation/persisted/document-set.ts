@@ -11,15 +11,21 @@ export interface ListedDocument {
   /** The text without characters that GraphQL ignores. */
   readonly bare: string;
   readonly file: string;
-  readonly operations: ListedOperations;
+  /** Its operations; its errors if it is not valid. */
+  readonly operations: ListedOperations | RefusedDocument;
   readonly use: DocumentUse;
+}
+
+/** A listed document that is valid. */
+interface ValidDocument extends ListedDocument {
+  readonly operations: ListedOperations;
 }
 
 /** The documents of all manifests at one time. A set is immutable: a reload makes a new one. */
 export interface DocumentSet {
   readonly byId: ReadonlyMap<string, ListedDocument>;
-  /** Documents by their listed text, and by that text without ignored characters (white space, commas and comments). */
-  readonly byText: ReadonlyMap<string, ListedDocument>;
+  /** Valid documents by their listed text, and by that text without ignored characters (white space, commas and comments). */
+  readonly byText: ReadonlyMap<string, ValidDocument>;
   /** Length of the longest text. */
   readonly longest: number;
   /** The listed documents that are not valid: file, id and error of each. */
@@ -45,22 +51,21 @@ export function* prepareSet(
   { prepare, uses, previous }: DocumentSetOptions,
 ): Generator<void, DocumentSet> {
   const byId = new Map<string, ListedDocument>();
-  const byText = new Map<string, ListedDocument>();
+  const byText = new Map<string, ValidDocument>();
   const problems: string[] = [];
   let longest = 0;
   for (const { id, aliases, text, file } of entries) {
     const known = byId.get(id);
     if (known !== undefined && known.text !== text) throw twoTexts(id, known.file, file);
     if (known !== undefined) continue;
-    const prepared = previous.byText.get(text)?.operations ?? byText.get(text)?.operations ?? prepareOne(prepare, text);
-    if ('refused' in prepared) problems.push(problemOf(file, id, prepared.refused));
-    const use = uses.of(id);
-    const operations = 'refused' in prepared ? refusing(prepared.refused, use) : prepared;
+    const operations =
+      previous.byText.get(text)?.operations ?? byText.get(text)?.operations ?? prepareOne(prepare, text);
     const bare = withoutIgnored(text) ?? text;
-    const document = { id, text, bare, file, operations, use };
+    const document = { id, text, bare, file, operations, use: uses.of(id) };
     for (const name of [id, ...aliases]) byId.set(name, document);
     longest = Math.max(longest, text.length);
-    if (!('refused' in prepared)) for (const key of [text, bare]) byText.set(key, document);
+    if (operations instanceof RefusedDocument) problems.push(problemOf(file, id, operations));
+    else for (const key of [text, bare]) byText.set(key, { ...document, operations });
     yield;
   }
   return { byId, byText, longest, problems };
@@ -98,30 +103,13 @@ function withoutIgnored(text: string): string | undefined {
   }
 }
 
-interface Refused {
-  readonly refused: RefusedDocument;
-}
-
-function prepareOne(prepare: PrepareListed, text: string): ListedOperations | Refused {
+function prepareOne(prepare: PrepareListed, text: string): ListedDocument['operations'] {
   try {
     return prepare(text);
   } catch (error) {
-    if (error instanceof RefusedDocument) return { refused: error };
+    if (error instanceof RefusedDocument) return error;
     throw error;
   }
-}
-
-/**
- * Answers requests for an invalid document with its errors. The use is counted here, because later steps do not know
- * the document.
- */
-function refusing(refused: RefusedDocument, use: DocumentUse): ListedOperations {
-  const named = (): never => {
-    use.hits += 1;
-    use.errors += 1;
-    throw refused;
-  };
-  return { count: 0, named };
 }
 
 /** The longest description of a fault, in characters. A manifest may come from another server. */

@@ -5,8 +5,8 @@ import type { PrepareListed } from '../document.ts';
 import { type DocumentSet, type ListedDocument, noDocuments, prepareSet } from './document-set.ts';
 import { type ManifestEntry, ManifestError, readManifest } from './manifest.ts';
 import { globOf, readFiles, sourcesOf } from './manifest-files.ts';
-import type { DocumentMode } from './policy.ts';
 import type { RemoteManifests } from './remote-manifests.ts';
+import type { DocumentMode } from './resolve.ts';
 import type { DocumentUses } from './uses.ts';
 
 /** Sources and collaborators of the listed documents. */
@@ -21,7 +21,7 @@ export interface FollowManifestsOptions {
   readonly mode: DocumentMode;
   readonly pollMs?: number | undefined;
   /** Throws a ManifestError if the documents do not fit their other users, such as the tools of agents. */
-  readonly check: ((set: DocumentSet) => void) | undefined;
+  readonly check?: ((set: DocumentSet) => void) | undefined;
   readonly prepare: PrepareListed;
   readonly uses: DocumentUses;
   readonly log: Log;
@@ -121,11 +121,12 @@ async function finishInPieces(work: Generator<void, DocumentSet>): Promise<Docum
 function report({ patterns, remote, log }: ReadOptions, set: DocumentSet, what: string): void {
   const { problems } = set;
   const documents = documentsOf(set);
+  const counts = [...documents].map(({ operations }) => ('count' in operations ? operations.count : 0));
   for (const problem of problems) log('warn', `persisted document is not valid: ${problem}`);
   log('info', `persisted documents ${what}`, {
     files: [...patterns, ...(remote?.current() ?? []).map(({ file }) => file)].join(', '),
     documents: documents.size,
-    operations: documents.values().reduce((sum, { operations }) => sum + operations.count, 0),
+    operations: counts.reduce((sum, count) => sum + count, 0),
     invalid: problems.length,
   });
 }

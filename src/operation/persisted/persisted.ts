@@ -4,59 +4,45 @@ import type { SharedRedis } from '../../redis.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
 import { type DocumentSet, noDocuments } from './document-set.ts';
-import { type FollowedManifests, followManifests } from './follow-manifests.ts';
-import { createPolicy, type DocumentMode } from './policy.ts';
+import { followManifests } from './follow-manifests.ts';
 import { createRedisStore } from './redis-store.ts';
 import type { RemoteManifests } from './remote-manifests.ts';
-import { createResolve, type ResolveDocument } from './resolve.ts';
-import { createMemoryStore, createRegistrations, type Registrations, type SharedTexts } from './store.ts';
+import { createResolve, type DocumentMode, type ResolveDocument } from './resolve.ts';
+import { createMemoryStore, createRegistrations, type SharedTexts } from './store.ts';
 import { createDocumentUses, type DocumentUses } from './uses.ts';
 
 /** Settings of persisted documents. */
 export interface PersistedSettings {
   /** The path of a file or a folder of manifests, or a glob; undefined if there are none. */
-  readonly files: string | undefined;
+  readonly files?: string | undefined;
   /** The manifests at the URLs among the sources. */
   readonly remote?: RemoteManifests | undefined;
-  readonly mode: DocumentMode;
+  /** By default `allow`. */
+  readonly mode?: DocumentMode;
   /** True if an invalid listed document keeps the gateway from starting. */
-  readonly strict: boolean;
+  readonly strict?: boolean;
   /** True if clients may register documents by their hash. By default they may in every mode but `only`. */
-  readonly automatic: boolean | undefined;
+  readonly automatic?: boolean | undefined;
   /** The URL of the Redis that keeps the documents that clients registered; undefined if only memory keeps them. */
-  readonly redisUrl: string | undefined;
+  readonly redisUrl?: string | undefined;
   /** PEM certificates of authorities that are trusted for Redis, in addition to those that Node trusts. */
-  readonly redisAuthorities: string | undefined;
+  readonly redisAuthorities?: string | undefined;
   /**
    * The path of a file with the password of Redis, read at each connect; undefined if the URL has the password or there
    * is none.
    */
-  readonly redisPasswordFile: string | undefined;
+  readonly redisPasswordFile?: string | undefined;
   /** The password of the Sentinels, if they have one. */
-  readonly redisSentinelPassword: string | undefined;
+  readonly redisSentinelPassword?: string | undefined;
   /**
    * Keeps the documents that clients registered with any process of this gateway. It is not used if there is a Redis.
    */
-  readonly sharedStore: SharedTexts | undefined;
-  /** The time for which a client may keep the answer to a GET by id without errors, in seconds. */
-  readonly getMaxAge: number;
+  readonly sharedStore?: SharedTexts | undefined;
+  /** The time for which a client may keep the answer to a GET by id without errors, in seconds; by default none. */
+  readonly getMaxAge?: number;
   /** The interval at which manifests are checked, in milliseconds; by default that of `FollowOptions`. */
   readonly pollMs?: number | undefined;
 }
-
-/** The settings if none are given. */
-export const defaultPersistedSettings: PersistedSettings = {
-  files: undefined,
-  mode: 'allow',
-  strict: false,
-  automatic: undefined,
-  redisUrl: undefined,
-  redisAuthorities: undefined,
-  redisPasswordFile: undefined,
-  redisSentinelPassword: undefined,
-  sharedStore: undefined,
-  getMaxAge: 0,
-};
 
 /** Collaborators of persisted documents. */
 export interface PersistedOptions extends PersistedSettings {
@@ -82,19 +68,20 @@ export interface Persisted extends Followed {
 
 /** Reads the manifests and connects the store. Throws a ManifestError if a manifest cannot be used. */
 export function createPersisted(options: PersistedOptions): Persisted {
+  const { files, mode = 'allow', strict = false, check, automatic = mode !== 'only', redis, sharedStore } = options;
   const uses = createDocumentUses();
-  const list = createList(options, uses);
-  const store = createStore(options);
+  const isListed = files !== undefined && mode !== 'off';
+  const prepareListed = createPrepareListed(options);
+  const list = isListed
+    ? followManifests({ ...options, files, mode, strict, uses, prepare: prepareListed })
+    : undefined;
+  if (list === undefined) check?.(noDocuments);
+  const shared = redis === undefined ? sharedStore : createRedisStore(redis);
+  const store = automatic ? createRegistrations(createMemoryStore(), shared) : undefined;
   const documents = (): DocumentSet => list?.current() ?? noDocuments;
   return {
     documents,
-    resolve: createResolve({
-      documents,
-      prepare: options.prepare,
-      policy: createPolicy(options),
-      store,
-      automatic: uses.automatic,
-    }),
+    resolve: createResolve({ ...options, mode, documents, store, automatic: uses.automatic }),
     uses,
     reloads: list?.reloads,
     reload: async () => list?.reload(),
@@ -103,20 +90,4 @@ export function createPersisted(options: PersistedOptions): Persisted {
       store?.close();
     },
   };
-}
-
-function createList(options: PersistedOptions, uses: DocumentUses): FollowedManifests | undefined {
-  const { files, mode, check } = options;
-  if (mode === 'off' || files === undefined) {
-    check?.(noDocuments);
-    return undefined;
-  }
-  return followManifests({ ...options, files, check, uses, prepare: createPrepareListed(options) });
-}
-
-function createStore(options: PersistedOptions): Registrations | undefined {
-  const { mode, automatic = mode !== 'only', redis, sharedStore } = options;
-  if (!automatic) return undefined;
-  const shared = redis === undefined ? sharedStore : createRedisStore(redis);
-  return createRegistrations(createMemoryStore(), shared);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../error-text.ts';
 import type { Log } from '../../log.ts';
-import { type Fetched, type FetchOptions, fetchDocument } from '../../rest/transport/fetch-document.ts';
+import { type FetchOptions, fetchDocument } from '../../rest/transport/fetch-document.ts';
 import { ManifestError, readManifest } from './manifest.ts';
 import type { ManifestFile } from './manifest-files.ts';
 
@@ -81,7 +81,7 @@ class RemoteManifest {
   manifest: ManifestFile;
   readonly #url: string;
   readonly #options: Pick<FollowRemoteOptions, 'token' | 'route'>;
-  /** The `ETag` of the last answer, even if that answer could not be used. */
+  /** The `ETag` of that version. */
   #etag: string | undefined;
   /** The logged reason why the manifest cannot be used now; undefined if there is none. */
   #logged: string | undefined;
@@ -108,10 +108,8 @@ class RemoteManifest {
   async renew(log: Log): Promise<boolean> {
     try {
       const isNew = await this.#fetch(pollTimeoutMs);
-      // If the last answer could not be used and the server says that nothing has changed, the manifest is still
-      // unusable.
-      if (isNew !== undefined) this.#logged = undefined;
-      return isNew === true;
+      this.#logged = undefined;
+      return isNew;
     } catch (error) {
       const { message } = this.#unusable(error);
       if (message !== this.#logged) log('error', `persisted documents stay as they were: ${message}`);
@@ -120,30 +118,23 @@ class RemoteManifest {
     }
   }
 
-  /**
-   * Resolves to true if the manifest has changed and to false if it is the same. Resolves to undefined if the server
-   * says that nothing has changed.
-   */
-  async #fetch(timeoutMs: number): Promise<boolean | undefined> {
-    const fetched = await this.#ask(timeoutMs);
-    if (fetched === undefined) return undefined;
-    const { text, etag } = fetched;
-    this.#etag = etag;
-    const { file } = this.manifest;
-    readManifest(file, text);
-    const isNew = text !== this.manifest.text;
-    this.manifest = { file, text };
-    return isNew;
-  }
-
-  #ask(timeoutMs: number): Promise<Fetched | undefined> {
+  /** Resolves to true if the manifest has changed. */
+  async #fetch(timeoutMs: number): Promise<boolean> {
     const { token, route } = this.#options;
     const bearer = token();
     const headers = {
       accept: 'application/json, application/graphql, */*;q=0.1',
       ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
     };
-    return fetchDocument(this.#url, { route: route(this.#url), maxBytes, timeoutMs, headers, etag: this.#etag });
+    const request = { route: route(this.#url), maxBytes, timeoutMs, headers, etag: this.#etag };
+    const fetched = await fetchDocument(this.#url, request);
+    if (fetched === undefined) return false;
+    const { text, etag } = fetched;
+    const { file, text: before } = this.manifest;
+    readManifest(file, text);
+    this.#etag = etag;
+    this.manifest = { file, text };
+    return text !== before;
   }
 
   #unusable(error: unknown): ManifestError {

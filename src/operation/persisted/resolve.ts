@@ -1,8 +1,11 @@
 import type { GraphQLError } from 'graphql';
+import type { Log } from '../../log.ts';
+import { isIntrospection } from '../../look-ahead/selection-tree.ts';
 import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import type { Prepare, PreparedOperation } from '../document.ts';
+import { shownName } from '../operation-report.ts';
 import type { GraphQLParams } from '../params.ts';
-import { requestError } from '../request-error.ts';
+import { RefusedDocument, requestError } from '../request-error.ts';
 import { type DocumentSet, isTextOf, type ListedDocument, listedByText } from './document-set.ts';
 import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
 import type { Registrations, Share } from './store.ts';
@@ -22,27 +25,29 @@ export interface Resolved {
 /** Finds and prepares the operation of a request. Throws, or rejects with, GraphQLErrors and RefusedDocuments. */
 export type ResolveDocument = (params: GraphQLParams) => MaybePromise<Resolved>;
 
-/** Decides which texts that are not listed may run. */
-export interface Policy {
-  /** Admits a text that is not listed, and may log it. Throws the reason if the text may not run. */
-  readonly admit: (text: string, params: GraphQLParams) => void;
-  /** True if texts are looked up in the list. */
-  readonly readsText: boolean;
-}
+/**
+ * The modes of listed documents. `off` ignores manifests. `allow` runs any text. `log` runs any text as well, but logs
+ * the texts that `only` would refuse. `only` runs listed documents alone, by id or as text.
+ */
+export const documentModes = ['off', 'allow', 'log', 'only'] as const;
+/** One of the modes. */
+export type DocumentMode = (typeof documentModes)[number];
 
-/** Collaborators of the look-up. */
-export interface ResolveOptions {
+/** Settings and collaborators of the look-up. */
+interface ResolveOptions {
+  readonly mode: DocumentMode;
+  readonly introspection: boolean;
   readonly documents: () => DocumentSet;
   readonly prepare: Prepare;
-  readonly policy: Policy;
   /** The documents that clients registered; undefined if automatic persisted queries are off. */
   readonly store: Registrations | undefined;
   readonly automatic: AutomaticUse;
+  readonly log: Log;
 }
 
 /**
  * Looks up documents. An id is first looked up in the manifests, then among the documents that clients registered. A
- * text is subject to the policy.
+ * text that is not listed runs if the mode allows it.
  */
 export function createResolve(options: ResolveOptions): ResolveDocument {
   return (params) => {
@@ -61,15 +66,42 @@ function requiredText({ query }: GraphQLParams): string {
 }
 
 function ofText(text: string, params: GraphQLParams, options: ResolveOptions, byId: boolean): Resolved {
-  const { policy, documents, prepare } = options;
-  const listed = policy.readsText ? listedByText(documents(), text) : undefined;
-  if (listed !== undefined) return run(listed, params, byId);
-  policy.admit(text, params);
+  const { mode, documents, prepare, introspection, log } = options;
+  if (mode === 'log' || mode === 'only') {
+    const listed = listedByText(documents(), text);
+    if (listed !== undefined) return run(listed, params, byId);
+    if (mode === 'log') logUnlisted(text, params, log);
+    else if (!introspection || !asksOnlyForSchema(text, params, prepare))
+      throw requestError('unlistedDocument', 'Only documents listed in the manifest are run: send the id of one.');
+  }
   return { prepared: prepare(text, params.operationName), byId, use: undefined };
 }
 
+function logUnlisted(text: string, { operationName }: GraphQLParams, log: Log): void {
+  const fields = { operationName: shownName(operationName), documentId: `sha256:${hashOf(text)}` };
+  log('warn', 'not a listed document', fields);
+}
+
+/** True if an operation only reads the schema. Tools send such operations as texts of their own. */
+function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepare: Prepare): boolean {
+  let prepared: PreparedOperation;
+  try {
+    prepared = prepare(text, operationName);
+  } catch {
+    return false;
+  }
+  const names = prepared.operation.selectionSet.selections.map((node) =>
+    node.kind === 'Field' ? node.name.value : '',
+  );
+  return names.some(isIntrospection) && names.every((name) => isIntrospection(name) || name === '__typename');
+}
+
 function run({ operations, use }: ListedDocument, { operationName }: GraphQLParams, byId: boolean): Resolved {
-  return { prepared: operations.named(operationName), byId, use };
+  if (!(operations instanceof RefusedDocument)) return { prepared: operations.named(operationName), byId, use };
+  // Later steps do not know the document, and cannot count it.
+  use.hits += 1;
+  use.errors += 1;
+  throw operations;
 }
 
 /** Resolves a listed document. If the request also has a text, it must be the listed one. */
