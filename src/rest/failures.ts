@@ -6,7 +6,6 @@ import {
   type UpstreamErrorDetails,
 } from './errors.ts';
 import { type Rejection, rejectionsOf } from './rejections.ts';
-import { retryAfterSeconds } from './retry-after.ts';
 import type { ResponseHeaders } from './transport/response-parser.ts';
 import type { TransportError } from './transport/transport.ts';
 import { isObject, type JsonObject } from './values.ts';
@@ -50,6 +49,28 @@ export function fromTransport(error: TransportError): UpstreamError {
     undefined,
     error,
   );
+}
+
+/** The longest wait that is believed, in seconds. A longer one is taken for a mistake of the upstream. */
+const maximumRetryAfter = 3600;
+
+/**
+ * Seconds to wait from a `Retry-After` header (seconds or an HTTP date, RFC 9110 §10.2.3), at most an hour. A date is
+ * on the sender's clock, which its `Date` header shows.
+ */
+function retryAfterSeconds(header: string | undefined, date = ''): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  const sentAt = timeOf(date);
+  const from = Number.isNaN(sentAt) ? Date.now() : sentAt;
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Math.ceil(Number(text)) : Math.ceil((timeOf(text) - from) / 1000);
+  if (!Number.isFinite(seconds)) return undefined;
+  return Math.min(Math.max(seconds, 0), maximumRetryAfter);
+}
+
+/** `Date.parse` alone takes `in 5 minutes` for a day in May 2001, so the text has to begin like an HTTP date. */
+function timeOf(text: string): number {
+  return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 /**
