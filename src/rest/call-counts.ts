@@ -1,4 +1,4 @@
-import { type Distribution, Tally } from '../tally.ts';
+import { Tally } from '../tally.ts';
 import type { RestOperation } from './operation-ids.ts';
 import type { Attempt, Gate, Outcome } from './resilience/gate.ts';
 import type { Fault } from './transport/transport.ts';
@@ -27,10 +27,12 @@ export const otherTenants = 'other';
 
 /** Counts the calls that were sent, by operation and outcome and by tenant, and how long they took, by route. */
 export class CallCounts implements Gate {
-  readonly #counts: (CallCount & { count: number })[] = [];
+  readonly all: (CallCount & { count: number })[] = [];
+  /** In seconds, by route. */
+  readonly durations = new Map<string, Tally>();
+  /** By the names of tenants. */
+  readonly byTenant = new Map<string, number>();
   readonly #byOperation = new Map<RestOperation, OperationCounts>();
-  readonly #durations = new Map<string, Tally>();
-  readonly #byTenant = new Map<string, number>();
 
   /** Lets every attempt pass. */
   enter(): undefined {
@@ -46,29 +48,15 @@ export class CallCounts implements Gate {
     const result = resultOf(outcome);
     const known = byOutcome.get(result);
     if (known !== undefined) known.count += 1;
-    else if (this.#counts.length < maximumCounts) {
+    else if (this.all.length < maximumCounts) {
       const count = { method: operation.method, route: operation.route, outcome: result, count: 1 };
       byOutcome.set(result, count);
-      this.#counts.push(count);
+      this.all.push(count);
     }
   }
 
-  all(): readonly CallCount[] {
-    return this.#counts;
-  }
-
-  /** In seconds, by route. */
-  get durations(): ReadonlyMap<string, Distribution> {
-    return this.#durations;
-  }
-
-  /** By the names of tenants. */
-  get byTenant(): ReadonlyMap<string, number> {
-    return this.#byTenant;
-  }
-
   #addTo(tenant: string): void {
-    const counts = this.#byTenant;
+    const counts = this.byTenant;
     const series = counts.has(tenant) || counts.size < mostTenants ? tenant : otherTenants;
     counts.set(series, (counts.get(series) ?? 0) + 1);
   }
@@ -76,8 +64,8 @@ export class CallCounts implements Gate {
   #of(operation: RestOperation): OperationCounts {
     const known = this.#byOperation.get(operation);
     if (known !== undefined) return known;
-    const durations = this.#durations.get(operation.route) ?? new Tally(durationBounds);
-    this.#durations.set(operation.route, durations);
+    const durations = this.durations.get(operation.route) ?? new Tally(durationBounds);
+    this.durations.set(operation.route, durations);
     const counts: OperationCounts = { durations, byOutcome: new Map() };
     this.#byOperation.set(operation, counts);
     return counts;

@@ -13,7 +13,8 @@ export class SingleFlight<Work extends SharedWork<object>> {
   readonly #joinWindowMs: number;
   readonly #now: () => number;
   readonly #byKey = new RecentMap<string, Map<string, FlightEntry<Work>>>({ entries: mostKeys });
-  #joined = 0;
+  /** The number of times that work was joined since the start. */
+  joined = 0;
 
   /** Work may be joined for `joinWindowMs` milliseconds. `now` is a clock in milliseconds that never goes back. */
   constructor(joinWindowMs: number, now: () => number) {
@@ -21,16 +22,11 @@ export class SingleFlight<Work extends SharedWork<object>> {
     this.#now = now;
   }
 
-  /** The number of times that work was joined since the start. */
-  get joined(): number {
-    return this.#joined;
-  }
-
   /** The work in flight that one more waiter may join; undefined if there is none. Counts the work as joined. */
   find(sharingKey: string, name: string): Work | undefined {
     const entry = this.#byKey.get(sharingKey)?.get(name);
     if (entry === undefined || this.#now() - entry.startedAt >= this.#joinWindowMs) return undefined;
-    this.#joined += 1;
+    this.joined += 1;
     return entry.work;
   }
 

@@ -28,10 +28,12 @@ export class ConcurrencyLimiter implements Gate {
   readonly #queue = new FairQueue<Entry>();
   readonly #entries = new Map<Attempt, Entry>();
   /** The number of attempts with a slot, of all callers and by caller. Callers without one are left out. */
-  #inFlight = 0;
+  inFlight = 0;
   readonly #inFlightOf = new Map<string, number>();
-  #sheds = 0;
-  #meanMs = 0;
+  /** The number of calls shed since the start. */
+  sheds = 0;
+  /** The recent mean duration of calls, in milliseconds. */
+  meanMs = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
   /** At most `most` calls are in flight. `now` is the clock of deadlines, in milliseconds. */
@@ -40,27 +42,13 @@ export class ConcurrencyLimiter implements Gate {
     this.#now = now;
   }
 
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
   get queued(): number {
     return this.#queue.size;
   }
 
-  /** The recent mean duration of calls, in milliseconds. */
-  get meanMs(): number {
-    return this.#meanMs;
-  }
-
-  /** The number of calls shed since the start. */
-  get sheds(): number {
-    return this.#sheds;
-  }
-
   /** Admits an attempt or lets it wait; an urgent one starts even without a free slot. Throws if the attempt is shed. */
   enter(attempt: Attempt): Promise<void> | undefined {
-    const isFree = this.#inFlight < this.#most && this.#queue.size === 0;
+    const isFree = this.inFlight < this.#most && this.#queue.size === 0;
     if (!isFree && !attempt.isUrgent) return this.#wait(attempt);
     this.#begin(attempt);
     return undefined;
@@ -71,7 +59,7 @@ export class ConcurrencyLimiter implements Gate {
     if (entry !== undefined) this.#remove(entry);
     else if (attempt.hasSlot) this.#end(attempt);
     else return;
-    if (outcome.kind !== 'not-sent') this.#meanMs += (outcome.tookMs - this.#meanMs) / 16;
+    if (outcome.kind !== 'not-sent') this.meanMs += (outcome.tookMs - this.meanMs) / 16;
     // A caller that shared the slots until now may be the only one left, and may then use all of them.
     if (this.#queue.size > 0) this.#startWaiting();
   }
@@ -97,13 +85,13 @@ export class ConcurrencyLimiter implements Gate {
   #begin(attempt: Attempt): void {
     const { queueKey } = attempt.owner.caller;
     attempt.hasSlot = true;
-    this.#inFlight += 1;
+    this.inFlight += 1;
     this.#inFlightOf.set(queueKey, (this.#inFlightOf.get(queueKey) ?? 0) + 1);
   }
 
   #end(attempt: Attempt): void {
     attempt.hasSlot = false;
-    this.#inFlight -= 1;
+    this.inFlight -= 1;
     const { queueKey } = attempt.owner.caller;
     const left = (this.#inFlightOf.get(queueKey) ?? 1) - 1;
     if (left > 0) this.#inFlightOf.set(queueKey, left);
@@ -111,7 +99,7 @@ export class ConcurrencyLimiter implements Gate {
   }
 
   #startWaiting(): void {
-    while (this.#inFlight < this.#most) {
+    while (this.inFlight < this.#most) {
       const isAlone = this.#queue.callers === 1;
       const entry = this.#queue.next((caller) => isAlone || (this.#inFlightOf.get(caller) ?? 0) < this.#most / 2);
       if (entry === undefined) return;
@@ -125,7 +113,7 @@ export class ConcurrencyLimiter implements Gate {
   /** The time that one more call of this caller would wait, if calls go on taking as long as they do now. */
   #expectedMs(caller: string): number {
     const before = Math.min(this.#queue.size, (this.#queue.sizeOf(caller) + 1) * (this.#queue.callers + 1));
-    return Math.floor(before / this.#most) * this.#meanMs;
+    return Math.floor(before / this.#most) * this.meanMs;
   }
 
   #sweep(): void {
@@ -134,7 +122,7 @@ export class ConcurrencyLimiter implements Gate {
   }
 
   #shed(): UpstreamError {
-    this.#sheds += 1;
+    this.sheds += 1;
     return new Refusal('OVERLOADED', 1);
   }
 

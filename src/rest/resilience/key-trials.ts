@@ -34,22 +34,14 @@ export class KeyTrials implements Gate {
   readonly #proven = new RecentMap<string, true>({ entries: mostKeys });
   readonly #rejections = new RecentMap<string, UpstreamError>({ entries: mostKeys, forMs: rejectedMs });
   readonly #trials = new Map<string, Trial>();
-  #waiting = 0;
-  #sheds = 0;
+  /** Calls that wait for the proof of their keys. */
+  waiting = 0;
+  /** Calls that were refused because too many waited. */
+  sheds = 0;
 
   /** Keys that have calls in flight or waiting, and are not proven. */
   get unproven(): number {
     return this.#trials.size;
-  }
-
-  /** Calls that wait for the proof of their keys. */
-  get waiting(): number {
-    return this.#waiting;
-  }
-
-  /** Calls that were refused because too many waited. */
-  get sheds(): number {
-    return this.#sheds;
   }
 
   /** True if the upstream has shown that it knows the key, or if the gateway holds it. */
@@ -84,7 +76,7 @@ export class KeyTrials implements Gate {
     const { sharingKey } = attempt.owner.caller;
     const trial = this.#trials.get(sharingKey);
     if (trial === undefined) return;
-    if (trial.waiting.delete(attempt)) this.#waiting -= 1;
+    if (trial.waiting.delete(attempt)) this.waiting -= 1;
     else if (trial.inFlight.delete(attempt)) {
       attempt.isProof = false;
       this.#startNext(trial);
@@ -98,11 +90,11 @@ export class KeyTrials implements Gate {
   }
 
   #wait(attempt: Attempt, { waiting }: Trial): Promise<void> {
-    if (waiting.size >= mostWaiting.key || this.#waiting >= mostWaiting.process) {
-      this.#sheds += 1;
+    if (waiting.size >= mostWaiting.key || this.waiting >= mostWaiting.process) {
+      this.sheds += 1;
       throw new Refusal('OVERLOADED', 1);
     }
-    this.#waiting += 1;
+    this.waiting += 1;
     const turn = Promise.withResolvers<void>();
     waiting.set(attempt, turn);
     return turn.promise;
@@ -111,7 +103,7 @@ export class KeyTrials implements Gate {
   #startNext(trial: Trial): void {
     for (const [attempt, { resolve }] of trial.waiting) {
       trial.waiting.delete(attempt);
-      this.#waiting -= 1;
+      this.waiting -= 1;
       begin(attempt, trial);
       return resolve();
     }
@@ -141,7 +133,7 @@ export class KeyTrials implements Gate {
 
   #dequeueAll(trial: Trial): readonly PromiseWithResolvers<void>[] {
     const turns = [...trial.waiting.values()];
-    this.#waiting -= turns.length;
+    this.waiting -= turns.length;
     trial.waiting.clear();
     return turns;
   }

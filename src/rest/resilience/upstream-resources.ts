@@ -163,7 +163,7 @@ export function healthOf(upstream: UpstreamResources, sharedReads: number): Upst
   const { failures, state: last } = reachability;
   return {
     ...{ state, inFlight, queued, retries: retries.spent, sheds, sharedReads },
-    calls: counts.all(),
+    calls: counts.all,
     durations: counts.durations,
     failures,
     reachability: last,
