@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { type Log, LogThrottle } from '../log.ts';
 import { RecentMap } from '../recent-map.ts';
 import type { Caller } from '../rest/caller.ts';
-import { withRoles } from '../rest/roles.ts';
-import type { Tenants } from '../rest/tenants.ts';
+import { type Tenants, withRoles } from '../rest/tenants.ts';
 import type { KeySet } from './key-set.ts';
 import { type TokenRules, type VerifiedToken, verifyToken } from './verify.ts';
 

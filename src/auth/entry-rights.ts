@@ -1,6 +1,5 @@
 import { isUpstreamId } from '../graphql/ids.ts';
-import type { Reach } from '../rest/reach.ts';
-import type { Role, Tenant } from '../rest/tenants.ts';
+import type { Reach, Role, Tenant } from '../rest/tenants.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { type FilePlace, kindOf, memberPath } from './tenants-error.ts';
 

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { unreadableBecause } from '../error-text.ts';
 import { readTextFile } from '../read-text.ts';
-import { roleContents } from '../rest/roles.ts';
-import type { Tenant, Tenants } from '../rest/tenants.ts';
+import { roleContents, type Tenant, type Tenants } from '../rest/tenants.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { rightsMembers, rightsOf } from './entry-rights.ts';
 import { FilePlace, kindOf, memberPath, shown, TenantsError } from './tenants-error.ts';

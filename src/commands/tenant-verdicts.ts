@@ -2,8 +2,7 @@ import { type DocumentNode, type GraphQLSchema, type OperationDefinitionNode, vi
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
-import { runningOperation, withRoles } from '../rest/roles.ts';
-import type { Tenant } from '../rest/tenants.ts';
+import { runningOperation, type Tenant, withRoles } from '../rest/tenants.ts';
 import { authSettings, readTenantsSetting } from '../settings/auth-settings.ts';
 import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';

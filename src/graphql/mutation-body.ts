@@ -2,7 +2,7 @@ import { type GraphQLInputField, getNamedType, isEnumType } from 'graphql';
 import { exactNumber } from '../rest/json.ts';
 import { ownerTypeOf } from '../rest/nouns.ts';
 import { type Key, keyText } from '../rest/paths.ts';
-import type { Reach } from '../rest/reach.ts';
+import type { Reach } from '../rest/tenants.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
 import { extraEntries } from './extra-entries.ts';

@@ -1,6 +1,5 @@
 import { current } from '../rest/paths.ts';
-import { type Reach, type Reachable, reaches } from '../rest/reach.ts';
-import type { Tenant } from '../rest/tenants.ts';
+import { type Reach, type Reachable, reaches, type Tenant } from '../rest/tenants.ts';
 import { UserInputError } from './input-error.ts';
 
 /**

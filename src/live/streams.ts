@@ -1,6 +1,5 @@
 import type { Caller } from '../rest/caller.ts';
-import { withRoles } from '../rest/roles.ts';
-import type { Tenants } from '../rest/tenants.ts';
+import { type Tenants, withRoles } from '../rest/tenants.ts';
 
 /** The most streams of a process. */
 export interface StreamLimits {

@@ -8,7 +8,7 @@ import type { OperationEpoch } from '../rest/epochs.ts';
 import type { UpstreamError } from '../rest/errors.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
-import { runningOperation } from '../rest/roles.ts';
+import { runningOperation } from '../rest/tenants.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
 import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';

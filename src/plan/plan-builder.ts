@@ -14,8 +14,7 @@ import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Endpoint } from '../rest/endpoints.ts';
 import type { NodeType } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
-import { type Reach, reaches } from '../rest/reach.ts';
-import type { Tenant } from '../rest/tenants.ts';
+import { type Reach, reaches, type Tenant } from '../rest/tenants.ts';
 import { ListPlans } from './list-plans.ts';
 import {
   collectionAt,

@@ -17,7 +17,7 @@ import {
 import { toGlobalId } from '../graphql/ids.ts';
 import { holdsVariable, type OperationScope } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
-import type { Reach } from '../rest/reach.ts';
+import type { Reach } from '../rest/tenants.ts';
 
 /** A UUID for each number. */
 function uuidOf(number: number): string {

@@ -12,8 +12,7 @@ import {
 import type { CursorCodec } from '../context.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { OperationScope } from '../look-ahead/selection-tree.ts';
-import type { Reach } from '../rest/reach.ts';
-import type { Tenant } from '../rest/tenants.ts';
+import type { Reach, Tenant } from '../rest/tenants.ts';
 import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
 import { literalsOf, samplesOf } from './samples.ts';
 

@@ -13,7 +13,7 @@ import { startBelow, startRelations } from '../look-ahead/starting.ts';
 import { isNotFound, toError } from '../rest/errors.ts';
 import { type NodeType, ownerTypeOf } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
-import { reaches } from '../rest/reach.ts';
+import { reaches } from '../rest/tenants.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /**

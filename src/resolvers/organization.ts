@@ -7,7 +7,7 @@ import { type OrganizationRecord, type RowRecord, toRecord } from '../graphql/re
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { toError, UpstreamError } from '../rest/errors.ts';
 import { type Collection, current } from '../rest/paths.ts';
-import { reaches } from '../rest/reach.ts';
+import { reaches } from '../rest/tenants.ts';
 import type { Row } from '../rest/values.ts';
 import { fetchRecord, fetchWithin, referredId, reportedRecord } from './by-id.ts';
 import { listConnection } from './connections.ts';

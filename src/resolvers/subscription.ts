@@ -14,7 +14,7 @@ import { countAnswered } from '../look-ahead/object-weight.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
-import { reaches } from '../rest/reach.ts';
+import { reaches } from '../rest/tenants.ts';
 import { listedRecords } from './by-id.ts';
 
 /** The fields of `Subscription`. */

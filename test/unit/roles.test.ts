@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runningOperation, withRoles } from '../../src/rest/roles.ts';
-import type { Tenant } from '../../src/rest/tenants.ts';
+import { runningOperation, type Tenant, withRoles } from '../../src/rest/tenants.ts';
 import { type Entry, tenantsOf } from '../support/tenants.ts';
 
 const organization = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b77';
