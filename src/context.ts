@@ -1,5 +1,5 @@
 import type { AnswerCounter } from './answer/answer-counter.ts';
-import type { Added } from './live/waiting-room.ts';
+import type { Added } from './live/listener.ts';
 import type { Loaders } from './loaders/loaders.ts';
 import type { RestApi } from './rest/api.ts';
 import type { UpstreamError } from './rest/errors.ts';

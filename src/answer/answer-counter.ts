@@ -12,7 +12,6 @@ export interface ObjectWeight {
   readonly objects: number;
   /** Bytes of its punctuation and response keys. */
   readonly bytes: number;
-  /** The number of its leaves. */
   readonly leaves: number;
   /** The number of global ids among the leaves. Each of them also names the owner. */
   readonly ids: number;
@@ -24,7 +23,6 @@ export interface ObjectWeight {
 export interface AnswerExcess {
   /** `values` are objects and lists, those inside JSON values included. */
   readonly unit: 'objects' | 'bytes' | 'values';
-  /** The count when the limit was passed. */
   readonly count: number;
   readonly limit: number;
   /** The response path at which the limit was passed, without the places in lists. */
@@ -88,7 +86,6 @@ export class AnswerCounter {
     this.#onExcess = onExcess;
   }
 
-  /** The limit that was exceeded while the answer was made. */
   get excess(): AnswerExcess | undefined {
     return this.#excess;
   }

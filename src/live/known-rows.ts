@@ -85,7 +85,6 @@ export class KnownRows {
     if (left > this.#floor) this.#floor = left;
   }
 
-  /** Forgets rows that are too old to be sent again. */
   prune(): void {
     const since = this.since ?? '';
     for (const [mark, moment] of this.#moments) if (moment !== '' && moment < since) this.#moments.delete(mark);

@@ -1,7 +1,9 @@
+import type { Claim, MemoryRoom } from '../memory.ts';
 import { toError } from '../rest/errors.ts';
-import { type Added, sizeOf, type WaitingRoom } from './waiting-room.ts';
+import type { ListRef } from '../rest/pages.ts';
+import type { Position } from '../rest/positions.ts';
+import type { Row } from '../rest/values.ts';
 
-/** The most messages that wait for one listener. */
 const mostWaiting = 64;
 
 /** The bytes that may wait for a listener until it gets no more messages. The rows of one poll may exceed the limit. */
@@ -10,7 +12,6 @@ const mostWaitingBytes = 16 * 2 ** 20;
 /** Settings of one listener. */
 export interface ListenerOptions {
   readonly room: WaitingRoom;
-  /** Called once, when the listener stops listening. */
   readonly onEnd: () => void;
 }
 
@@ -61,7 +62,6 @@ export class Listener implements AsyncIterable<Added> {
     }
   }
 
-  /** Keeps a message; false if there is no room for it. */
   #keep(added: Added): boolean {
     if (this.#waiting.length >= mostWaiting || !this.#options.room.keep(added)) return false;
     this.#waiting.push(added);
@@ -77,4 +77,51 @@ export class Listener implements AsyncIterable<Added> {
       this.#wake = resolve;
     });
   }
+}
+
+/** One message of a tail: rows that were not sent before. */
+export interface Added {
+  readonly list: ListRef;
+  /** Oldest first. */
+  readonly rows: readonly Row[];
+  /** The place from which a tail continues behind this message. */
+  readonly place: Position;
+  /** True if rows before these were left out: more had come than one poll reads. */
+  readonly gap: boolean;
+  /** The number of characters that were read from the upstream for it. */
+  readonly received: number;
+}
+
+/** The memory of a waiting message for each character that was read for it, in bytes. */
+const bytesPerCharacter = 3;
+
+/** The messages of one process that wait for listeners. A message that waits for several listeners takes room once. */
+export class WaitingRoom {
+  readonly #room: MemoryRoom;
+  readonly #claims = new Map<Added, Claim>();
+
+  constructor(room: MemoryRoom) {
+    this.#room = room;
+  }
+
+  /** Keeps a message for one more listener; false if there is no room for it. */
+  keep(added: Added): boolean {
+    const known = this.#claims.get(added);
+    known?.hold();
+    if (known !== undefined) return true;
+    const claim = this.#room.claim();
+    if (!claim.resize(sizeOf(added))) return false;
+    this.#claims.set(added, claim);
+    return true;
+  }
+
+  release(added: Added): void {
+    const claim = this.#claims.get(added);
+    claim?.release();
+    if (claim?.bytes === 0) this.#claims.delete(added);
+  }
+}
+
+function sizeOf({ received }: Added): number {
+  return received * bytesPerCharacter;
 }

@@ -25,7 +25,6 @@ const mostPolls = 60;
 /** The interval of polls that are spread over the minute. */
 const spacingMs = minuteMs / mostPolls;
 
-/** The record of the polls of one key. */
 interface Polls {
   tails: number;
   /** Polls that have begun and are not answered yet. */
@@ -47,7 +46,6 @@ export class Pace {
     this.#options = options;
   }
 
-  /** Adds a tail that is polled with a key. */
   join(key: string): void {
     this.#forgetIdle();
     const polls = this.#byKey.get(key) ?? { tails: 0, inFlight: 0, answeredAt: [] };
@@ -55,7 +53,6 @@ export class Pace {
     polls.tails += 1;
   }
 
-  /** Removes a tail that was polled with a key. */
   leave(key: string): void {
     const polls = this.#byKey.get(key);
     if (polls !== undefined) polls.tails -= 1;
@@ -118,7 +115,6 @@ function dropOlder(times: number[], before: number): void {
 /** The share of each window above which polls are not delayed. */
 const plenty = 0.5;
 
-/** The largest backoff. */
 const mostBackoff = 10;
 
 /** The backoff for a budget; undefined if the budget does not limit events. */

@@ -3,8 +3,7 @@ import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
 import type { Row } from '../rest/values.ts';
 import { KnownRows, type News, rowsSince } from './known-rows.ts';
-import type { Listener } from './listener.ts';
-import type { Added } from './waiting-room.ts';
+import type { Added, Listener } from './listener.ts';
 import type { Walk } from './walk.ts';
 
 /** The rows that one poll has read, and the number of characters that were read for them. */
@@ -15,7 +14,6 @@ export interface Polled extends Walk {
 /** Settings and collaborators of the polling of one tail. Times in milliseconds. */
 export interface PollerOptions {
   readonly list: ListRef;
-  /** The most rows of a message. */
   readonly maxRows: number;
   /** Reads the rows since a sortable moment. The signal is aborted when the rows are no longer wanted. */
   readonly read: (since: string | undefined, signal: AbortSignal) => Promise<Polled>;
@@ -23,7 +21,6 @@ export interface PollerOptions {
   readonly take: () => number;
   /** The delay between a poll that has ended, successfully or not, and the next one. Never rejects. */
   readonly next: () => Promise<number>;
-  /** The time of day as a sortable moment. */
   readonly now: () => string;
 }
 
@@ -169,7 +166,6 @@ export class Poller {
     for (const listener of listeners) listener.add(messages);
   }
 
-  /** The rows that existed before anything was sent. */
   #firstKnown(polled: Polled): KnownRows {
     const known = new KnownRows();
     known.add(polled.rows, this.#options.now());

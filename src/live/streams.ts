@@ -10,13 +10,10 @@ export interface StreamLimits {
 /** A stream that is open. */
 export interface OpenStream {
   readonly caller: Caller;
-  /** Notifies the stream that the reach of its tenant has changed. */
   readonly onTenantChange: () => void;
-  /** Aborts its connection. */
   readonly cut: () => void;
 }
 
-/** The result of opening a stream. */
 type Opening =
   | 'open'
   // Its caller already has the most streams that it may have.
@@ -32,19 +29,16 @@ export class Streams {
   /** The current tenants; undefined until they have changed since the start. */
   #tenants: Tenants | undefined;
   #isClosed = false;
-  /** Messages that were sent so far. */
   messages = 0;
 
   constructor(limits: StreamLimits) {
     this.#limits = limits;
   }
 
-  /** The number of open streams. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** Opens a stream if the limits allow it. */
   open(stream: OpenStream): Opening {
     const { maxStreams, maxStreamsPerCaller } = this.#limits;
     const name = nameOf(stream.caller);
@@ -58,7 +52,6 @@ export class Streams {
     return 'open';
   }
 
-  /** Removes a stream that has ended. */
   close(stream: OpenStream): void {
     if (!this.#open.delete(stream)) return;
     const name = nameOf(stream.caller);

@@ -6,10 +6,9 @@ import { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { type ListRef, listText } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
-import { Listener } from './listener.ts';
+import { Listener, WaitingRoom } from './listener.ts';
 import { Pace, type PaceOptions } from './pace.ts';
 import { type Polled, Poller } from './poller.ts';
-import { WaitingRoom } from './waiting-room.ts';
 import { mostCalls, walkBack } from './walk.ts';
 
 /** Settings and collaborators of tails. Times in milliseconds. */
@@ -20,7 +19,6 @@ export interface TailsOptions extends Omit<PaceOptions, 'now'> {
   readonly maxPageSize: number;
   /** The longest time of one poll. */
   readonly deadlineMs: number;
-  /** The memory for messages that wait for listeners. */
   readonly room: MemoryRoom;
 }
 
@@ -34,11 +32,9 @@ interface Tail {
   readonly callers: Set<Caller>;
 }
 
-/** The collaborators of one poll. */
 interface Poll {
   readonly callers: Set<Caller>;
   readonly list: ListRef;
-  /** The REST calls of the poll. */
   readonly calls: OperationCalls;
 }
 
@@ -56,12 +52,10 @@ export class Tails {
     this.#pace = new Pace({ ...options, now: () => performance.now() });
   }
 
-  /** The number of lists that are polled. */
   get size(): number {
     return this.#tails.size;
   }
 
-  /** The number of polls made so far. */
   get polls(): number {
     return this.#polls;
   }
@@ -133,7 +127,6 @@ export class Tails {
   }
 }
 
-/** The time of day as a sortable moment. */
 function now(): string {
   return sortableMoment(new Date().toISOString()) ?? '';
 }

@@ -39,7 +39,6 @@ export interface BudgetStatus {
   readonly resetsIn: number;
 }
 
-/** Findings about an operation before it runs. */
 interface Findings {
   /** Its plan, or the reason why it has none; undefined if it was not planned. */
   readonly planned: Plan | PlanLimitError | undefined;
@@ -53,15 +52,12 @@ interface Findings {
 export class Cost {
   /** Counts the calls that the operation makes, and stops it at the limit. */
   readonly calls: OperationCalls;
-  /** The refusal of an operation that could exceed the limit of calls, of rows, or of objects in its answer. */
   readonly refusal: GraphQLError | undefined;
-  /** True if the answer takes long to make. */
   readonly isLarge: boolean;
   /** The plan of its calls; undefined if it was not planned, or if planning takes too many steps. */
   readonly plan: Plan | undefined;
   /** True if the client wants only the plan. Nothing is executed then. */
   readonly planOnly: boolean;
-  /** True if the client wants to know the cost. */
   readonly wantsCost: boolean;
   /** True if the client requested the cost, the plan or the trace. */
   readonly wantsExtensions: boolean;

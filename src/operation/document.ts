@@ -10,19 +10,15 @@ import {
 import { measureOf } from '../look-ahead/document-measure.ts';
 import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
 import { RecentMap } from '../recent-map.ts';
-import { CompileTime } from './compile-time.ts';
 import { conditionsOf, createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
 import { deprecatedUsesOf } from './deprecated-uses.ts';
-import { type DocumentLimits, limitErrors } from './document-limits.ts';
-import { createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
-import type { GraphQLParams } from './params.ts';
-import { parseDocument, validationErrors } from './parse-document.ts';
+import { CompileTime, createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
+import { coercedVariables, type GraphQLParams } from './params.ts';
+import { type DocumentLimits, limitErrors, parseDocument, validationErrors } from './parse-document.ts';
 import { RefusedDocument, requestError } from './request-error.ts';
-import { coercedVariables } from './variables.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
 export interface PreparedOperation extends OperationScope {
-  /** The document without `@defer`. */
   readonly document: DocumentNode;
   /** The variables of a request, coerced. Throws a RefusedDocument if they do not fit. */
   readonly coerce: (given: GraphQLParams['variables']) => VariableValues;
@@ -33,7 +29,6 @@ export interface PreparedOperation extends OperationScope {
    * True if its document is listed in a manifest. Only the deadline and the limit of calls apply to such an operation.
    */
   readonly listed: boolean;
-  /** The deprecated fields and arguments that it uses, as schema coordinates; undefined if there are none. */
   readonly deprecated: readonly string[] | undefined;
   /** A number that no other prepared operation has. */
   readonly serial: number;
@@ -42,7 +37,6 @@ export interface PreparedOperation extends OperationScope {
 /** An operation that may be answered in parts, with `@defer`. */
 export interface DeferredOperation extends OperationScope {
   readonly document: DocumentNode;
-  /** The variables that decide what is deferred, and that may be null. */
   readonly conditions: readonly VariableDefinitionNode[];
   readonly execute: ExecuteInParts;
 }
@@ -119,7 +113,6 @@ function prepareOperation(
   return preparedOf(options, parsed, document, operation, { compile: 'when repeated', listed: false, onCompile });
 }
 
-/** Settings of one preparation: when the operation is compiled, and whether its document is listed. */
 interface Preparation {
   readonly compile: 'when repeated' | 'at once';
   readonly listed: boolean;
@@ -146,7 +139,6 @@ function preparedOf(
   };
 }
 
-/** An operation with `@defer`; undefined if it is always answered as a whole. */
 function deferredOf(
   options: ExecutionOptions,
   document: DocumentNode,

@@ -2,7 +2,6 @@ import { upstreamErrorCodes } from '../rest/errors.ts';
 
 /** The refusal of one kind of request. Nothing of the request is executed. */
 export interface Refusal {
-  /** `extensions.code`. */
   readonly code: string;
   readonly status: number;
   /**

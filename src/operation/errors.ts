@@ -39,7 +39,6 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
   return publicError(located, 'Something went wrong inside the gateway.', { code: 'INTERNAL_SERVER_ERROR' });
 }
 
-/** The details of an upstream error, with the rejected fields named as the inputs name them. */
 function toPublicDetails({ errors, ...details }: UpstreamErrorDetails): UpstreamErrorDetails {
   if (errors === undefined) return details;
   const named = errors.map(({ field, message }) => ({ field: field === null ? null : inputPathOf(field), message }));
@@ -48,9 +47,7 @@ function toPublicDetails({ errors, ...details }: UpstreamErrorDetails): Upstream
 
 /** Settings for reporting the errors of answers. */
 export interface ErrorReporting {
-  /** Most errors that an answer reports. */
   readonly maxErrors: number;
-  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
 }
 

@@ -17,7 +17,6 @@ import { latePackage } from '../late-packages.ts';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import { isIntrospection } from '../look-ahead/selection-tree.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import { CompileTime } from './compile-time.ts';
 import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
 
 /** Runs one prepared operation with its coerced variables. */
@@ -27,7 +26,6 @@ export type Execute = (context: GatewayContext, variables: VariableValues) => Ma
 export interface Schemas {
   readonly schema: GraphQLSchema;
   readonly compilerSchema: GraphQLSchema;
-  /** Undefined if answers never come in parts. */
   readonly incremental?: IncrementalSchemas | undefined;
 }
 
@@ -135,7 +133,6 @@ export function executionArgs(
   throw new Error('expected an operation of a valid document', { cause: args[0] });
 }
 
-/** Compiled code for an operation; undefined if graphql-jit cannot compile it. */
 function compiled(
   { schemas: { schema, compilerSchema } }: ExecutionOptions,
   document: DocumentNode,
@@ -200,4 +197,37 @@ function passedOn(name: string): VariableDefinitionNode {
     variable: { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } },
     type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'JSON' } },
   };
+}
+
+/**
+ * The milliseconds of each second that may be spent on compiling. A compilation that exceeds them is still completed.
+ */
+const msPerSecond = 100;
+
+/**
+ * Bounds the time for which compilations block the event loop. Compiled code pays off only for frequent operations. A
+ * client that sends thousands of documents twice each must not block all others.
+ */
+export class CompileTime {
+  readonly #now: () => number;
+  #secondBegan = Number.NEGATIVE_INFINITY;
+  #spentMs = 0;
+
+  /** `now` is a clock in milliseconds that never goes back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Runs `compile` at once. Returns false without running it if the time of this second is used up. */
+  spend(compile: () => void): boolean {
+    const startedAt = this.#now();
+    if (startedAt - this.#secondBegan >= 1000) {
+      this.#secondBegan = startedAt;
+      this.#spentMs = 0;
+    }
+    if (this.#spentMs >= msPerSecond) return false;
+    compile();
+    this.#spentMs += this.#now() - startedAt;
+    return true;
+  }
 }

@@ -15,7 +15,6 @@ import {
 } from 'graphql';
 import { holdsVariable } from '../look-ahead/selection-tree.ts';
 
-/** An argument's value that became a variable. */
 interface Literal {
   readonly name: string;
   readonly type: GraphQLInputType;
@@ -25,7 +24,6 @@ interface Literal {
 /** A document in which every field argument is a variable. */
 export interface LiftedDocument {
   readonly document: DocumentNode;
-  /** The names of the variables that replace literals. */
   readonly names: readonly string[];
   /**
    * The variables in places that do not allow null. A nullable variable may be in such a place if the place has a

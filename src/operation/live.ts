@@ -27,22 +27,17 @@ export interface Live {
   readonly subscribe: Subscribe;
 }
 
-/** Collaborators of subscriptions. */
 interface LiveParts extends Omit<SubscriptionsOptions, 'streams' | 'tails' | 'createContext'> {
   readonly createContext: CreateContext;
   /**
    * Returns the epoch for the reads of a caller's stream, which get no kept answers; undefined if there are no epochs.
    */
   readonly epochOf: ((caller: Caller) => MaybePromise<OperationEpoch>) | undefined;
-  /** The most rows that one REST call asks for. */
   readonly maxPageSize: number;
-  /** The memory of the process. */
   readonly memory: MemoryRoom;
-  /** The budget of REST calls, if there is one. */
   readonly callBudget: CallBudget | undefined;
 }
 
-/** Most memory of messages that wait for slow clients, in bytes. */
 const waitingBytes = 96 * 2 ** 20;
 
 /** Makes the subscriptions of one process. */

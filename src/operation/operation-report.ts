@@ -12,9 +12,7 @@ export interface OperationReport {
   readonly traceId: string | undefined;
   /** `mcp` if an agent uses a tool; undefined for all other requests. */
   readonly transport: 'mcp' | undefined;
-  /** The tool that an agent used. */
   readonly tool: string | undefined;
-  /** The id of a listed document. */
   readonly document: string | undefined;
   /** The id in its request, if no document has that id. The client chose this text, so it is cut if it is very long. */
   readonly unknownDocument: string | undefined;
@@ -25,13 +23,11 @@ export interface OperationReport {
   readonly calls: number;
   /** The most REST calls that it could make, if that was known before it ran; undefined otherwise. */
   readonly plannedCalls: number | undefined;
-  /** Messages that a subscription sent; undefined for other operations. */
   readonly messages?: number;
   /** The codes of its errors, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
   readonly codes: readonly string[];
   /** The first characters of the hash of the caller's key; undefined without a key, or if the gateway holds the keys. */
   readonly caller: string | undefined;
-  /** The tenant whose key the gateway holds. */
   readonly tenant: string | undefined;
   /**
    * The roles that the operation ran with, as far as the entry of the tenant has them. If there are many, only the
@@ -40,10 +36,8 @@ export interface OperationReport {
   readonly roles: readonly string[] | undefined;
   /** The first characters of the hash of the tenant's user. */
   readonly subject: string | undefined;
-  /** The name and version that its client reports; undefined if it does not report them. */
   readonly client: string | undefined;
   readonly clientVersion: string | undefined;
-  /** The deprecated fields and arguments that it uses, as schema coordinates; undefined if there are none. */
   readonly deprecated: readonly string[] | undefined;
 }
 

@@ -4,9 +4,8 @@ import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
 import type { Cost } from './cost.ts';
-import type { GraphQLParams } from './params.ts';
+import { type GraphQLParams, shortName } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
-import { shortName } from './variables.ts';
 
 /** The identity of the sender of a request. */
 export interface Identity {
@@ -15,7 +14,6 @@ export interface Identity {
   readonly refusal?: GraphQLError | undefined;
   /** The time at which its token expires, in milliseconds of `Date.now()`; undefined without a token. */
   readonly expiresAt?: number | undefined;
-  /** Resolves to the identity if it is not known at once. */
   readonly identifying?: Promise<Identity> | undefined;
 }
 
@@ -30,27 +28,20 @@ export interface RequestContext extends Identity {
   /** The caller. Once the document is known, its tenant keeps only the roles that allow the document. */
   caller: Caller | undefined;
   readonly method: string;
-  /** The header `Cache-Control` of the request. */
   readonly cacheControl?: string | undefined;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
   /** The format in which its client takes an answer in parts; undefined if it wants the answer whole. */
   readonly parts?: PartsFormat | undefined;
-  /** True if its client accepts the answers of a subscription. */
   readonly takesMessages: boolean;
-  /** The name and version that its client reports. */
   readonly client?: ClientName | undefined;
   /** The trace context of the request, or of its span once the operation is traced. */
   trace: TraceContext;
-  /** Records its REST calls as spans; undefined without tracing. */
   spans: CallSpans | undefined;
-  /** The tool that an agent uses; undefined if the request does not come from an agent. */
   readonly tool?: string | undefined;
   /** The time since when the client has taken none of the bytes that wait for it; undefined if none wait. */
   readonly stuckSince: number | undefined;
-  /** True if the client has left before it was answered. */
   hasLeft(): boolean;
-  /** Calls back when the client leaves before it is answered. */
   onLeave(listener: () => void): void;
   /**
    * Called with the parts of the request that stay in memory: its document, and the variables that the document

@@ -8,7 +8,7 @@ import {
   type Token,
   validate,
 } from 'graphql';
-import { type DocumentLimits, limitError } from './document-limits.ts';
+import { type DocumentMeasure, measureOf } from '../look-ahead/document-measure.ts';
 import { RefusedDocument, requestError } from './request-error.ts';
 
 /**
@@ -54,7 +54,6 @@ export interface ValidationOptions {
   readonly schema: GraphQLSchema;
   /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
-  /** The most errors that are looked for. */
   readonly maxErrors: number;
 }
 
@@ -85,3 +84,47 @@ function toRequestError(error: GraphQLError): GraphQLError {
 const largeDocument = 'The document exceeds a limit: too many of its fields have the same name to be compared.';
 
 const subscriptionsOff = 'Subscriptions are off here: the gateway offers them if its setting LIVE is on.';
+
+/** The limits of a document. A fragment counts each time it is spread, because it is executed each time. */
+export interface DocumentLimits {
+  readonly bytes: number;
+  /** Bytes of the arguments of one field as JSON, variables included. */
+  readonly argumentBytes: number;
+  readonly tokens: number;
+  readonly aliases: number;
+  readonly rootFields: number;
+  readonly directives: number;
+  /** Nesting of fields, without introspection. */
+  readonly depth: number;
+  /** Nesting of fields below `__schema` and `__type`. The query of GraphiQL itself needs 15. */
+  readonly introspectionDepth: number;
+  readonly fragments: number;
+  readonly operations: number;
+}
+
+/**
+ * The limits that are checked on the parsed document. Bytes and tokens are counted before that; arguments are checked
+ * together with the variables.
+ */
+const measures = [
+  ['operations', 'operations'],
+  ['fragments', 'fragments'],
+  ['rootFields', 'root fields'],
+  ['depth', 'levels of nesting'],
+  ['introspectionDepth', 'levels of nesting in introspection'],
+  ['aliases', 'aliases'],
+  ['directives', 'directives'],
+] as const satisfies readonly (readonly [keyof DocumentLimits & keyof DocumentMeasure, string])[];
+
+/** An error for each limit that the document exceeds, with the limit and the document's value. */
+export function limitErrors(document: DocumentNode, limits: DocumentLimits): GraphQLError[] {
+  const measure = measureOf(document);
+  return measures
+    .filter(([key]) => measure[key] > limits[key])
+    .map(([key, name]) => limitError(name, limits[key], measure[key]));
+}
+
+function limitError(what: string, limit: number, found: number | string): GraphQLError {
+  const message = `The document exceeds a limit: at most ${limit} ${what} are allowed, but it has ${found}.`;
+  return requestError('largeDocument', message);
+}

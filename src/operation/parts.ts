@@ -17,12 +17,10 @@ import type { Results } from './results.ts';
 import { formatted, stringifyResult } from './serialize.ts';
 import { withBudget } from './spent-budget.ts';
 
-/** Collaborators of executions in parts. */
 interface PartsOptions extends ErrorReporting {
   readonly createContext: CreateContext;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  /** The budget of each key; undefined if calls are not limited. */
   readonly budget?: CallBudget | undefined;
 }
 
@@ -135,10 +133,8 @@ class PartsWriter {
   /** The ids of the fragments that were announced to the client and have not been sent yet. */
   readonly #pending = new Set<unknown>();
   readonly #reported: PublicError[] = [];
-  /** Characters of the paths of the errors so far. */
   #paths = 0;
   #written = 0;
-  /** True if the last part has been written. */
   isOver = false;
 
   constructor(
@@ -154,7 +150,6 @@ class PartsWriter {
     this.#claim = options.results.claimFor(run.request);
   }
 
-  /** The errors of all parts so far. */
   get errors(): readonly PublicError[] | undefined {
     return this.#reported.length === 0 ? undefined : this.#reported;
   }
@@ -177,7 +172,6 @@ class PartsWriter {
     return text;
   }
 
-  /** The JSON text of a further part. */
   async next(part: ExecutedPart): Promise<string> {
     const why = this.#whyNot(part);
     if (why !== undefined) return this.fail(why);

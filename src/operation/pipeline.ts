@@ -16,7 +16,7 @@ import type { PreparedOperation } from './document.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { callerNameOf, nameOf, OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
-import { asksForPlan, type GraphQLParams } from './params.ts';
+import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from './params.ts';
 import { deferredOf, executeInParts } from './parts.ts';
 import type { ResolveDocument } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
@@ -26,13 +26,11 @@ import { stringifyResult } from './serialize.ts';
 import type { SharedOperations } from './shared-operations.ts';
 import { withBudget } from './spent-budget.ts';
 import type { Subscribe } from './subscriptions.ts';
-import { keepDeclared, variablesTextOf } from './variables.ts';
 
 /** Collaborators and settings of the operations. */
 export interface OperationsOptions extends ErrorReporting {
   readonly resolve: ResolveDocument;
   readonly createContext: CreateContext;
-  /** Begins subscriptions; undefined if the schema has none. */
   readonly subscribe?: Subscribe | undefined;
   readonly costs: Costs;
   readonly refuseArguments: RefuseArguments;
@@ -40,14 +38,11 @@ export interface OperationsOptions extends ErrorReporting {
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** True if the key or token of this caller has been accepted. Documents that the caller registers are then shared. */
   readonly isAccepted: (caller: Caller) => boolean;
-  /** Returns the epoch under which an operation begins; undefined if there are no epochs. */
   readonly epochOf: EpochOf | undefined;
-  /** Whole answers of queries; undefined if none are kept. */
   readonly wholeAnswers: WholeAnswers | undefined;
   readonly shared: SharedOperations;
   /** The total time that an operation may take, in milliseconds. */
   readonly operationDeadlineMs: number;
-  /** The budget of each key; undefined if calls are not limited. */
   readonly budget?: CallBudget | undefined;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
@@ -165,7 +160,6 @@ function reportEnd(run: OperationRun, result: OperationResult, options: Operatio
   else result.parts.over.then(end).catch(report);
 }
 
-/** Begins a subscription. */
 async function beginStream(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> {
   const { caller, takesMessages } = run.request;
   const { subscribe, refusalOf, onOpen, onEnd } = options;
@@ -186,7 +180,6 @@ async function beginStream(run: PlannedRun, options: OperationsOptions): Promise
 const streamed =
   'A subscription is answered as a stream: accept `text/event-stream`, or `multipart/mixed; subscriptionSpec="1.0"`.';
 
-/** The result of an operation that was refused or that failed as a whole. */
 function failureOf(error: unknown, { cost }: OperationRun, options: OperationsOptions): OperationResult {
   const errors = error instanceof RefusedDocument ? error.errors : [error];
   return { errors: toPublicErrors(errors, options), extensions: cost?.extensions() };
@@ -268,8 +261,7 @@ async function executeMutation(run: PlannedRun, options: OperationsOptions): Pro
  * have left.
  */
 function execute(run: PlannedRun, options: OperationsOptions, name?: string): MaybePromise<OperationResult> {
-  const { request, cost } = run;
-  const { coerced } = run;
+  const { request, coerced } = run;
   const deferred = deferredOf(run);
   const deadline = new OperationDeadline(options.operationDeadlineMs);
   const result =
@@ -278,7 +270,7 @@ function execute(run: PlannedRun, options: OperationsOptions, name?: string): Ma
       : executeInParts(run, deferred, deadline, options);
   if (!(result instanceof Promise)) return result;
   if (name === undefined || request.caller === undefined) request.onLeave(() => deadline.end('left'));
-  else options.shared.share(request.caller.sharingKey, name, { result, deadline, request, calls: cost.calls });
+  else options.shared.share(request.caller.sharingKey, name, run, deadline, result);
   return result;
 }
 

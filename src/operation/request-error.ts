@@ -2,7 +2,6 @@ import { GraphQLError } from 'graphql';
 import { UpstreamError } from '../rest/errors.ts';
 import { type Refusal, type RefusalKind, refusals } from './error-codes.ts';
 
-/** Details of an error of a request beside its message. */
 interface RequestErrorOptions {
   /** Facts for clients beside the message. */
   readonly details?: Readonly<Record<string, unknown>>;

@@ -6,7 +6,6 @@ import type { PublicError } from './errors.ts';
 /** An answer that comes in parts. */
 export interface AnswerParts {
   readonly format: PartsFormat;
-  /** The JSON text of each part. */
   readonly texts: ReadableStream<string>;
   /** Resolves to the result of the operation once the last part has been made. */
   readonly over: Promise<OperationResult>;

@@ -1,11 +1,11 @@
-import type { ExecutionResult, GraphQLError } from 'graphql';
-import { type AnswerCounter, AnswerLimitError } from '../answer/answer-counter.ts';
+import { type ExecutionResult, GraphQLError } from 'graphql';
+import { type AnswerCounter, type AnswerExcess, AnswerLimitError } from '../answer/answer-counter.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
 import type { Claim, MemoryRoom, Reader } from '../memory.ts';
 import { noRoomForBodies, Refusal } from '../rest/errors.ts';
-import type { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { BodyExcess, OperationDeadline } from '../rest/operation-deadline.ts';
+import { isObject } from '../rest/values.ts';
 import { measureJson, mostValues } from './answer-bytes.ts';
-import { bodyExcessError, effectOf, excessError } from './answer-limits.ts';
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
@@ -18,11 +18,9 @@ import { refusedOperation } from './spent-budget.ts';
 export interface ResultsOptions extends ErrorReporting {
   /** The memory for answers that are being made or that clients have not read yet. */
   readonly room: MemoryRoom;
-  /** Most bytes of the data of an answer. */
   readonly maxAnswerBytes: number;
 }
 
-/** Data of an answer that has been executed. */
 interface Executed {
   readonly data: unknown;
   readonly errors?: ExecutionResult['errors'] | undefined;
@@ -34,18 +32,15 @@ interface Executed {
   readonly written?: number;
 }
 
-/** An operation that has been executed. */
 interface Execution extends Executed {
   readonly cost: Pick<Cost, 'extensions'>;
   /** The time until which everything that it read stays fresh. */
   readonly freshUntil?: number | undefined;
 }
 
-/** The weight of data. */
 interface Weighed {
   /** The reason why the data is not answered; undefined if it is. */
   readonly why: GraphQLError | undefined;
-  /** The most bytes that its text can have. */
   readonly mostBytes: number;
 }
 
@@ -57,7 +52,6 @@ export class Results {
     this.#options = options;
   }
 
-  /** True if the process has no room for a further answer. */
   get isFull(): boolean {
     return !this.#options.room.fits(1);
   }
@@ -159,4 +153,35 @@ const largeAnswer = 2 ** 18;
 /** True for the error of a mutation that was not executed. */
 function isOfRoot({ path }: PublicError): boolean {
   return path?.length === 1;
+}
+
+function excessError({ unit, count, limit, path }: AnswerExcess): GraphQLError {
+  const message = `The answer has ${count} ${unit} or more, the last of them at \`${path}\`, but the limit is ${limit}.`;
+  return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', [unit]: count, limit, path } });
+}
+
+/**
+ * The error that replaces data that was dropped because too much was read for it. `path` is the path of a field that
+ * was waiting for a read when the limit was reached; undefined if none is known.
+ */
+function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path']): GraphQLError {
+  const names = path?.filter((key) => typeof key === 'string').join('.');
+  const place = names === undefined ? '' : `, with what is read for \`${names}\``;
+  const message = `What the upstream answered for the operation takes ${count} bytes of memory or more${place}, but the limit is ${limit}.`;
+  const extensions = { code: 'COST_LIMIT_EXCEEDED', bytes: count, limit, ...(names !== undefined && { path: names }) };
+  return new GraphQLError(message, { extensions });
+}
+
+/** The longest text that is kept of a mutation's payload when data is dropped: enough for ids and names. */
+const longestKept = 1000;
+
+/**
+ * The short leaves of each payload of a mutation and of the object in it, so that a client still learns the effect.
+ * Everything that was read after the mutation is dropped. A mutation that was not sent is null.
+ */
+function effectOf(data: unknown, levels = 3): unknown {
+  if (isObject(data) && levels > 0)
+    return Object.fromEntries(Object.entries(data).map(([name, member]) => [name, effectOf(member, levels - 1)]));
+  const isKept = levels > 0 || typeof data !== 'object';
+  return isKept && measureJson(data, longestKept).path === undefined ? data : null;
 }

@@ -1,18 +1,8 @@
-import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
-import type { OperationCalls } from '../rest/operation-calls.ts';
+import type { TraceContext } from '../rest/call-spans.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { SharedWork, SingleFlight } from '../rest/single-flight.ts';
+import type { PlannedRun, RequestContext } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
-
-/** A request that waits for an operation. */
-export interface Waiter {
-  /** Calls back when the client leaves before it is answered. */
-  onLeave(listener: () => void): void;
-  /** The trace context of its operation. */
-  readonly trace?: TraceContext;
-  /** Records that another request's operation answers it; undefined without tracing. */
-  readonly spans?: Pick<CallSpans, 'share'> | undefined;
-}
 
 /** Settings of shared operations. */
 export interface SharingOptions {
@@ -23,15 +13,7 @@ export interface SharingOptions {
   readonly joinWindowMs?: number | undefined;
 }
 
-/** An operation that is under way. */
-interface Begun {
-  readonly result: Promise<OperationResult>;
-  readonly deadline: OperationDeadline;
-  /** The request for which it was begun. */
-  readonly request: Waiter;
-  /** Its REST calls. */
-  readonly calls: Pick<OperationCalls, 'made'>;
-}
+type Waiter = Pick<RequestContext, 'onLeave' | 'trace' | 'spans'>;
 
 /**
  * Executes equal queries of one caller once while they are under way: each request gets the same result. A shared
@@ -45,7 +27,6 @@ export class SharedOperations {
     this.#operations = new SingleFlight(joinWindowMs, () => performance.now());
   }
 
-  /** The number of requests that have joined an operation. */
   get joined(): number {
     return this.#operations.joined;
   }
@@ -60,15 +41,21 @@ export class SharedOperations {
     return this.#operations.find(caller, name)?.join(waiter);
   }
 
-  /** Lets other requests join a caller's operation that has just begun. */
-  share(caller: string, name: string, begun: Begun): void {
-    const operation = new SharedOperation(begun);
+  /** Lets other requests join a caller's operation that has just begun, and whose result will come. */
+  share(
+    caller: string,
+    name: string,
+    run: PlannedRun,
+    deadline: OperationDeadline,
+    result: Promise<OperationResult>,
+  ): void {
+    const operation = new SharedOperation(run.request, deadline, result);
     this.#operations.add(caller, name, operation);
     const end = (): void => {
-      this.#savedCalls += operation.joined * begun.calls.made;
+      this.#savedCalls += operation.joined * run.cost.calls.made;
       operation.end();
     };
-    begun.result.then(end, end);
+    result.then(end, end);
   }
 
   /**
@@ -85,11 +72,10 @@ class SharedOperation extends SharedWork<Waiter> {
   // Released at the end, as the waiters are.
   #result: Promise<OperationResult> | undefined;
   readonly #deadline: OperationDeadline;
-  readonly #trace: TraceContext | undefined;
-  /** The number of requests that have joined it. */
+  readonly #trace: TraceContext;
   joined = 0;
 
-  constructor({ result, deadline, request }: Begun) {
+  constructor(request: Waiter, deadline: OperationDeadline, result: Promise<OperationResult>) {
     super();
     this.#result = result;
     this.#deadline = deadline;
@@ -101,7 +87,7 @@ class SharedOperation extends SharedWork<Waiter> {
   join(waiter: Waiter): Promise<OperationResult> | undefined {
     this.add(waiter);
     this.joined += 1;
-    if (this.#trace !== undefined) waiter.spans?.share(this.#trace);
+    waiter.spans?.share(this.#trace);
     return this.#result;
   }
 

@@ -24,15 +24,12 @@ export interface SubscriptionsOptions extends MessageAnswersOptions, ErrorReport
   readonly schema: GraphQLSchema;
   readonly streams: Streams;
   readonly tails: Tails;
-  /** The windows of calls of each key; undefined if there is no limit. */
   readonly budget?: BudgetSettings | undefined;
-  /** True if clients may read the schema. */
   readonly introspection: boolean;
 }
 
 /** A summary of a stream that has ended. */
 export interface StreamEnd {
-  /** Messages that were sent. */
   readonly messages: number;
   /** REST calls made for these messages, without polls. */
   readonly calls: number;
@@ -72,7 +69,6 @@ export function createSubscribe(options: SubscriptionsOptions): Subscribe {
 
 const tooManyOfCaller = 'As many streams are open for this caller as may be: close one, or try again later.';
 
-/** The source of the messages of a subscription, and the arguments to execute them with. */
 interface Source {
   readonly args: ValidatedSubscriptionArgs;
   readonly payloads: AsyncIterable<unknown>;
@@ -92,7 +88,6 @@ class Subscription implements OpenStream {
   #errors: OperationResult['errors'];
   #listener: Listener | undefined;
   #expiry: NodeJS.Timeout | undefined;
-  /** The reason why the subscription must end. */
   #failure: GraphQLError | undefined;
   /** Releases the room of the answer that is being sent. */
   #release: (() => void) | undefined;
@@ -166,7 +161,6 @@ class Subscription implements OpenStream {
     }
   }
 
-  /** Ends the subscription. */
   close(): void {
     clearTimeout(this.#expiry);
     this.#options.streams.close(this);
@@ -212,13 +206,10 @@ class Subscription implements OpenStream {
     this.#listener?.end(error);
   }
 
-  /** Ends the subscription at `moment`, in milliseconds of `Date.now()`. */
+  /** Ends the subscription at `moment`, in milliseconds of `Date.now()`, or after 24 days. */
   #expireAt(moment: number | undefined): void {
     if (moment === undefined) return;
-    const end = (): void => {
-      if (Date.now() < moment) this.#expireAt(moment);
-      else this.#fail(requestError('invalidToken', 'The token is not valid any more.'));
-    };
+    const end = (): void => this.#fail(requestError('invalidToken', 'The token is not valid any more.'));
     this.#expiry = setTimeout(end, Math.min(Math.max(moment - Date.now(), 0), longestTimerMs));
   }
 }

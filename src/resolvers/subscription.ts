@@ -9,7 +9,7 @@ import type {
 import { parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
-import type { Added } from '../live/waiting-room.ts';
+import type { Added } from '../live/listener.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
 import { createExecution } from '../../src/operation/execute.ts';
-import { coercedVariables } from '../../src/operation/variables.ts';
+import { coercedVariables } from '../../src/operation/params.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { Upstream } from '../property/upstream.ts';

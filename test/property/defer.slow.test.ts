@@ -20,7 +20,7 @@ import { Loaders } from '../../src/loaders/loaders.ts';
 import { createExecutionInParts, type ExecutedPart, withoutDefer } from '../../src/operation/defer.ts';
 import { type PublicError, toPublicError } from '../../src/operation/errors.ts';
 import { createExecution } from '../../src/operation/execute.ts';
-import { coercedVariables } from '../../src/operation/variables.ts';
+import { coercedVariables } from '../../src/operation/params.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createReadableSchema, createSchema, createSchemas } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';

@@ -8,7 +8,7 @@ import { rootWeight } from '../../src/look-ahead/object-weight.ts';
 import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { measureJson } from '../../src/operation/answer-bytes.ts';
 import { createExecution, type Execute } from '../../src/operation/execute.ts';
-import { coercedVariables } from '../../src/operation/variables.ts';
+import { coercedVariables } from '../../src/operation/params.ts';
 import { boundOf } from '../../src/plan/bound.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { ClientApi } from '../../src/rest/api.ts';

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { Listener } from '../../src/live/listener.ts';
-import type { Added } from '../../src/live/waiting-room.ts';
-import { WaitingRoom } from '../../src/live/waiting-room.ts';
+import { type Added, Listener, WaitingRoom } from '../../src/live/listener.ts';
 import { MemoryRoom } from '../../src/memory.ts';
 
 const endless = Number.POSITIVE_INFINITY;

@@ -4,7 +4,7 @@ import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } f
 import type { OrganizationRecord, UserRecord, RowRecord, PluginActionSource, ReportSource, CsvPageSource, RowsPageSource } from '../records.ts';
 import type { ConnectionSource, EdgeSource } from '../connections.ts';
 import type { JsonObject } from '../../rest/values.ts';
-import type { Added } from '../../live/waiting-room.ts';
+import type { Added } from '../../live/listener.ts';
 import type { GatewayContext } from '../../context.ts';
 export type Maybe<T> = T | null | undefined;
 export type InputMaybe<T> = T | null | undefined;

@@ -16,7 +16,6 @@ export interface ListedDocument {
   readonly use: DocumentUse;
 }
 
-/** A listed document that is valid. */
 interface ValidDocument extends ListedDocument {
   readonly operations: ListedOperations;
 }
@@ -26,7 +25,6 @@ export interface DocumentSet {
   readonly byId: ReadonlyMap<string, ListedDocument>;
   /** Valid documents by their listed text, and by that text without ignored characters (white space, commas and comments). */
   readonly byText: ReadonlyMap<string, ValidDocument>;
-  /** Length of the longest text. */
   readonly longest: number;
   /** The listed documents that are not valid: file, id and error of each. */
   readonly problems: readonly string[];

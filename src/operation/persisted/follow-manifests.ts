@@ -13,7 +13,6 @@ import type { DocumentUses } from './uses.ts';
 export interface FollowManifestsOptions {
   /** Paths of files and folders, globs and URLs, separated by commas. */
   readonly files: string;
-  /** The manifests at the URLs among the sources. */
   readonly remote?: RemoteManifests | undefined;
   /** True if one invalid document makes the whole list unusable. */
   readonly strict: boolean;
@@ -66,7 +65,6 @@ export function followManifests(given: FollowManifestsOptions): FollowedManifest
   return { current: () => current, ...followed };
 }
 
-/** The options with the files and globs among the sources. */
 interface ReadOptions extends FollowManifestsOptions {
   readonly patterns: readonly string[];
 }

@@ -15,7 +15,6 @@ import { createDocumentUses, type DocumentUses } from './uses.ts';
 export interface PersistedSettings {
   /** The path of a file or a folder of manifests, or a glob; undefined if there are none. */
   readonly files?: string | undefined;
-  /** The manifests at the URLs among the sources. */
   readonly remote?: RemoteManifests | undefined;
   /** By default `allow`. */
   readonly mode?: DocumentMode;
@@ -49,7 +48,6 @@ export interface PersistedOptions extends PersistedSettings {
   readonly schemas: Schemas;
   readonly introspection: boolean;
   readonly prepare: Prepare;
-  /** The Redis that the settings name; undefined if they name none. */
   readonly redis?: SharedRedis | undefined;
   /** Throws a ManifestError if the documents do not fit their other users, such as the tools of agents. */
   readonly check?: ((set: DocumentSet) => void) | undefined;
@@ -59,7 +57,6 @@ export interface PersistedOptions extends PersistedSettings {
 /** Persisted documents of one gateway. */
 export interface Persisted extends Followed {
   readonly resolve: ResolveDocument;
-  /** The listed documents as they are now. */
   readonly documents: () => DocumentSet;
   readonly uses: DocumentUses;
   /** Undefined without manifests. */

@@ -8,7 +8,6 @@ import type { ManifestFile } from './manifest-files.ts';
 /** Manifests from servers, as they were last fetched. */
 export interface RemoteManifests {
   readonly current: () => readonly ManifestFile[];
-  /** Calls the listener when a manifest has changed. */
   readonly onChange: (listener: () => void) => void;
 }
 
@@ -20,18 +19,15 @@ export interface FollowRemoteOptions {
   /** The route to a URL: a proxy, and the trusted authorities. */
   readonly route: (url: string) => FetchOptions['route'];
   readonly log: Log;
-  /** The interval between fetches; a minute by default. */
   readonly pollMs?: number;
 }
 
 /** Manifests that are fetched repeatedly. */
 export interface FollowedRemote extends RemoteManifests {
-  /** Fetches them now. */
   readonly reload: () => Promise<void>;
   readonly close: () => void;
 }
 
-/** The largest manifest, in bytes. */
 const maxBytes = 10 * 2 ** 20;
 
 /**
@@ -73,7 +69,6 @@ export async function followRemoteManifests(options: FollowRemoteOptions): Promi
   };
 }
 
-/** One manifest from a server. */
 class RemoteManifest {
   /**
    * The last version of the manifest that could be used. Its name is the URL without the query, which may hold a key.
@@ -118,7 +113,6 @@ class RemoteManifest {
     }
   }
 
-  /** Resolves to true if the manifest has changed. */
   async #fetch(timeoutMs: number): Promise<boolean> {
     const { token, route } = this.#options;
     const bearer = token();

@@ -33,7 +33,6 @@ export const documentModes = ['off', 'allow', 'log', 'only'] as const;
 /** One of the modes. */
 export type DocumentMode = (typeof documentModes)[number];
 
-/** Settings and collaborators of the look-up. */
 interface ResolveOptions {
   readonly mode: DocumentMode;
   readonly introspection: boolean;

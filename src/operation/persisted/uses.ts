@@ -19,7 +19,6 @@ export interface DocumentUses {
   readonly automatic: AutomaticUse;
   /** The counters of a listed document, the same object for the same id. */
   readonly of: (id: string) => DocumentUse;
-  /** Drops the documents that are no longer listed. */
   readonly keep: (ids: ReadonlySet<string>) => void;
   readonly all: () => readonly Readonly<DocumentUse>[];
 }
