@@ -1,6 +1,4 @@
-import { RecentMap } from '../recent-map.ts';
-
-/** The most sharing keys whose work is remembered. The work of further ones is done, but not shared. */
+/** The most sharing keys that are remembered. A further one makes all be forgotten: work in flight is then not joined. */
 const mostKeys = 10_000;
 
 /**
@@ -12,7 +10,7 @@ const mostKeys = 10_000;
 export class SingleFlight<Work extends SharedWork<object>> {
   readonly #joinWindowMs: number;
   readonly #now: () => number;
-  readonly #byKey = new RecentMap<string, Map<string, FlightEntry<Work>>>({ entries: mostKeys });
+  readonly #byKey = new Map<string, Map<string, FlightEntry<Work>>>();
   /** The number of times that work was joined since the start. */
   joined = 0;
 
@@ -32,9 +30,12 @@ export class SingleFlight<Work extends SharedWork<object>> {
 
   /** Makes work that begins now available to later waiters. It replaces older work of the same name. */
   add(sharingKey: string, name: string, work: Work): void {
-    const known = this.#byKey.get(sharingKey);
-    const works = known ?? new Map<string, FlightEntry<Work>>();
-    if (known === undefined) this.#byKey.set(sharingKey, works);
+    let works = this.#byKey.get(sharingKey);
+    if (works === undefined) {
+      if (this.#byKey.size >= mostKeys) this.#byKey.clear();
+      works = new Map();
+      this.#byKey.set(sharingKey, works);
+    }
     const entry = { name, works, startedAt: this.#now(), work };
     works.set(name, entry);
     work.begin(entry);

@@ -51,7 +51,7 @@ export class KeyTrials implements Gate {
 
   /** The upstream's error for a key that it recently did not know; undefined if there was none. */
   errorOf(sharingKey: string): UpstreamError | undefined {
-    return this.#rejections.get(sharingKey);
+    return this.#rejections.size === 0 ? undefined : this.#rejections.get(sharingKey);
   }
 
   enter(attempt: Attempt): Promise<void> | undefined {
@@ -110,7 +110,7 @@ export class KeyTrials implements Gate {
   }
 
   #prove({ sharingKey, tenant }: Caller): void {
-    this.#rejections.delete(sharingKey);
+    if (this.#rejections.size > 0) this.#rejections.delete(sharingKey);
     const trial = this.#trials.get(sharingKey);
     if (trial === undefined) return;
     if (tenant === undefined) this.#proven.set(sharingKey, true);
