@@ -1,8 +1,9 @@
 import type { RestApi } from '../rest/api.ts';
 import { UpstreamError } from '../rest/errors.ts';
+import { type ListRef, listText } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
+import type { Position } from '../rest/positions.ts';
 import { idText } from '../rest/values.ts';
-import { createReports, type Reports } from './reports.ts';
 import { RowLoader } from './row-loader.ts';
 import { RowStore } from './row-store.ts';
 import { SavedCalls } from './saved-calls.ts';
@@ -10,7 +11,7 @@ import { WindowLoader } from './window-loader.ts';
 
 /** The loaders of one operation, which read nothing twice. Never share them: they remember what they read. */
 export class Loaders {
-  readonly store = new RowStore();
+  store = new RowStore();
   readonly #api: RestApi;
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
@@ -54,9 +55,52 @@ export class Loaders {
 
   /** Called after a write: rows and pages that were read before it are no longer used. */
   forget(): void {
-    this.store.clear();
-    this.#windows?.clear();
-    this.#rows?.clear();
-    this.#reports?.clear();
+    this.store = new RowStore();
+    this.#windows = undefined;
+    this.#rows = undefined;
+    this.#reports = undefined;
   }
+}
+
+/** Reads of the API whose answers are no rows. */
+type Reports = Pick<
+  RestApi,
+  | 'fetchSelected'
+  | 'fetchCsv'
+  | 'fetchEventCsv'
+  | 'fetchEventValues'
+  | 'fetchEventValuesCsv'
+  | 'fetchPluginSource'
+  | 'fetchPluginsReport'
+>;
+
+/** Makes each read once. Never share the result: it remembers them. */
+function createReports(api: RestApi): Reports {
+  return {
+    fetchSelected: once((...page) => api.fetchSelected(...page), pageName),
+    fetchCsv: once((...page) => api.fetchCsv(...page), pageName),
+    fetchEventCsv: once((key) => api.fetchEventCsv(key)),
+    fetchEventValues: once((...values) => api.fetchEventValues(...values)),
+    fetchEventValuesCsv: once((...values) => api.fetchEventValuesCsv(...values)),
+    fetchPluginSource: once((key) => api.fetchPluginSource(key)),
+    fetchPluginsReport: once((...report) => api.fetchPluginsReport(...report)),
+  };
+}
+
+function once<Args extends readonly unknown[], T>(
+  read: (...args: Args) => Promise<T>,
+  nameOf: (...args: Args) => string = (...args) => JSON.stringify(args),
+): (...args: Args) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (...args) => {
+    const name = nameOf(...args);
+    const answer = known.get(name) ?? read(...args);
+    known.set(name, answer);
+    return answer;
+  };
+}
+
+/** The name of a page of a list. It is short even if the filter of the list is long. */
+function pageName(list: ListRef, { offset, before = '' }: Position, limit: number): string {
+  return `${limit} ${offset} ${before} ${listText(list)}`;
 }

@@ -11,12 +11,6 @@ import type { WindowLoader } from './window-loader.ts';
 /** A row in some view; undefined if it does not exist. */
 type Found = Promise<KnownRow | undefined>;
 
-/** The cost of a page that was read for rows by key alone. */
-interface PageCharge {
-  /** True until one of the rows has been counted as the cost of the page. */
-  isDue: boolean;
-}
-
 /** The fewest rows of one list, wanted together in the list view, for which a page of the list is read first. */
 export const pageFirstThreshold = 3;
 
@@ -71,13 +65,6 @@ export class RowLoader {
     return true;
   }
 
-  /** Forgets everything read so far. */
-  clear(): void {
-    this.#byId.clear();
-    this.#looked.clear();
-    this.#loading = [];
-  }
-
   #find(key: Key): Found {
     const text = keyText(key);
     const looked = this.#looked.get(text);
@@ -96,35 +83,32 @@ export class RowLoader {
 
   /** Finds rows that are wanted together and need only the columns that a list has. */
   #findAll(keys: readonly Key[]): Found[] {
-    const pages = new Map<string, Promise<PageCharge>>();
+    const pages = new Map<string, Promise<void>>();
     for (const [text, [first, ...others]] of Map.groupBy(keys, collectionText)) {
       if (first !== undefined) pages.set(text, this.#readPages(first, [first, ...others]));
     }
     return keys.map(async (key) => {
-      const charge = await pages.get(collectionText(key));
-      const known = this.#store.find(key, 'list');
-      if (known === undefined) return this.#readById(key);
-      // The page cost what the first of its rows would have cost.
-      if (charge?.isDue === true) charge.isDue = false;
-      else this.#saved.views += 1;
-      return known;
+      await pages.get(collectionText(key));
+      return this.#store.find(key, 'list') ?? this.#readById(key);
     });
   }
 
   /** Reads a page of a list if enough rows of it are wanted, and waits for every page that may hold one of them. */
-  async #readPages({ noun, scope }: Collection, keys: readonly Key[]): Promise<PageCharge> {
+  async #readPages({ noun, scope }: Collection, keys: readonly Key[]): Promise<void> {
     const before = this.#windows().inFlight({ noun, scope });
     if (before !== undefined) await before;
     // The page is requested at once, so that it can also answer a window of the same list that is wanted now.
-    const isDue = this.#unknown(keys).length >= pageFirstThreshold;
-    if (isDue) await this.#readPage({ noun, scope });
+    const isPageFirst = this.#unknown(keys).length >= pageFirstThreshold;
+    if (isPageFirst) await this.#readPage({ noun, scope });
     while (this.#unknown(keys).length > 0) {
       await dispatched();
       const pages = this.#windows().inFlight({ noun, scope });
       if (pages === undefined) break;
       await pages;
     }
-    return { isDue };
+    const found = keys.filter((key) => this.#store.find(key, 'list') !== undefined).length;
+    // The page cost what the first of its rows would have cost.
+    this.#saved.views += isPageFirst ? Math.max(found - 1, 0) : found;
   }
 
   /** One page of the list, capped or not. If it fails, each key is read by id. */

@@ -61,12 +61,6 @@ export class RowStore {
     return undefined;
   }
 
-  /** Forgets all rows. */
-  clear(): void {
-    this.#rows.clear();
-    this.#learned = [];
-  }
-
   #index(): void {
     for (const { collection, id: given, rows, view } of this.#learned) {
       for (const row of rows) {

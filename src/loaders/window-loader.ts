@@ -2,12 +2,11 @@ import type { RestApi } from '../rest/api.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { scheduleDispatch } from './dispatch.ts';
-import { type MergedPage, mergedPagesOf, requiredRowsOf } from './merged-pages.ts';
 import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
 import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
-import { type ChargedPage, SavedCalls } from './saved-calls.ts';
-import { baseText, isEqual, type Window } from './window.ts';
+import { SavedCalls } from './saved-calls.ts';
+import { baseText, isEqual, type MergedPage, mergedPagesOf, requiredRowsOf, type Window } from './windows.ts';
 
 /** A window that waits for its page. */
 interface PendingWindow {
@@ -17,12 +16,10 @@ interface PendingWindow {
   readonly page: Promise<ListPage>;
   readonly resolve: (page: ListPage | Promise<ListPage>) => void;
   readonly reject: (error: unknown) => void;
-  /** The number of fields of the answer that wait for it. */
-  waiting: number;
 }
 
 /** A page that was read or is being read. */
-interface Reading extends MergedPage, ChargedPage {
+interface Reading extends MergedPage {
   /** The number of its rows that are asked for in further calls if the upstream answers fewer. */
   readonly required: number;
   /** The number of rows that it can answer: all that were asked for, or fewer if the upstream caps its pages. */
@@ -30,6 +27,10 @@ interface Reading extends MergedPage, ChargedPage {
   readonly collection: Collection;
   readonly page: Promise<ListPage>;
   settled: boolean;
+  /** True if it was read for a count alone. */
+  readonly isForCount: boolean;
+  /** True if its call is counted as the cost of one of the windows that it answers. The others saved a call. */
+  isCharged: boolean;
 }
 
 /** The most further pages that a tail may cost, after the first two, if the list is longer than its count. */
@@ -62,7 +63,7 @@ export class WindowLoader {
     const last = this.#pending.at(-1);
     // Equal windows come one after the other if the rows of a page have the same owner, and each asks for its list.
     if (last !== undefined && isEqual(last.window, window)) {
-      last.waiting += 1;
+      this.#saved[window.countOnly === true ? 'totals' : 'windows'] += 1;
       return last.page;
     }
     const { promise: page, resolve, reject } = Promise.withResolvers<ListPage>();
@@ -70,7 +71,7 @@ export class WindowLoader {
       // If the path of a list is refused, only this load fails, and not the others of its batch.
       const base = baseText(window);
       if (last === undefined) scheduleDispatch('windows', () => this.#dispatch());
-      this.#pending.push({ window, base, page, resolve, reject, waiting: 1 });
+      this.#pending.push({ window, base, page, resolve, reject });
     } catch (error) {
       reject(error);
     }
@@ -107,11 +108,6 @@ export class WindowLoader {
     return pages.length === 0 ? undefined : Promise.allSettled(pages.map(({ page }) => page));
   }
 
-  /** Forgets everything read so far. */
-  clear(): void {
-    this.#readings.clear();
-  }
-
   /** Reads the windows that are pending. */
   #dispatch(): void {
     const pending = this.#pending;
@@ -145,20 +141,25 @@ export class WindowLoader {
   }
 
   /** The part of a reading's page that belongs to a window. */
-  #cut(page: ListPage, { window, waiting }: PendingWindow, reading: Reading): ListPage | Promise<ListPage> {
+  #cut(page: ListPage, { window }: PendingWindow, reading: Reading): ListPage | Promise<ListPage> {
     if (window.countOnly === true) {
-      this.#saved.share('totals', waiting, reading);
+      this.#charge(reading, 'totals');
       return page;
     }
     const from = window.at.offset - reading.offset;
     const wanted = window.onePage === true ? 1 : window.limit;
     if (isFilledFor(window, reading) || from + wanted <= page.rows.length || page.next === undefined) {
       // A page that took several calls may not have saved any.
-      if (page.segments.length === 1) this.#saved.share('windows', waiting, reading);
+      if (page.segments.length === 1) this.#charge(reading, 'windows');
       return slicePage(page, from, window.limit);
     }
     // The upstream capped the page, and alone this window gets more rows.
     return this.load(window);
+  }
+
+  #charge(reading: Reading, kind: 'windows' | 'totals'): void {
+    if (reading.isCharged || reading.isForCount !== (kind === 'totals')) this.#saved[kind] += 1;
+    else reading.isCharged = true;
   }
 
   #read(
