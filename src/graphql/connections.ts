@@ -105,11 +105,11 @@ export function fetchConnection(
         .load({ list, at: start, limit: 1, countOnly: true })
         .then((page) => emptySource(list, page, range.kind));
     case 'tail':
-      return windows.loadTail(list, reading.from, reading.limit).then((page) => toSource(list, page));
+      return windows.loadTail(list, reading.from, reading.limit).then((page) => new PageSource(list, page));
     case 'window':
       return windows
         .load({ list, at: { offset: reading.offset }, limit: reading.limit })
-        .then((page) => (range.limit === 0 ? emptySource(list, page, range.kind) : toSource(list, page)));
+        .then((page) => (range.limit === 0 ? emptySource(list, page, range.kind) : new PageSource(list, page)));
   }
 }
 
@@ -144,7 +144,21 @@ export function fetchEvents(
   const countOnly = readingOf({ kind: 'window', offset: 0, limit }, wanted).kind === 'any';
   return windows
     .load({ list, at, limit: Math.max(limit, 1), countOnly })
-    .then((page) => (limit === 0 || countOnly ? emptySource(list, page, 'window') : toSource(list, page)));
+    .then((page) => (limit === 0 || countOnly ? emptySource(list, page, 'window') : new PageSource(list, page)));
+}
+
+/** The window that the arguments of a table ask for. A bad `first` or a foreign cursor is a UserInputError. */
+export function tableWindowOf(
+  list: ListRef,
+  { first, after }: ConnectionArguments,
+  { cursors, maxPageSize }: Pick<GatewayContext, 'cursors' | 'maxPageSize'>,
+): { readonly at: Position; readonly limit: number } {
+  return { at: isGiven(after) ? cursors.decode(list, after, 'after') : start, limit: tableSizeOf(first, maxPageSize) };
+}
+
+/** The number of rows of a table that `first` asks for, from 1: upstreams take a limit of 0 for their default. */
+export function tableSizeOf(first: number | null | undefined, maxPageSize: number): number {
+  return pageSizeOf('first', first, maxPageSize, 1);
 }
 
 const start: Position = { offset: 0 };
@@ -152,10 +166,6 @@ const start: Position = { offset: 0 };
 /** The cursor of row `index`; null if the page has no such row. */
 export function cursorAt({ list, page }: ConnectionSource, index: number, cursors: CursorCodec): string | null {
   return index < 0 || index >= page.rows.length ? null : cursors.encode(list, positionAfter(page, index));
-}
-
-function toSource(list: ListRef, page: ListPage): ConnectionSource {
-  return new PageSource(list, page);
 }
 
 /** A page that was asked for. The fields of `pageInfo` are computed only when they are read. */

@@ -3,26 +3,25 @@ import { isObject } from '../rest/values.ts';
 import type { EventFilter } from './generated/resolvers.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
+/** The arguments that select events, and their query. */
+interface KnownQuery {
+  readonly filter: EventFilter | null | undefined;
+  readonly select: readonly string[] | null | undefined;
+  readonly query: EventQuery;
+}
+
 /** The queries of filters. A filter may be an argument of thousands of objects, and is written out only once. */
-const known = new WeakMap<object, WeakMap<object, EventQuery>>();
+const known = new WeakMap<object, KnownQuery>();
 const nothing = {};
 
 /** The query of an event list. Each list of conditions is one JSON-encoded parameter. Empty arguments filter nothing. */
 export function toEventQuery(filter: EventFilter | null | undefined, select?: readonly string[] | null): EventQuery {
-  if ((select ?? undefined) === undefined && isSmall(filter)) return createEventQuery(filter);
-  const ofFilter = known.get(filter ?? nothing) ?? new WeakMap<object, EventQuery>();
-  known.set(filter ?? nothing, ofFilter);
-  const query = ofFilter.get(select ?? nothing) ?? createEventQuery(filter, select);
-  ofFilter.set(select ?? nothing, query);
+  const key = select ?? filter ?? nothing;
+  const last = known.get(key);
+  if (last !== undefined && last.filter === filter && last.select === select) return last.query;
+  const query = createEventQuery(filter, select);
+  known.set(key, { filter, select, query });
   return query;
-}
-
-/** True if it costs less to write a filter out than to remember it. */
-function isSmall(filter: EventFilter | null | undefined): boolean {
-  if (filter === null || filter === undefined) return true;
-  const { properties, where, event = '', distinctId = '', personId = '' } = filter;
-  const length = (event?.length ?? 0) + (distinctId?.length ?? 0) + (personId?.length ?? 0);
-  return length < 500 && isEmpty(properties) && isEmpty(where);
 }
 
 function isEmpty(items: readonly unknown[] | null | undefined): boolean {

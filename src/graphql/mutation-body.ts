@@ -1,16 +1,63 @@
-import { type GraphQLInputField, getNamedType, isEnumType } from 'graphql';
+import {
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
+import { requestColumns } from '../rest/generated/views.ts';
 import { exactNumber } from '../rest/json.ts';
-import { ownerTypeOf } from '../rest/nouns.ts';
+import { type Noun, owners, ownerTypeOf } from '../rest/nouns.ts';
 import { type Key, keyText } from '../rest/paths.ts';
 import type { Reach } from '../rest/tenants.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
-import { extraEntries } from './extra-entries.ts';
-import { restNameOf } from './field-mapping.ts';
-import { isGlobalId, parseIdWithin, parseReference } from './ids.ts';
+import { isRowType, mappingOf, restNameOf, snakeCase } from './field-mapping.ts';
+import { isGlobalId, parseIdWithin, parseIdWithOwner, parseOwnerId, parseReference } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
-import { inputFieldsOf, type MutationInfo, ownerArgumentOf, targetKey, type WriteTarget } from './mutation-inputs.ts';
 import { refuseCurrent, refuseOutside, refuseUnknownOwner } from './narrowing.ts';
+
+/** The mutation that an input belongs to. */
+type MutationInfo = Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>;
+
+/** The fields of a mutation's input by their names. */
+function inputFieldsOf({ parentType, fieldName }: MutationInfo): Readonly<Record<string, GraphQLInputField>> {
+  const type = parentType.getFields()[fieldName]?.args.find(({ name }) => name === 'input')?.type;
+  const named = type === undefined ? undefined : getNullableType(type);
+  return isInputObjectType(named) ? named.getFields() : {};
+}
+
+/** The input field that names the project or organization that a mutation is about: for a project its own `id`. */
+export function ownerArgumentOf(noun: Noun): string {
+  const type = ownerTypeOf(noun);
+  return type === undefined ? 'id' : owners[type].argument;
+}
+
+/** A member of an input that is a text. */
+export function textIn(input: object, name: string): string | undefined {
+  const value: unknown = Reflect.get(input, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The object that an input changes or makes; a new object has an empty id. */
+export interface WriteTarget {
+  readonly noun: Noun;
+  readonly isNew: boolean;
+  readonly input: object;
+}
+
+/** The key of what an input is about, in the project or organization that `owner` names. Throws a UserInputError. */
+function targetKey({ noun, isNew, input }: WriteTarget, owner: string | undefined): Key {
+  const type = ownerTypeOf(noun);
+  if (type === undefined) return { noun, scope: '', id: isNew ? '' : parseOwnerId('Project', owner ?? '', 'id') };
+  const argument = owners[type].argument;
+  if (isNew) return { noun, scope: parseOwnerId(type, owner ?? '', argument), id: '' };
+  return parseIdWithOwner(noun, textIn(input, 'id') ?? '', owner, argument);
+}
 
 /** Input fields that address the object or carry what has no field; all others are body fields. */
 const notInBody: ReadonlySet<string> = new Set(['id', 'projectId', 'organizationId', 'extra']);
@@ -173,4 +220,80 @@ function checkedFileName(name: unknown, field: string, reach: Reach | undefined)
 function listIn(input: object, name: string): readonly unknown[] {
   const list: unknown = Reflect.get(input, name);
   return Array.isArray(list) ? list : [];
+}
+
+/**
+ * The members of a mutation's `extra`, which is for what the contract does not document. Refuses the names of the input
+ * fields of this mutation and of others of the same noun, as REST and as GraphQL spell them, because only the input
+ * fields check their values. Refuses the columns of the noun, too.
+ */
+function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
+  if (extra === null || extra === undefined) return [];
+  if (!isObject(extra)) throw new UserInputError(`Expected \`extra\` to be a JSON object, but got ${quoted(extra)}.`);
+  const entries = Object.entries(extra);
+  const known = knownNames(info);
+  const { files } = inputFieldsOf(info);
+  for (const [name] of entries) {
+    if (known.has(snakeCase(name))) throw refusalOf(name, info);
+    // In the body of a change of source code, all entries beside columns are files.
+    if (files !== undefined) throw ownRefusal(name, files);
+  }
+  return entries;
+}
+
+/** The names of input fields and of columns that the contract has for the noun of a mutation, in snake_case. */
+function knownNames(info: MutationInfo): ReadonlySet<string> {
+  const noun = nounOf(info);
+  const inputs = [info, ...mutationsOf(noun, info)].flatMap((one) => Object.values(inputFieldsOf(one)));
+  const columns = Object.values(noun?.getFields() ?? {}).flatMap((field) => (noun ? columnNames(noun, field) : []));
+  const requests: Readonly<Record<string, readonly string[]>> = requestColumns;
+  return new Set([...inputs.flatMap(namesOfInput), ...columns, ...(requests[noun?.name ?? ''] ?? [])].map(snakeCase));
+}
+
+function refusalOf(name: string, info: MutationInfo): UserInputError {
+  const own = fieldFor(name, info);
+  if (own !== undefined) return ownRefusal(name, own);
+  const setters = mutationsOf(nounOf(info), info).filter((other) => fieldFor(name, other) !== undefined);
+  const names = setters.map(({ fieldName }) => `\`${fieldName}\``).join(', ');
+  const reason = names === '' ? 'the upstream alone sets it' : `it is set by ${names}`;
+  return new UserInputError(
+    `Expected \`extra\` to hold what \`${info.fieldName}\` sets, but got ${quoted(name)}: ${reason}.`,
+  );
+}
+
+function ownRefusal(name: string, field: GraphQLInputField): UserInputError {
+  return new UserInputError(`Expected ${quoted(name)} in the input field \`${field.name}\`, but got it in \`extra\`.`);
+}
+
+/** The input field that a name stands for. */
+function fieldFor(name: string, info: MutationInfo): GraphQLInputField | undefined {
+  const rest = snakeCase(name);
+  return Object.values(inputFieldsOf(info)).find((field) => namesOfInput(field).some((one) => snakeCase(one) === rest));
+}
+
+/** The names that stand for an input field. A field with a REST name such as `tile.id` stands for all of `tile`. */
+function namesOfInput(field: GraphQLInputField): string[] {
+  const [restName = ''] = restNameOf(field).split('.');
+  return field.name === 'extra' ? [] : [restName, field.name];
+}
+
+function mutationsOf(noun: GraphQLObjectType | undefined, { parentType }: MutationInfo): MutationInfo[] {
+  const all = Object.keys(parentType.getFields()).map((fieldName) => ({ parentType, fieldName }));
+  return all.filter((info) => nounOf(info) === noun);
+}
+
+/** The type of the objects that a mutation writes, as its payload has it. */
+function nounOf({ parentType, fieldName }: MutationInfo): GraphQLObjectType | undefined {
+  const field = parentType.getFields()[fieldName];
+  const payload = field && getNamedType(field.type);
+  if (!isObjectType(payload)) return undefined;
+  const types = Object.values(payload.getFields()).map(({ type }) => getNamedType(type));
+  return types.filter(isObjectType).find((type) => isRowType(type.name));
+}
+
+/** The names that stand for a column; none for a field that is no column. */
+function columnNames(noun: GraphQLObjectType, field: GraphQLField<unknown, unknown>): string[] {
+  const { column } = mappingOf(noun, field);
+  if (column === undefined) return field.name === 'upstreamId' ? [field.name] : [];
+  return [column, field.name];
 }

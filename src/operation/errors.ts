@@ -1,6 +1,5 @@
 import { GraphQLError, type SourceLocation } from 'graphql';
-import { UserInputError } from '../graphql/input-error.ts';
-import { inputPathOf } from '../graphql/input-names.ts';
+import { inputPathOf, UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
 import { UpstreamError, type UpstreamErrorDetails } from '../rest/errors.ts';
 import { type HttpExtension, httpExtensionOf } from './request-error.ts';

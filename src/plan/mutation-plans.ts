@@ -1,6 +1,5 @@
 import { namesGlobally } from '../graphql/ids.ts';
-import { checkedWrite } from '../graphql/mutation-body.ts';
-import { ownerArgumentOf, textIn } from '../graphql/mutation-inputs.ts';
+import { checkedWrite, ownerArgumentOf, textIn } from '../graphql/mutation-body.ts';
 import { mutationReach } from '../graphql/narrowing.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';

@@ -1,8 +1,8 @@
+import { tableWindowOf } from '../graphql/connections.ts';
 import { queryText, toEventQuery } from '../graphql/event-filter.ts';
 import type { MutationResolvers, ProjectEventValuesArgs, ProjectResolvers } from '../graphql/generated/resolvers.ts';
 import { parseIdWithin } from '../graphql/ids.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
-import { tableWindowOf } from '../graphql/table-arguments.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import type { ValuesQuery } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';

@@ -1,8 +1,13 @@
 import { type GraphQLResolveInfo, getNamedType, isObjectType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { namesGlobally, toGlobalId } from '../graphql/ids.ts';
-import { type CheckedWrite, checkedWrite } from '../graphql/mutation-body.ts';
-import { ownerArgumentOf, textIn, type WriteTarget } from '../graphql/mutation-inputs.ts';
+import {
+  type CheckedWrite,
+  checkedWrite,
+  ownerArgumentOf,
+  textIn,
+  type WriteTarget,
+} from '../graphql/mutation-body.ts';
 import { mutationReach, outside } from '../graphql/narrowing.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
 import { answersScopes } from '../look-ahead/needs.ts';

@@ -1,7 +1,7 @@
 import { isInputObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { restNameOf } from '../../src/graphql/field-mapping.ts';
-import { inputPathOf } from '../../src/graphql/input-names.ts';
+import { inputPathOf } from '../../src/graphql/input-error.ts';
 import { toUpstreamError } from '../../src/rest/failures.ts';
 import { createSchema } from '../../src/schema.ts';
 
