@@ -9,7 +9,6 @@ import { UserInputError } from './input-error.ts';
 export interface ConnectionSource {
   readonly list: ListRef;
   readonly page: ListPage;
-  /** True if the list goes on behind the page. */
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
   /** True if its rows hold nothing but ids, so that each object is found by its key. */
@@ -35,7 +34,6 @@ export type ListRange =
   | { readonly kind: 'window'; readonly offset: number; readonly limit: number }
   | { readonly kind: 'tail'; readonly from: number; readonly limit: number };
 
-/** Rows per page if neither `first` nor `last` is given. */
 const defaultPageSize = 50;
 
 /** The number of rows that `first` or `last` asks for. Refuses a number below the minimum or above the maximum. */

@@ -6,7 +6,6 @@ import { current } from '../rest/paths.ts';
 import type { Position } from '../rest/positions.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
-/** Bytes of the authentication code that a cursor begins with. */
 const codeBytes = 12;
 const maximumLength = 4096;
 

@@ -12,7 +12,6 @@ export interface FieldMapping {
   readonly column: string | undefined;
   /** The poorest view that has the column. */
   readonly view: View | undefined;
-  /** The REST operation that answers the field. */
   readonly operation: RestOperationId | undefined;
 }
 
@@ -47,7 +46,6 @@ export function isRowType(name: string): name is RowType {
   return Object.hasOwn(views, name);
 }
 
-/** The poorest view in which rows of a type have a column. */
 function viewOfColumn(type: RowType, column: string): View {
   return has(views[type].list, column) ? 'list' : 'detail';
 }

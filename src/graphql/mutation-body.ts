@@ -101,17 +101,14 @@ function toShow(key: Key, named: readonly Key[]): readonly Key[] {
   return [...new Map(keys.map((one) => [keyText(one), one])).values()];
 }
 
-/** The project of an object, if it has one and it is known. */
 function projectIdOf({ noun, scope, id }: Key): string | undefined {
   if (noun === 'Project') return id === '' ? undefined : id;
   return ownerTypeOf(noun) === 'Project' ? scope : undefined;
 }
 
-/** The scope of the ids in a body. */
 interface BodyScope {
   /** The project whose dashboards the input may refer to, if it is known. */
   readonly projectId?: string | undefined;
-  /** The reach of the tenant, if it is narrowed. */
   readonly reach: Reach | undefined;
   /** Takes every key that a tenant's body names. */
   readonly named: Key[];
@@ -153,7 +150,6 @@ function toRestValue(field: GraphQLInputField, value: unknown, scope: BodyScope)
   return exactNumber(referredId(field, text, scope));
 }
 
-/** The upstream id of a dashboard that a body names. */
 function referredId({ name }: GraphQLInputField, text: string, { projectId, reach, named }: BodyScope): string {
   if (!isGlobalId(text)) refuseUnknownOwner(reach, name, ' but with a global id, which names its project');
   if (projectId === undefined) {
@@ -202,7 +198,6 @@ function filesBody(input: object, reach: Reach | undefined): JsonObject {
 /** Most files that one change writes or deletes: each of them is checked before the call. */
 export const mostFiles = 1000;
 
-/** The longest name of a file, in characters. */
 const longestFileName = 200;
 
 /** A name with an extension, perhaps below folders. No column and no member of JavaScript's objects has a dot in its name. */
@@ -265,7 +260,6 @@ function ownRefusal(name: string, field: GraphQLInputField): UserInputError {
   return new UserInputError(`Expected ${quoted(name)} in the input field \`${field.name}\`, but got it in \`extra\`.`);
 }
 
-/** The input field that a name stands for. */
 function fieldFor(name: string, info: MutationInfo): GraphQLInputField | undefined {
   const rest = snakeCase(name);
   return Object.values(inputFieldsOf(info)).find((field) => namesOfInput(field).some((one) => snakeCase(one) === rest));

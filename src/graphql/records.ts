@@ -10,7 +10,6 @@ export type Started = ReadonlyMap<string, Promise<unknown>>;
 
 /** The parts of a record beside its collection. */
 export interface RecordParts {
-  /** The upstream id, if it is known without the row. */
   readonly id?: string | undefined;
   readonly row?: Row | undefined;
   readonly view?: View | undefined;
@@ -29,7 +28,6 @@ export class RowRecord {
   /** The id of the owning project or organization; empty for projects. */
   readonly scope: string;
   readonly row: Row;
-  /** The view that the row has; undefined if there is no row. */
   readonly view: View | undefined;
   /** The failure to read the columns that the row lacks. */
   readonly failure: Error | undefined;

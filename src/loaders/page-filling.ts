@@ -94,7 +94,6 @@ class WholePage implements ListPage {
   readonly segments: readonly Segment[];
   readonly at: Position;
   readonly #restPage: RestPage;
-  /** The number of rows that were asked for. */
   readonly #limit: number;
 
   constructor(restPage: RestPage, at: Position, limit: number) {
@@ -129,7 +128,6 @@ class WholePage implements ListPage {
     return this.#restPage.rows.length < this.#limit && this.next !== undefined;
   }
 
-  /** The ids of all rows of the call. */
   get ids(): readonly (string | undefined)[] {
     return this.#restPage.rows.map(({ id }) => idText(id));
   }

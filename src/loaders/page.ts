@@ -14,7 +14,6 @@ export interface ListPage {
   readonly segments: readonly Segment[];
   /** The position behind the last row; undefined at the end of the list. */
   readonly next: Position | undefined;
-  /** Rows of the whole list, if the upstream counts them. */
   readonly count: number | undefined;
 }
 
@@ -73,7 +72,6 @@ export function joinPages(first: ListPage, second: ListPage): ListPage {
   return { rows, segments, next: second.next, count: second.count ?? first.count };
 }
 
-/** The position at row `end`, which the page has. */
 function nextBehind(page: ListPage, end: number): Position {
   return (isWalkedByTime(page) && end > 0 ? positionInTime(page, end - 1) : undefined) ?? positionOf(page, end);
 }

@@ -8,7 +8,6 @@ import { type KnownRow, listView, type RowStore, suffices, type View } from './r
 import type { SavedCalls } from './saved-calls.ts';
 import type { WindowLoader } from './window-loader.ts';
 
-/** A row in some view; undefined if it does not exist. */
 type Found = Promise<KnownRow | undefined>;
 
 /** The fewest rows of one list, wanted together in the list view, for which a page of the list is read first. */

@@ -40,7 +40,6 @@ export class RowStore {
     this.#learned.push({ collection: key, id: key.id, rows: [row], view });
   }
 
-  /** Keeps the rows of a list page. */
   learnPage(collection: Collection, rows: readonly Row[]): void {
     if (rows.length > 0) this.#learned.push({ collection, id: undefined, rows, view: listView(collection.noun) });
   }
@@ -53,7 +52,6 @@ export class RowStore {
     return known !== undefined && suffices(known.view, need) ? known : undefined;
   }
 
-  /** Any known row of a collection for which the test holds. */
   findIn(collection: Collection, test: (row: Row) => boolean): Row | undefined {
     this.#index();
     const prefix = keyText({ ...collection, id: '' });
@@ -77,7 +75,6 @@ export class RowStore {
   }
 }
 
-/** Rows that are not indexed yet. */
 interface Learned {
   readonly collection: Collection;
   /** The key by which the only row was read; undefined if each row has its own. */

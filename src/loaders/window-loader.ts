@@ -8,7 +8,6 @@ import type { RowStore } from './row-store.ts';
 import { SavedCalls } from './saved-calls.ts';
 import { baseText, isEqual, type MergedPage, mergedPagesOf, requiredRowsOf, type Window } from './windows.ts';
 
-/** A window that waits for its page. */
 interface PendingWindow {
   readonly window: Window;
   /** Equal for windows that may share pages. */
@@ -18,7 +17,6 @@ interface PendingWindow {
   readonly reject: (error: unknown) => void;
 }
 
-/** A page that was read or is being read. */
 interface Reading extends MergedPage {
   /** The number of its rows that are asked for in further calls if the upstream answers fewer. */
   readonly required: number;
@@ -27,7 +25,6 @@ interface Reading extends MergedPage {
   readonly collection: Collection;
   readonly page: Promise<ListPage>;
   settled: boolean;
-  /** True if it was read for a count alone. */
   readonly isForCount: boolean;
   /** True if its call is counted as the cost of one of the windows that it answers. The others saved a call. */
   isCharged: boolean;
@@ -108,7 +105,6 @@ export class WindowLoader {
     return pages.length === 0 ? undefined : Promise.allSettled(pages.map(({ page }) => page));
   }
 
-  /** Reads the windows that are pending. */
   #dispatch(): void {
     const pending = this.#pending;
     this.#pending = [];
@@ -123,7 +119,6 @@ export class WindowLoader {
     for (const one of pending) this.#answer(one);
   }
 
-  /** Reads the missing pages of the windows of one list. */
   #readMissing(base: string, together: readonly PendingWindow[]): void {
     const missing = together.filter((one) => this.#readingFor(one) === undefined).map(({ window }) => window);
     const [first] = missing;
@@ -140,7 +135,6 @@ export class WindowLoader {
     reading.page.then((page) => resolve(this.#cut(page, one, reading)), reject);
   }
 
-  /** The part of a reading's page that belongs to a window. */
   #cut(page: ListPage, { window }: PendingWindow, reading: Reading): ListPage | Promise<ListPage> {
     if (window.countOnly === true) {
       this.#charge(reading, 'totals');

@@ -3,6 +3,7 @@ import {
   type GraphQLField,
   type GraphQLFieldResolver,
   type GraphQLObjectType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   isObjectType,
 } from 'graphql';
@@ -11,7 +12,8 @@ import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import { RowRecord } from '../graphql/records.ts';
 import { suffices } from '../loaders/row-store.ts';
 import { current } from '../rest/paths.ts';
-import { nodesOf } from './deferral.ts';
+import { executedTree } from './operation-trees.ts';
+import { type DeferUsage, type SelectedField, type Selection } from './selection-tree.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GatewayContext>;
 
@@ -91,7 +93,8 @@ function once(resolve: Resolver): Resolver {
     if (context.parts !== '20220824') return resolve(source, args, context, info);
     const fields = fieldsOn(source, context);
     const key = String(info.path.key);
-    if (!fields.has(key)) fields.set(key, resolve(source, args, context, { ...info, fieldNodes: nodesOf(info) }));
+    if (!fields.has(key))
+      fields.set(key, resolve(source, args, context, { ...info, fieldNodes: fieldAt(info.path, info).nodes }));
     return fields.get(key);
   };
 }
@@ -107,4 +110,46 @@ function fieldsOn(source: unknown, context: GatewayContext): Map<string, unknown
 
 function ignore(): void {
   // The fields that wait for it report the failure.
+}
+
+// Finds the fields that come with the same part of an answer. graphql's executors work this out for themselves
+// (`collectFields` and `buildExecutionPlan`), but do not tell resolvers.
+
+/**
+ * The fields of an object that come with the same part as the field that is being executed, which answers the object.
+ */
+export function fieldsOfPart(typename: string, info: GraphQLResolveInfo): readonly SelectedField[] {
+  const { usages: all, below } = fieldAt(info.path, info);
+  const usages = outermostOf(all);
+  return below.onNamed(typename).fields.filter((selected) => isSame(outermostOf(selected.usages), usages));
+}
+
+type Path = GraphQLResolveInfo['path'];
+
+function fieldAt({ prev, key, typename }: Path, info: GraphQLResolveInfo): SelectedField {
+  if (typeof key === 'number' && prev !== undefined) return fieldAt(prev, info);
+  const above: Selection = prev === undefined ? executedTree(info).root : fieldAt(prev, info).below;
+  const selected = above.onNamed(typename ?? '').fields.find(({ responseKey }) => responseKey === key);
+  if (selected === undefined) throw new Error(`nothing selects ${key}`);
+  return selected;
+}
+
+const none: ReadonlySet<DeferUsage> = new Set();
+
+/** The outermost fragments that a field waits for. An inner fragment waits for whatever the outer one waits for. */
+function outermostOf(all: readonly (DeferUsage | undefined)[] = [undefined]): ReadonlySet<DeferUsage> {
+  const usages = new Set<DeferUsage>();
+  for (const usage of all) {
+    if (usage === undefined) return none;
+    usages.add(usage);
+  }
+  for (const usage of usages) {
+    for (let around = usage.around; around !== undefined; around = around.around)
+      if (usages.has(around)) usages.delete(usage);
+  }
+  return usages;
+}
+
+function isSame(one: ReadonlySet<DeferUsage>, other: ReadonlySet<DeferUsage>): boolean {
+  return one.size === other.size && one.isSubsetOf(other);
 }

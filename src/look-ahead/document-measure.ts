@@ -15,7 +15,6 @@ import { fragmentsOf, isIntrospection } from './selection-tree.ts';
 export interface DocumentMeasure extends Readonly<Counts> {
   readonly operations: number;
   readonly fragments: number;
-  /** The variables in conditions of `@defer`. */
   readonly deferVariables: ReadonlySet<string>;
 }
 
@@ -23,9 +22,7 @@ export interface DocumentMeasure extends Readonly<Counts> {
 interface Counts {
   aliases: number;
   directives: number;
-  /** The number of its root fields. */
   rootFields: number;
-  /** Fields and fragments at any depth. */
   selections: number;
   /** Nesting of fields, without introspection. */
   depth: number;

@@ -75,7 +75,6 @@ export type Existence =
 interface Own {
   readonly type: string;
   readonly id: string | undefined;
-  /** The id of its project or organization. */
   readonly scope: string | undefined;
 }
 

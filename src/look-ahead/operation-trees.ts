@@ -90,7 +90,6 @@ class Trees {
     this.#conditions = conditionsOf(scope);
   }
 
-  /** True if the variables do not affect which fields are selected. */
   get isOne(): boolean {
     return this.#conditions.length === 0;
   }

@@ -4,7 +4,6 @@ import {
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
-  isObjectType,
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
@@ -42,7 +41,6 @@ function refusing(
   };
 }
 
-/** True if a root field would make a REST call. */
 function wouldCall(
   type: GraphQLObjectType,
   field: GraphQLField<unknown, unknown>,
@@ -82,9 +80,6 @@ function unlessRefused<T>(parse: () => T): T | undefined {
  * is read.
  */
 function organizationCalls(id: unknown, info: GraphQLResolveInfo): boolean {
-  const type = info.schema.getType('Organization');
-  if (!isObjectType(type)) return false;
-  return selectionOf(info)
-    .on(type)
-    .fields.some(({ role }) => id === current || role.kind !== 'free');
+  const { fields } = selectionOf(info).onNamed('Organization');
+  return fields.some(({ role }) => id === current || role.kind !== 'free');
 }

@@ -39,7 +39,6 @@ export interface Decisions {
   readonly includes: (node: SelectionNode) => boolean;
   /** The arguments of the `@defer` of a fragment; undefined if it has none. */
   readonly defers: (node: SelectionNode) => Readonly<Record<string, unknown>> | undefined;
-  /** True if deferred fragments are left out. */
   readonly isFirstPart: boolean;
 }
 
@@ -55,7 +54,6 @@ export interface DeferUsage {
 export class SelectionTree {
   readonly scope: OperationScope;
   readonly decisions: Decisions;
-  /** The selection on the root. */
   readonly root: Selection;
   /**
    * Selections by the use of `@defer` around them. The tree itself is the key if there is none. A field that several
@@ -110,6 +108,13 @@ export class Selection {
     this.#byType.set(type, found);
     return found;
   }
+
+  /** The fields that are selected on objects of the type with this name. */
+  onNamed(name: string): ObjectSelection {
+    const type = this.tree.scope.schema.getType(name);
+    if (!isObjectType(type)) throw new Error(`the schema has no object type ${name}`);
+    return this.on(type);
+  }
 }
 
 /** A selection on objects of one type. */
@@ -117,9 +122,7 @@ export interface ObjectSelection {
   readonly type: GraphQLObjectType;
   /** The fields, except `__typename` and introspection, which cost nothing. */
   readonly fields: readonly SelectedField[];
-  /** The response keys of `__typename`. */
   readonly typenames: readonly string[];
-  /** True if the schema is read here. */
   readonly introspects: boolean;
   /** The number of deferred fragments on each object, including nested ones. */
   readonly deferrals: number;
@@ -127,7 +130,6 @@ export interface ObjectSelection {
 
 /** One field of the answer: all its nodes stand for the same response key. */
 export class SelectedField {
-  /** The type of the objects that it is selected on. */
   readonly parent: GraphQLObjectType;
   readonly responseKey: string;
   readonly field: GraphQLField<unknown, unknown>;
@@ -169,7 +171,6 @@ export class SelectedField {
     return this.#arguments;
   }
 
-  /** The selection below it. */
   get below(): Selection {
     this.#below ??= this.#tree.at(this.nodes, this.usages);
     return this.#below;
@@ -182,7 +183,6 @@ export class SelectedField {
     return isAbstractType(type) ? this.#tree.scope.schema.getPossibleTypes(type).map((one) => this.below.on(one)) : [];
   }
 
-  /** The selection on its objects; undefined for leaves and interfaces. */
   get inside(): ObjectSelection | undefined {
     const type = getNamedType(this.field.type);
     return isObjectType(type) ? this.below.on(type) : undefined;
@@ -267,7 +267,6 @@ class Collector {
     this.#enter(fragment.selectionSet, usage);
   }
 
-  /** True if a fragment applies to the objects, by its type condition. */
   #applies(condition: string | undefined): boolean {
     if (condition === undefined || condition === this.#type.name) return true;
     const { schema } = this.#selection.tree.scope;

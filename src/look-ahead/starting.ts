@@ -49,7 +49,6 @@ async function startRelation(
   return resolve(record, args, context, infoBelow(selected, info));
 }
 
-/** The `info` for a field below the field of `info`. */
 function infoBelow({ parent, field, nodes, responseKey }: SelectedField, info: GraphQLResolveInfo): GraphQLResolveInfo {
   const path = { prev: info.path, key: responseKey, typename: parent.name };
   return { ...info, fieldName: field.name, fieldNodes: nodes, returnType: field.type, parentType: parent, path };

@@ -44,13 +44,11 @@ export function sumOverObjects(request: AnswerSizeRequest, countAt: CountAt): nu
   return root === undefined ? 0 : atMost(countAt(root) + new Counting(request, countAt).below(root, undefined));
 }
 
-/** Counts something at one object, based on what is selected on it. */
 type CountAt = (selection: ObjectSelection) => number;
 
 /** Larger numbers would not be exact. */
 const largest = Number.MAX_SAFE_INTEGER;
 
-/** The answer of a field at one object of its parent. */
 interface Answered {
   readonly responseKey: string;
   /** The selection on its objects, for each type that they may have. */
@@ -111,7 +109,6 @@ class Counting {
     return inside.flatMap((selection) => this.#answers(selection, page));
   }
 
-  /** The fields that answer objects. */
   #answers({ fields }: ObjectSelection, page: number | undefined): readonly Answered[] {
     return fields.flatMap((selected) => {
       const inside = selected.possible;

@@ -10,12 +10,10 @@ import type { Reach } from '../rest/tenants.ts';
 import { after, isCurrent, keyed, type SelectedObjects, type Stage, start, toObjects } from './objects.ts';
 import { type Arguments, collectionOf, ownersOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
 
-/** The range of a list that a connection reads. */
 interface PlannedRange {
   readonly range: ListRange;
   /** Equal for windows that may share pages. */
   readonly list: string;
-  /** The number of owners at which the list is read. */
   readonly owners: number;
   /** The number of rows of the previous page that are read again. */
   readonly overlap: number;
@@ -92,7 +90,6 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
   });
 }
 
-/** The range of a list that is read by offset. */
 function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
   const { cursors, maxPageSize } = planned.builder.options;
   const list = listOf(planned);
@@ -145,7 +142,6 @@ function sharing(
   return { list: `${collection} ${list} ${cursor}`, owners: isAny ? ownersOf(planned) : 1 };
 }
 
-/** The list itself, if its owner is known. */
 function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefined {
   if (parent === undefined) return { noun, scope: '' };
   return parent.id === undefined ? undefined : { noun, scope: parent.id };

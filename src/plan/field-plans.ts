@@ -36,7 +36,7 @@ export function planObjects(builder: PlanBuilder, selection: SelectedObjects): v
  */
 function planOrganization(builder: PlanBuilder, { objects, selection, path, known }: SelectedObjects): void {
   const { stage, certain } = objects;
-  for (const selected of selection.on(builder.type('Organization')).fields) {
+  for (const selected of selection.onNamed('Organization').fields) {
     const { kind } = selected.role;
     const isNamed = known === 'named' && kind === 'anyRow';
     if (isCurrent(objects) && kind === 'free') builder.planCurrent({ stage, certain, path });
@@ -46,7 +46,7 @@ function planOrganization(builder: PlanBuilder, { objects, selection, path, know
 
 function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void {
   const { objects, path, known } = place;
-  const selection = place.selection.on(builder.type(noun));
+  const selection = place.selection.onNamed(noun);
   const needs = needsOf(selection);
   const inRow: SelectedField[] = [];
   for (const selected of selection.fields) {
@@ -167,7 +167,6 @@ function planText(planned: PlannedField, args: Arguments): void {
   });
 }
 
-/** Plans a field of the objects that the argument `id` names. */
 function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Objects) => void): void {
   const { builder, path, stage, certain, parent } = planned;
   const objects = objectsById(planned, args.text('id') ?? '');
@@ -218,17 +217,14 @@ function planReport(planned: PlannedField, args: Arguments): void {
   builder.plan({ objects, selection: selected.below, path, known: 'assumed' });
 }
 
-/** A read that answers a field as a whole. */
 interface Read {
   /** A name that is equal for reads that are one call at the same object. */
   readonly name: string;
-  /** The number of rows that the read asks for. */
   readonly rows: number;
   /** The most objects for which the read is made, if it is not made for all of them. */
   readonly atMost?: number;
 }
 
-/** Plans one read for each object of the field. Equal reads are one call. */
 function planRead(
   { builder, endpoint, parent, stage, certain, path }: PlannedField,
   { name, rows, atMost = Number.POSITIVE_INFINITY }: Read,

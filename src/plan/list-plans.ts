@@ -65,7 +65,6 @@ export class ListPlans {
     if (window.anyRow !== true) this.#collections.set(window.collection, window);
   }
 
-  /** Notes that the end of a list may be read after its first page. */
   addJump(collection: string): void {
     this.#jumps.add(collection);
   }
@@ -87,7 +86,6 @@ export class ListPlans {
     return waves;
   }
 
-  /** True if a page of a collection has been planned. */
   reads(collection: string): boolean {
     return this.#collections.has(collection);
   }

@@ -39,13 +39,10 @@ export interface Objects {
   readonly owners: number;
   /** True if the rows and relations that the objects need are read in any case. */
   readonly certain: boolean;
-  /** The view of the row that the objects come with. */
   readonly view: View | undefined;
-  /** The stage at which their keys are known. */
   readonly stage: Stage;
 }
 
-/** The facts that objects are made of. */
 type Facts = Pick<Objects, 'type' | 'group' | 'stage'> & Partial<Objects>;
 
 /** Makes objects from facts: one object at each owner, unless `from` and `to` say otherwise. */

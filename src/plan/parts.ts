@@ -32,7 +32,6 @@ export function planInParts(
 
 const listFormat = new Intl.ListFormat('en');
 
-/** The most places that a hint names. */
 const mostPlaces = 3;
 
 /** A hint to defer the fields of the last wave, if the first part waits for more than one wave. */

@@ -1,18 +1,10 @@
-import {
-  GraphQLError,
-  type GraphQLObjectType,
-  type GraphQLSchema,
-  isNonNullType,
-  isObjectType,
-  type VariableValues,
-} from 'graphql';
+import { GraphQLError, type GraphQLSchema, isNonNullType, type VariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
 import type { ConnectionArguments } from '../graphql/connections.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Endpoint } from '../rest/endpoints.ts';
-import type { NodeType } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 import { type Reach, reaches, type Tenant } from '../rest/tenants.ts';
 import { ListPlans } from './list-plans.ts';
@@ -53,13 +45,11 @@ export class PlanBuilder {
   readonly hints = new Set<string>();
   /** True if a field that must not be null is refused. Its siblings may then not run either. */
   isRefused = false;
-  /** The errors of fields whose arguments were refused. */
   readonly refusals: unknown[] = [];
   readonly #maxSteps: number;
   #steps = 0;
   readonly #planObjects: (builder: PlanBuilder, place: SelectedObjects) => void;
 
-  /** `planObjects` plans the selection on objects of the answer. */
   constructor(options: PlanOptions, planObjects: (builder: PlanBuilder, place: SelectedObjects) => void) {
     this.options = options;
     this.#maxSteps = options.maxSteps ?? Number.POSITIVE_INFINITY;
@@ -81,7 +71,6 @@ export class PlanBuilder {
     return this.options.tenant?.reach;
   }
 
-  /** Plans the selection on objects that a field answers. */
   plan(place: SelectedObjects): void {
     this.takeStep(place.path);
     if (!this.#isOutside(place.objects)) this.#planObjects(this, place);
@@ -112,7 +101,6 @@ export class PlanBuilder {
     if (this.#steps > this.#maxSteps) throw new PlanLimitError(this.#maxSteps, path);
   }
 
-  /** Runs all scheduled tasks, including those that they schedule. */
   run(): void {
     const settleLists = (): void => this.lists.settle((collection) => this.rows.reads(collection));
     this.schedule.run(() => {
@@ -123,13 +111,6 @@ export class PlanBuilder {
     settleLists();
   }
 
-  type(name: NodeType): GraphQLObjectType {
-    const type = this.options.schema.getType(name);
-    if (!isObjectType(type)) throw new Error(`the schema has no object type ${name}`);
-    return type;
-  }
-
-  /** Plans a field with its arguments. */
   withArguments(selected: SelectedField, plan: (args: Arguments) => void): void {
     const variables = (): VariableValues => this.options.variableValues;
     const isDone = this.attempt(() => plan(new Arguments(selected.argumentsWith(variables))));

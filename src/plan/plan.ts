@@ -20,10 +20,8 @@ import { type PlannedCall } from './planned-calls.ts';
  */
 export interface Plan {
   readonly calls: readonly PlannedCall[];
-  /** The fewest and the most calls that it makes. */
   readonly lower: number;
   readonly upper: number;
-  /** The most rows that it asks for. */
   readonly rows: number;
   /** The most JSON objects that it answers. */
   readonly objects: number;
@@ -42,7 +40,6 @@ export interface PlanRequest extends OperationScope, PlanOptions {
 /** A plan, and the refusals of arguments. */
 export interface CheckedPlan {
   readonly plan: Plan;
-  /** The errors of fields whose arguments were refused. */
   readonly refusals: readonly unknown[];
 }
 

@@ -6,7 +6,6 @@ import type { Objects, Stage } from './objects.ts';
 export interface PlannedCall {
   readonly operation: RestOperationId;
   readonly method: Endpoint['method'];
-  /** The template of the path. */
   readonly path: string;
   readonly lower: number;
   readonly upper: number;
@@ -14,9 +13,7 @@ export interface PlannedCall {
   readonly rows: number;
   /** The wave of the calls, counted from 1. A call waits for a call of the previous wave. */
   readonly wave: number;
-  /** The places of the answer that need the calls. */
   readonly paths: readonly string[];
-  /** The condition of calls that may be left out. */
   readonly when?: Condition;
 }
 
@@ -31,7 +28,6 @@ export type Condition =
   // The list does not end in its first page.
   | 'long list';
 
-/** A wanted call. */
 interface Entry {
   readonly endpoint: Endpoint;
   readonly stage: Stage;
@@ -103,7 +99,6 @@ function join(ranges: readonly Range[], range: Range): readonly Range[] {
   return [...ranges.filter((one) => !isTouched(one)), { from, to }];
 }
 
-/** The count of numbers in ranges that do not touch. */
 function sizeOf(ranges: readonly Range[]): number {
   return ranges.reduce((size, { from, to }) => size + to - from, 0);
 }

@@ -33,7 +33,6 @@ export class RowPlans {
   readonly #schedule: Schedule;
   readonly #lists: ListPlans;
   readonly #maxPageSize: number;
-  /** The stage at which rows that are read by id have arrived. */
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
   /** Rows that are wanted in the list view at stages that may happen at the same time, by their text. */
@@ -63,7 +62,6 @@ export class RowPlans {
     if (isInLists(row)) this.#later.set(textOf(row.objects), { ...collectionOf(row), count: 1 });
   }
 
-  /** True if rows of a collection are read by id. */
   reads(collection: string): boolean {
     return this.#collections.has(collection);
   }
@@ -80,7 +78,6 @@ export class RowPlans {
     }
   }
 
-  /** Plans the rows that are read only to learn whether an object exists. */
   settleAbsence(): void {
     const rows = this.#ifAbsent.filter(({ objects }) => !this.#arrivals.has(textOf(objects)));
     this.#ifAbsent = [];

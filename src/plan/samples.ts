@@ -19,14 +19,12 @@ import { holdsVariable, type OperationScope } from '../look-ahead/selection-tree
 import { current } from '../rest/paths.ts';
 import type { Reach } from '../rest/tenants.ts';
 
-/** A UUID for each number. */
 function uuidOf(number: number): string {
   return `018f3c5e-7a31-7c11-9d2b-${`${number}`.padStart(12, '0')}`;
 }
 
 /** The wanted samples. Samples with another `number` name other objects and other lists. */
 interface Sampling {
-  /** A large number. */
   readonly many: number;
   readonly number: number;
   /** The reach of the caller, if it is narrowed. Objects out of reach cost nothing. */

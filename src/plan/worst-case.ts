@@ -16,7 +16,6 @@ import type { Reach, Tenant } from '../rest/tenants.ts';
 import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
 import { literalsOf, samplesOf } from './samples.ts';
 
-/** An operation, its caller, and the limit of its planning. */
 interface PlanningOptions extends OperationScope {
   readonly maxPageSize: number;
   /** The most steps of each planning (see `mostSteps`); by default unlimited. */
@@ -27,7 +26,6 @@ interface PlanningOptions extends OperationScope {
   readonly cursors?: CursorCodec | undefined;
 }
 
-/** An operation whose variables are not known. */
 interface WorstCaseOptions extends PlanningOptions {
   /** True if variables with a default may also have other values. */
   readonly variesDefaults: boolean;
@@ -47,7 +45,6 @@ export interface Extremes {
   readonly worst: Plan;
   /** The variables of the worst plan that differ from those of the usual plan. */
   readonly variables: Variables;
-  /** The fewest calls of any plan. */
   readonly lower: number;
 }
 
@@ -134,7 +131,6 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   };
 }
 
-/** The most switches that are tried one by one. */
 const mostSwitches = 4;
 
 /** Variables with switches on and off. A switch may hide the fields that other variables affect. */
@@ -176,7 +172,6 @@ function createTwins(options: WorstCaseOptions): (name: string, variables: Varia
   };
 }
 
-/** A plan, and the variables that it was made for. */
 type Found = CheckedPlan & { readonly variables: Variables };
 
 /** True if the operation refuses the values and makes no call. */

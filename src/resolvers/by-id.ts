@@ -1,17 +1,15 @@
-import { type GraphQLResolveInfo, isObjectType } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { foreign, parseIdWithin } from '../graphql/ids.ts';
 import { type RowRecord, type Started, toRecord, withIdScope } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
-import { fieldsOfPart } from '../look-ahead/deferral.ts';
-import { completedLater, withRow } from '../look-ahead/deferred-records.ts';
+import { completedLater, fieldsOfPart, withRow } from '../look-ahead/deferred-records.ts';
 import { type Existence, type Needs, needsOf, needsOfFields, ownView, proves } from '../look-ahead/needs.ts';
 import { weightOf } from '../look-ahead/object-weight.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';
-import { type ObjectSelection } from '../look-ahead/selection-tree.ts';
 import { startBelow, startRelations } from '../look-ahead/starting.ts';
 import { isNotFound, toError } from '../rest/errors.ts';
-import { type NodeType, ownerTypeOf } from '../rest/nouns.ts';
+import { ownerTypeOf } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
 import { reaches } from '../rest/tenants.ts';
 import { idText, type Row } from '../rest/values.ts';
@@ -29,7 +27,7 @@ export function fetchRecord(
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
   if (!reaches(context.tenant?.reach, key)) return Promise.resolve(null);
-  const weight = weightOf(selectionOn(key.noun, info));
+  const weight = weightOf(selectionOf(info).onNamed(key.noun));
   context.answer.add(1, weight, info.path, key.scope.length + key.id.length);
   return fetchCounted(key, existence, context, info);
 }
@@ -41,7 +39,7 @@ export function fetchCounted(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
-  const needs = needsOf(selectionOn(key.noun, info));
+  const needs = needsOf(selectionOf(info).onNamed(key.noun));
   if (key.scope !== current || !needs.globalId) return fetchNeeded(needs, key, existence, context, info);
   startIdScope(key, context);
   return fetchNeeded(needs, key, existence, context, info).then((record) =>
@@ -96,7 +94,6 @@ export function referredId({ row, failure }: RowRecord, column: string): string 
   return idText(value);
 }
 
-/** The record with the columns that a selection needs. */
 function fetchNeeded(
   needs: Needs,
   key: Key,
@@ -169,7 +166,7 @@ export function listedRecords(
   page = rows,
 ): (RowRecord | Promise<RowRecord>)[] {
   const view = listView(collection.noun);
-  const needs = needsOf(selectionOn(collection.noun, info));
+  const needs = needsOf(selectionOf(info).onNamed(collection.noun));
   const isListed = needs.view === undefined || suffices(view, needs.view);
   const records = rows.map((row) => {
     const listed = toRecord(collection, { row, view });
@@ -185,7 +182,7 @@ export function reportedRecord(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): RowRecord | Promise<RowRecord> {
-  const isComplete = record.scope !== current || !needsOf(selectionOn(record.noun, info)).globalId;
+  const isComplete = record.scope !== current || !needsOf(selectionOf(info).onNamed(record.noun)).globalId;
   return isComplete ? record : withRealScope(record, [record.row], context);
 }
 
@@ -239,13 +236,6 @@ async function awaitRow(
 async function hasAnswer(started: Started): Promise<boolean> {
   const answers = await Promise.allSettled(started.values());
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
-}
-
-/** The fields that are selected on objects of a noun which the field being executed answers. */
-export function selectionOn(noun: NodeType, info: GraphQLResolveInfo): ObjectSelection {
-  const type = info.schema.getType(noun);
-  if (!isObjectType(type)) throw new Error(`the schema has no object type ${noun}`);
-  return selectionOf(info).on(type);
 }
 
 // Global ids name real projects and organizations. Objects below `@current` are read under that name, without waiting for

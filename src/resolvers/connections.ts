@@ -51,7 +51,6 @@ export function projectConnection(
   return keyedConnection(context, list, [...reach.projects], args);
 }
 
-/** Counts a connection for the answer. Returns the parts of it that the selection wants. */
 function begin(list: ListRef, context: GatewayContext, info: GraphQLResolveInfo): Wanted {
   const type = getNamedType(info.returnType);
   if (!isObjectType(type)) throw new Error(`${info.fieldName} is no connection`);

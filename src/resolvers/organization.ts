@@ -103,7 +103,6 @@ function nameIn(row: Row, organizationId: string): string | undefined {
   return typeof name === 'string' && !isForeign ? name : undefined;
 }
 
-/** The plugins that a report names; their rows are read together. */
 async function fetchUnused(
   collection: Collection,
   context: GatewayContext,

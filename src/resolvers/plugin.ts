@@ -90,7 +90,6 @@ export const PluginSource: PluginSourceResolvers = {
   files: ({ body }, _args, context, info) => answeredFiles(body, context, info),
 };
 
-/** The files in an answer about source code; null if it has none. */
 function answeredFiles(body: unknown, context: GatewayContext, info: GraphQLResolveInfo): PluginFile[] | null {
   const files = filesIn(body);
   if (files !== null) countAnswered(files.length, context, info);

@@ -77,7 +77,6 @@ function ofTail(list: ListRef): ListRef {
   return { ...list, table: 'tail' };
 }
 
-/** A message as the executor wants it, by the field that it answers. */
 interface Payload {
   readonly eventsAdded: Added;
 }
