@@ -1,5 +1,4 @@
 import {
-  type GraphQLField,
   type GraphQLInputField,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
@@ -226,54 +225,59 @@ function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
   if (extra === null || extra === undefined) return [];
   if (!isObject(extra)) throw new UserInputError(`Expected \`extra\` to be a JSON object, but got ${quoted(extra)}.`);
   const entries = Object.entries(extra);
-  const known = knownNames(info);
+  const noun = nounOf(info);
+  const setters = settersOf(noun, info);
+  const columns = columnsOf(noun);
   const { files } = inputFieldsOf(info);
   for (const [name] of entries) {
-    if (known.has(snakeCase(name))) throw refusalOf(name, info);
+    const text = snakeCase(name);
+    const known = setters.get(text) ?? [];
+    const isKnown = known.length > 0 || columns.has(text);
     // In the body of a change of source code, all entries beside columns are files.
-    if (files !== undefined) throw ownRefusal(name, files);
+    const own = isKnown ? known.find(({ fieldName }) => fieldName === info.fieldName)?.field : files;
+    if (own !== undefined)
+      throw new UserInputError(`Expected ${quoted(name)} in the input field \`${own.name}\`, but got it in \`extra\`.`);
+    if (!isKnown) continue;
+    const names = [...new Set(known.map(({ fieldName }) => `\`${fieldName}\``))].join(', ');
+    const reason = names === '' ? 'the upstream alone sets it' : `it is set by ${names}`;
+    throw new UserInputError(
+      `Expected \`extra\` to hold what \`${info.fieldName}\` sets, but got ${quoted(name)}: ${reason}.`,
+    );
   }
   return entries;
 }
 
-/** The names of input fields and of columns that the contract has for the noun of a mutation, in snake_case. */
-function knownNames(info: MutationInfo): ReadonlySet<string> {
-  const noun = nounOf(info);
-  const inputs = [info, ...mutationsOf(noun, info)].flatMap((one) => Object.values(inputFieldsOf(one)));
-  const columns = Object.values(noun?.getFields() ?? {}).flatMap((field) => (noun ? columnNames(noun, field) : []));
+/** A mutation that sets something, and the field of its input that holds it. */
+interface Setter {
+  readonly fieldName: string;
+  readonly field: GraphQLInputField;
+}
+
+/** What sets each name of a noun, in snake_case. A field with a REST name such as `tile.id` stands for all of `tile`. */
+function settersOf(noun: GraphQLObjectType | undefined, { parentType }: MutationInfo): Map<string, Setter[]> {
+  const setters = new Map<string, Setter[]>();
+  for (const fieldName of Object.keys(parentType.getFields())) {
+    if (nounOf({ parentType, fieldName }) !== noun) continue;
+    for (const field of Object.values(inputFieldsOf({ parentType, fieldName }))) {
+      if (field.name === 'extra') continue;
+      const [restName = ''] = restNameOf(field).split('.');
+      for (const name of new Set([snakeCase(restName), snakeCase(field.name)]))
+        setters.set(name, [...(setters.get(name) ?? []), { fieldName, field }]);
+    }
+  }
+  return setters;
+}
+
+/** The names that stand for a column of a noun, in snake_case. */
+function columnsOf(noun: GraphQLObjectType | undefined): ReadonlySet<string> {
+  if (noun === undefined) return new Set();
   const requests: Readonly<Record<string, readonly string[]>> = requestColumns;
-  return new Set([...inputs.flatMap(namesOfInput), ...columns, ...(requests[noun?.name ?? ''] ?? [])].map(snakeCase));
-}
-
-function refusalOf(name: string, info: MutationInfo): UserInputError {
-  const own = fieldFor(name, info);
-  if (own !== undefined) return ownRefusal(name, own);
-  const setters = mutationsOf(nounOf(info), info).filter((other) => fieldFor(name, other) !== undefined);
-  const names = setters.map(({ fieldName }) => `\`${fieldName}\``).join(', ');
-  const reason = names === '' ? 'the upstream alone sets it' : `it is set by ${names}`;
-  return new UserInputError(
-    `Expected \`extra\` to hold what \`${info.fieldName}\` sets, but got ${quoted(name)}: ${reason}.`,
-  );
-}
-
-function ownRefusal(name: string, field: GraphQLInputField): UserInputError {
-  return new UserInputError(`Expected ${quoted(name)} in the input field \`${field.name}\`, but got it in \`extra\`.`);
-}
-
-function fieldFor(name: string, info: MutationInfo): GraphQLInputField | undefined {
-  const rest = snakeCase(name);
-  return Object.values(inputFieldsOf(info)).find((field) => namesOfInput(field).some((one) => snakeCase(one) === rest));
-}
-
-/** The names that stand for an input field. A field with a REST name such as `tile.id` stands for all of `tile`. */
-function namesOfInput(field: GraphQLInputField): string[] {
-  const [restName = ''] = restNameOf(field).split('.');
-  return field.name === 'extra' ? [] : [restName, field.name];
-}
-
-function mutationsOf(noun: GraphQLObjectType | undefined, { parentType }: MutationInfo): MutationInfo[] {
-  const all = Object.keys(parentType.getFields()).map((fieldName) => ({ parentType, fieldName }));
-  return all.filter((info) => nounOf(info) === noun);
+  const columns = Object.values(noun.getFields()).flatMap((field) => {
+    const { column } = mappingOf(noun, field);
+    if (column === undefined) return field.name === 'upstreamId' ? [field.name] : [];
+    return [column, field.name];
+  });
+  return new Set([...columns, ...(requests[noun.name] ?? [])].map(snakeCase));
 }
 
 /** The type of the objects that a mutation writes, as its payload has it. */
@@ -283,11 +287,4 @@ function nounOf({ parentType, fieldName }: MutationInfo): GraphQLObjectType | un
   if (!isObjectType(payload)) return undefined;
   const types = Object.values(payload.getFields()).map(({ type }) => getNamedType(type));
   return types.filter(isObjectType).find((type) => isRowType(type.name));
-}
-
-/** The names that stand for a column; none for a field that is no column. */
-function columnNames(noun: GraphQLObjectType, field: GraphQLField<unknown, unknown>): string[] {
-  const { column } = mappingOf(noun, field);
-  if (column === undefined) return field.name === 'upstreamId' ? [field.name] : [];
-  return [column, field.name];
 }

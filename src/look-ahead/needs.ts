@@ -3,6 +3,7 @@ import type { Wanted } from '../graphql/connections.ts';
 import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
 import { memoize } from '../memoize.ts';
+import type { Noun } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 
@@ -73,7 +74,7 @@ export type Existence =
 
 /** The facts about an object that are known without its row. */
 interface Own {
-  readonly type: string;
+  readonly noun: Noun;
   readonly id: string | undefined;
   readonly scope: string | undefined;
 }
@@ -90,7 +91,7 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
  * True if an id is selected that only the row has: the id of the `@current` project, or the global id of a plugin below
  * `@current`. For plugins that a report names, one read of the current project replaces the reads of their rows.
  */
-function isNamedByRow({ type, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
-  if (type === 'Project') return id === current && (globalId || upstreamId);
-  return type === 'Plugin' && scope === current && globalId && existence === 'unknown';
+function isNamedByRow({ noun, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
+  if (noun === 'Project') return id === current && (globalId || upstreamId);
+  return noun === 'Plugin' && scope === current && globalId && existence === 'unknown';
 }

@@ -1,19 +1,13 @@
 import {
-  GraphQLDeferDirective,
-  GraphQLIncludeDirective,
   type GraphQLResolveInfo,
   type GraphQLSchema,
-  GraphQLSkipDirective,
-  getDirectiveValues,
   isObjectType,
   type OperationDefinitionNode,
-  type SelectionNode,
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
 import { memoize } from '../memoize.ts';
 import {
-  type Decisions,
   type ObjectSelection,
   type OperationScope,
   type SelectedField,
@@ -96,7 +90,7 @@ class Trees {
 
   of(coerced: Coerced | undefined, part?: 'first part'): SelectionTree {
     if (!this.isOne || part !== undefined) return this.#ofConditions(coerced, part);
-    this.#whole ??= new SelectionTree(this.scope, this.#decisions(coerced, part));
+    this.#whole ??= this.#make(coerced, part);
     return this.#whole;
   }
 
@@ -105,7 +99,7 @@ class Trees {
     const tree = this.#trees.get(key);
     if (tree !== undefined) return tree;
     if (this.#trees.size >= mostTrees) this.#trees.clear();
-    const made = new SelectionTree(this.scope, this.#decisions(coerced, part));
+    const made = this.#make(coerced, part);
     this.#trees.set(key, made);
     return made;
   }
@@ -114,16 +108,11 @@ class Trees {
     return coerced === undefined ? 'any' : this.#conditions.map((name) => String(coerced[name])).join();
   }
 
-  #decisions(coerced: Coerced | undefined, part: 'first part' | undefined): Decisions {
-    const given = this.#conditions.filter((name) => coerced !== undefined && name in coerced);
+  #make(coerced: Coerced | undefined, part: 'first part' | undefined): SelectionTree {
     // Only the variables that affect the selection are kept.
-    const variables = { sources: {}, coerced: Object.fromEntries(given.map((name) => [name, coerced?.[name]])) };
-    const isAny = coerced === undefined;
-    return {
-      includes: (node) => isAny || isIncluded(node, variables),
-      defers: (node) => getDirectiveValues(GraphQLDeferDirective, node, variables),
-      isFirstPart: part !== undefined,
-    };
+    const given = this.#conditions.filter((name) => coerced !== undefined && name in coerced);
+    const conditions = { sources: {}, coerced: Object.fromEntries(given.map((name) => [name, coerced?.[name]])) };
+    return new SelectionTree(this.scope, coerced === undefined ? undefined : conditions, part !== undefined);
   }
 }
 
@@ -142,11 +131,6 @@ function conditionsOf({ operation, fragments }: OperationScope): readonly string
   find(operation.selectionSet);
   for (const { selectionSet } of Object.values(fragments)) find(selectionSet);
   return [...names];
-}
-
-function isIncluded(node: SelectionNode, variables: VariableValues): boolean {
-  if (getDirectiveValues(GraphQLSkipDirective, node, variables)?.['if'] === true) return false;
-  return getDirectiveValues(GraphQLIncludeDirective, node, variables)?.['if'] !== false;
 }
 
 /** Visits each field that an operation may select once, with the first path at which it occurs. */

@@ -2,10 +2,14 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  GraphQLDeferDirective,
   type GraphQLField,
+  GraphQLIncludeDirective,
   type GraphQLObjectType,
   type GraphQLSchema,
+  GraphQLSkipDirective,
   getArgumentValues,
+  getDirectiveValues,
   getNamedType,
   isAbstractType,
   isObjectType,
@@ -34,13 +38,7 @@ export interface OperationScope {
   readonly operation: OperationDefinitionNode;
 }
 
-/** Decides the directives of one tree. */
-export interface Decisions {
-  readonly includes: (node: SelectionNode) => boolean;
-  /** The arguments of the `@defer` of a fragment; undefined if it has none. */
-  readonly defers: (node: SelectionNode) => Readonly<Record<string, unknown>> | undefined;
-  readonly isFirstPart: boolean;
-}
+const noVariables: VariableValues = { sources: {}, coerced: {} };
 
 /** Something that has a selection: a field, or the operation. */
 type Selecting = FieldNode | OperationDefinitionNode;
@@ -53,8 +51,10 @@ export interface DeferUsage {
 /** The selections of an operation. */
 export class SelectionTree {
   readonly scope: OperationScope;
-  readonly decisions: Decisions;
+  /** True if deferred fragments are left out. */
+  readonly isFirstPart: boolean;
   readonly root: Selection;
+  readonly #conditions: VariableValues | undefined;
   /**
    * Selections by the use of `@defer` around them. The tree itself is the key if there is none. A field that several
    * places share has one selection.
@@ -62,10 +62,25 @@ export class SelectionTree {
   readonly #selections = memoize((_around: object) => new WeakMap<object, Selection>());
   #last: { readonly nodes: readonly Selecting[]; readonly selection: Selection } | undefined;
 
-  constructor(scope: OperationScope, decisions: Decisions) {
+  /** `conditions` are the variables that affect the selection. If undefined, all is selected that any may select. */
+  constructor(scope: OperationScope, conditions: VariableValues | undefined, isFirstPart: boolean) {
     this.scope = scope;
-    this.decisions = decisions;
+    this.isFirstPart = isFirstPart;
+    this.#conditions = conditions;
     this.root = this.at([scope.operation]);
+  }
+
+  includes(node: SelectionNode): boolean {
+    const conditions = this.#conditions;
+    if (conditions === undefined) return true;
+    if (getDirectiveValues(GraphQLSkipDirective, node, conditions)?.['if'] === true) return false;
+    return getDirectiveValues(GraphQLIncludeDirective, node, conditions)?.['if'] !== false;
+  }
+
+  /** True if a fragment is deferred, or may be. */
+  defers(node: SelectionNode): boolean {
+    const given = getDirectiveValues(GraphQLDeferDirective, node, this.#conditions ?? noVariables);
+    return given !== undefined && given['if'] !== false;
   }
 
   /** The selection of all nodes of one field. `usages` are the uses of `@defer` around the nodes, if there are any. */
@@ -234,20 +249,19 @@ class Collector {
 
   #enter(set: SelectionSetNode | undefined, usage: DeferUsage | undefined): void {
     if (set === undefined) return;
-    const { decisions } = this.#selection.tree;
+    const { tree } = this.#selection;
     for (const node of set.selections) {
       const isPlain = node.directives === undefined || node.directives.length === 0;
-      if (!isPlain && !decisions.includes(node)) continue;
+      if (!isPlain && !tree.includes(node)) continue;
       if (node.kind === 'Field') this.#add(node, usage);
       else if (isPlain) this.#spread(node, usage);
-      else this.#spreadWith(decisions, node, usage);
+      else this.#spreadWith(tree, node, usage);
     }
   }
 
-  #spreadWith(decisions: Decisions, node: Exclude<SelectionNode, FieldNode>, around: DeferUsage | undefined): void {
-    const defer = decisions.defers(node);
-    const isDeferred = defer !== undefined && defer['if'] !== false;
-    if (isDeferred && decisions.isFirstPart) return;
+  #spreadWith(tree: SelectionTree, node: Exclude<SelectionNode, FieldNode>, around: DeferUsage | undefined): void {
+    const isDeferred = tree.defers(node);
+    if (isDeferred && tree.isFirstPart) return;
     if (isDeferred) this.#deferrals += 1;
     this.#spread(node, isDeferred && this.#deferrals <= mostDeferrals ? { around } : around);
   }

@@ -79,7 +79,7 @@ function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void
 
 /** The view of their own row that the objects need; undefined if they come with a row that has what is needed. */
 function viewOf(noun: Noun, needs: Needs, { objects, known }: SelectedObjects): View | undefined {
-  const own = { type: noun, id: objects.id, scope: objects.owner?.id };
+  const own = { noun, id: objects.id, scope: objects.owner?.id };
   if (known === 'unknown') return ownView(own, needs, known);
   if (known === 'assumed' || known === 'answered') return ownView(own, needs, 'assumed');
   const isThere = needs.view === undefined || objects.view === undefined || suffices(objects.view, needs.view);

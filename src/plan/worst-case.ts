@@ -11,17 +11,11 @@ import {
 } from 'graphql';
 import type { CursorCodec } from '../context.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
-import type { OperationScope } from '../look-ahead/selection-tree.ts';
-import type { Reach, Tenant } from '../rest/tenants.ts';
-import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
+import type { Reach } from '../rest/tenants.ts';
+import { type CheckedPlan, type Plan, type PlanRequest, planChecked } from './plan.ts';
 import { literalsOf, samplesOf } from './samples.ts';
 
-interface PlanningOptions extends OperationScope {
-  readonly maxPageSize: number;
-  /** The most steps of each planning (see `mostSteps`); by default unlimited. */
-  readonly maxSteps?: number;
-  /** The tenant for whom the operation would run, if the gateway holds the key. */
-  readonly tenant?: Tenant | undefined;
+interface PlanningOptions extends Omit<PlanRequest, 'cursors' | 'isFirstPart' | 'variableValues'> {
   /** Checks cursors; by default any text is accepted as a cursor. */
   readonly cursors?: CursorCodec | undefined;
 }

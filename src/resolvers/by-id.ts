@@ -101,7 +101,7 @@ function fetchNeeded(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
-  const view = ownView({ ...key, type: key.noun }, needs, existence);
+  const view = ownView(key, needs, existence);
   const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
   const started = startRelations(needs.relations, toRecord(key, key), context, info);
   if (row !== undefined) {
@@ -127,7 +127,7 @@ function fetchEarly(
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
   const needs = needsOfFields(fieldsOfPart(key.noun, info));
-  if (ownView({ ...key, type: key.noun }, needs, existence) !== undefined) return row;
+  if (ownView(key, needs, existence) !== undefined) return row;
   const early = completedLater(toRecord(key, { id: key.id, started }), { row });
   if (existence === 'assumed') return Promise.resolve(early);
   // The row may show first that the object is gone. Until then a failed relation proves nothing.

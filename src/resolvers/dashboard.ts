@@ -1,6 +1,6 @@
 import type { DashboardResolvers, MutationResolvers } from '../graphql/generated/resolvers.ts';
 import { fetchRecord, fetchReferred } from './by-id.ts';
-import { changeRow, createRow, deletedId, prepareChange, writeRow } from './writes.ts';
+import { changeRow, createRow, deletedId, prepareWrite, writeRow } from './writes.ts';
 
 /** The objects that a dashboard refers to. Its own fields are columns. */
 export const Dashboard: DashboardResolvers = {
@@ -26,13 +26,13 @@ export const dashboardMutations: MutationResolvers = {
   }),
   // A hard delete is refused by the upstream with 405.
   deleteDashboard: async (_root, { input }, context, info) => {
-    const { key, body } = await prepareChange('Dashboard', input, context, info);
+    const { key, body } = await prepareWrite({ noun: 'Dashboard', isNew: false, input }, context, info);
     const dashboard = await writeRow(key, context, () => context.rest.changeRow(key, { deleted: true, ...body }));
     return { deletedId: deletedId(key), dashboard };
   },
   // The upstream undeletes only if the body holds nothing else.
   restoreDashboard: async (_root, { input }, context, info) => {
-    const { key } = await prepareChange('Dashboard', input, context, info);
+    const { key } = await prepareWrite({ noun: 'Dashboard', isNew: false, input }, context, info);
     return { dashboard: await writeRow(key, context, () => context.rest.changeRow(key, { deleted: false })) };
   },
 };

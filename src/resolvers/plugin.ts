@@ -19,7 +19,7 @@ import { nextQueryOf } from '../rest/pages.ts';
 import { isObject, naturalNumber } from '../rest/values.ts';
 import { fetchRecord } from './by-id.ts';
 import { namedOrganization, organizationRecord } from './organization.ts';
-import { changeRow, createRow, deletedId, prepareChange, write } from './writes.ts';
+import { changeRow, createRow, deletedId, prepareWrite, write } from './writes.ts';
 
 /** The objects that a plugin refers to, and those below it. Its own fields are columns. */
 export const Plugin: PluginResolvers = {
@@ -44,7 +44,7 @@ export const pluginMutations: MutationResolvers = {
     plugin: await changeRow('Plugin', input, context, info),
   }),
   deletePlugin: async (_root, { input }, context, info) => {
-    const { key } = await prepareChange('Plugin', input, context, info);
+    const { key } = await prepareWrite({ noun: 'Plugin', isNew: false, input }, context, info);
     await write(context, () => context.rest.deleteRow(key));
     return { deletedId: deletedId(key) };
   },
@@ -76,7 +76,7 @@ async function act(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<PluginActionSource> {
-  const { key, body } = await prepareChange('Plugin', input, context, info);
+  const { key, body } = await prepareWrite({ noun: 'Plugin', isNew: false, input }, context, info);
   const answer = await write(context, () => context.rest.actOnPlugin(key, action, body));
   const row = pluginIn(answer);
   if (row === undefined) return { key, plugin: null, body: answer };

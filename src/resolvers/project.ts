@@ -12,7 +12,7 @@ import { isObject } from '../rest/values.ts';
 import { confirmScope, fetchReferred, fetchWithin } from './by-id.ts';
 import { listConnection } from './connections.ts';
 import { organizationIn } from './organization.ts';
-import { changeRow, createRow, deletedId, prepareChange, write } from './writes.ts';
+import { changeRow, createRow, deletedId, prepareWrite, write } from './writes.ts';
 
 /** The objects that a project refers to, and those below it. Its own fields are columns. */
 export const Project: ProjectResolvers = {
@@ -64,7 +64,7 @@ export const projectMutations: MutationResolvers = {
     project: await changeRow('Project', input, context, info),
   }),
   deleteProject: async (_root, { input }, context, info) => {
-    const { key } = await prepareChange('Project', input, context, info);
+    const { key } = await prepareWrite({ noun: 'Project', isNew: false, input }, context, info);
     const row = await write(context, () => context.rest.deleteRow(key));
     const project = isObject(row) ? toRecord(key, { id: key.id, row, view: 'detail' }) : null;
     return { deletedId: deletedId(key), project };

@@ -45,7 +45,7 @@ export async function writeRow(
  * project meanwhile. For a narrowed tenant, each object that the input names is read below the project in its id, so
  * that no forged id reaches the body. `plan/mutation-plans.ts` predicts these reads.
  */
-async function prepare(
+export async function prepareWrite(
   target: WriteTarget,
   { loaders, rest, tenant }: GatewayContext,
   info: GraphQLResolveInfo,
@@ -71,16 +71,6 @@ async function show(key: Key, rest: RestApi): Promise<void> {
   }
 }
 
-/** The change of an object that an input asks for, before it is sent. */
-export function prepareChange(
-  noun: Noun,
-  input: object,
-  context: GatewayContext,
-  info: GraphQLResolveInfo,
-): Promise<CheckedWrite> {
-  return prepare({ noun, isNew: false, input }, context, info);
-}
-
 /** Makes the object that an input describes. */
 export async function createRow(
   noun: Noun,
@@ -89,7 +79,7 @@ export async function createRow(
   info: GraphQLResolveInfo,
   action?: 'create_from_template_json',
 ): Promise<RowRecord> {
-  const { key, body } = await prepare({ noun, isNew: true, input }, context, info);
+  const { key, body } = await prepareWrite({ noun, isNew: true, input }, context, info);
   return writeRow(key, context, () => context.rest.createRow(key, body, action));
 }
 
@@ -101,7 +91,7 @@ export async function changeRow(
   info: GraphQLResolveInfo,
   action?: 'move_tile',
 ): Promise<RowRecord> {
-  const { key, body } = await prepareChange(noun, input, context, info);
+  const { key, body } = await prepareWrite({ noun, isNew: false, input }, context, info);
   return writeRow(key, context, () => context.rest.changeRow(key, body, action));
 }
 
