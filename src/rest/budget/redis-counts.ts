@@ -1,18 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { type Log, LogThrottle } from '../../log.ts';
 import type { SharedRedis } from '../../redis.ts';
 import { type CountedCall, notSent } from './call-windows.ts';
 import type { LedgerCall, Want } from './ledger.ts';
-import {
-  hashOf,
-  type ScriptAnswer,
-  type ScriptDecision,
-  type ScriptWant,
-  type ScriptWave,
-  script,
-  toAnswer,
-  WaveNames,
-} from './redis-script.ts';
+import { script } from './redis-script.ts';
 import { hasShare, type LimitSettings, limitsOf } from './settings.ts';
 
 /** Settings of the counts in Redis. */
@@ -35,6 +26,20 @@ export interface CountingState {
   readonly lostCalls: number;
 }
 
+/** The numbers of a decision, as the script answers them. */
+export type ScriptDecision = readonly number[];
+
+/** The answer of the script. If the era of the wave was over, it holds only the era of Redis. */
+interface ScriptAnswer {
+  readonly era: string;
+  /** The number of calls that Redis did not have. */
+  readonly added: number;
+  readonly decisions: readonly ScriptDecision[] | undefined;
+}
+
+/** The names that one run of the script uses, with their places from 1. They hold only hashes, behind one hash tag. */
+type Names = Map<string, number>;
+
 /** The interval at which a gateway asks Redis at least, and tries it again while it does not decide, in milliseconds. */
 const beatMs = 1000;
 
@@ -53,7 +58,8 @@ const tries = 3;
  */
 export class RedisCounts {
   readonly #options: RedisCountsOptions;
-  readonly #upstream: string;
+  /** What all names begin with. Several upstreams may share one Redis. */
+  readonly #prefix: string;
   readonly #longestWindowMs: number;
   readonly #throttle = new LogThrottle();
   /** The era in which Redis has all calls of this gateway, except for the changed ones. */
@@ -68,7 +74,7 @@ export class RedisCounts {
 
   constructor(options: RedisCountsOptions) {
     this.#options = options;
-    this.#upstream = hashOf(options.upstreamUrl);
+    this.#prefix = `budget:{${hashOf(options.upstreamUrl)}}:`;
     const { redis, windows } = options;
     this.#longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
     redis.onChange(() => (redis.isUp ? void this.#beat() : this.#down()));
@@ -198,41 +204,62 @@ export class RedisCounts {
 
   async #run(era: string, counted: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer | undefined> {
     const { redis, longestCallMs } = this.#options;
-    const names = new WaveNames(this.#upstream);
+    const names: Names = new Map([[`${this.#prefix}logs`, 1]]);
     const now = performance.now();
     const calls = counted.flatMap((call) => {
       // A call in flight gets its latest possible end.
       const endsIn = call.endedAt === notSent ? false : Math.min(call.endedAt, call.beganAt + longestCallMs) - now;
-      return this.#logsOf(call, names).map((log): ScriptWave['calls'][number] => [log, call.id, endsIn]);
+      return this.#logsOf(call, names).map((log) => [log, call.id, endsIn]);
     });
-    const wave: ScriptWave = {
+    const wave = {
       ...{ era, newEra: randomUUID(), longestCallMs, keptMs: this.#longestWindowMs + longestCallMs },
       ...{ calls, wants: wants.map((want) => this.#tell(want, names)) },
     };
-    const answer = await redis.run(script, names.names, [JSON.stringify(wave)]);
+    const answer = await redis.run(script, [...names.keys()], [JSON.stringify(wave)]);
     return answer === undefined ? undefined : toAnswer(answer);
   }
 
-  #tell({ key, subject, isBackground, holds, parts }: Want, names: WaveNames): ScriptWant {
+  /** A want as the script reads it. */
+  #tell({ key, subject, isBackground, holds, parts }: Want, names: Names): object {
     return {
       holds,
       parts: parts.map(({ surface, ids }) => {
         const limits = limitsOf(this.#options, surface, subject, { isBackground });
-        return {
-          windows: (this.#options.windows[surface] ?? []).map(({ ms }) => ms),
-          logs: this.#logsOf({ key, subject, surface }, names).map((log, nth) => ({
-            key: log,
-            limits: limits[nth] ?? [],
-          })),
-          ids,
-        };
+        const windows = (this.#options.windows[surface] ?? []).map(({ ms }) => ms);
+        const logs = this.#logsOf({ key, subject, surface }, names);
+        return { windows, ids, logs: logs.map((log, nth) => ({ key: log, limits: limits[nth] })) };
       }),
     };
   }
 
-  /** The logs that count a call, in the order of `limitsOf`. */
-  #logsOf(call: Omit<LedgerCall, 'id'>, names: WaveNames): readonly number[] {
-    const { subject } = call;
-    return hasShare(this.#options, subject) ? [names.of(call), names.of(call, subject)] : [names.of(call)];
+  /** The places of the logs that count a call, in the order of `limitsOf`. */
+  #logsOf({ key, subject, surface }: Omit<LedgerCall, 'id'>, names: Names): readonly number[] {
+    const owners = hasShare(this.#options, subject) ? [key, `${key} ${subject}`] : [key];
+    return owners.map((owner) => {
+      const name = `${this.#prefix}${hashOf(owner)}:${surface}`;
+      const place = names.get(name) ?? names.size + 1;
+      names.set(name, place);
+      return place;
+    });
   }
+}
+
+/** Reads the answer of the script. */
+function toAnswer(answer: unknown): ScriptAnswer {
+  const [era, added = 0, decisions] = list(answer);
+  return {
+    era: String(era),
+    added: Number(added),
+    decisions: decisions === undefined ? undefined : list(decisions).map((one) => list(one).map(Number)),
+  };
+}
+
+function list(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new Error('expected a list from Redis');
+  return value;
+}
+
+/** The hash that stands for a text in names. */
+export function hashOf(text: string): string {
+  return hash('sha256', text, 'base64url');
 }

@@ -1,6 +1,4 @@
-import { hash } from 'node:crypto';
 import { createScript } from '../../redis.ts';
-import type { LedgerCall } from './ledger.ts';
 
 /** An upper bound of the `OPERATION_DEADLINE_MS` that any gateway can have, in milliseconds. */
 const longestOfAllMs = 660_000;
@@ -17,7 +15,17 @@ const longestOfAllMs = 660_000;
  * wave of another era than Redis's does nothing. Its gateway then adds all of its calls that Redis lacks, and sends the wave
  * again.
  *
- * The decision on wants is that of `LocalLedger`.
+ * The argument is JSON; logs are named by the places of their names, from 1:
+ *
+ * - `era`, in which Redis has all calls of the gateway, and `newEra`, the name of the next one
+ * - `longestCallMs`, and `keptMs`, the time for which names without new calls are kept
+ * - `calls` of the gateway: log, id, and the milliseconds to the end, less than 0 if it has ended, false if it was not sent
+ * - `wants`, each with `holds` and `parts`. A part has the `ids` of its calls, the milliseconds of its `windows`, and as
+ *   `logs` the place of each log with its `limits`, first that of the key, then that of the user.
+ *
+ * The answer has the era of Redis, the number of `calls` that Redis did not have, and the decision on each want, which is
+ * that of `LocalLedger`. A decision has the milliseconds until its calls may begin (0 if they have begun), the place of the
+ * part that lacks calls, and for each part, log and window the calls that count and the milliseconds until none does.
  */
 export const script = createScript(`
 local time = redis.call('TIME')
@@ -98,14 +106,13 @@ local function begin(part, log)
   for _, id in ipairs(part.ids) do redis.call('ZADD', KEYS[log.key], at(wave.longestCallMs), id) end
   for nth, count in ipairs(countsOf(part, log)) do counted[log.key][nth] = count + #part.ids end
 end
-local function stateOf(part, log)
-  local state = {}
+local function tellState(decision, part, log)
   for nth, ms in ipairs(part.windows) do
     local count = countsOf(part, log)[nth]
     local last = redis.call('ZREVRANGE', KEYS[log.key], 0, 0, 'WITHSCORES')[2]
-    state[nth] = { count, count == 0 and 0 or leavesIn(last, ms) }
+    decision[#decision + 1] = count
+    decision[#decision + 1] = count == 0 and 0 or leavesIn(last, ms)
   end
-  return state
 end
 
 local decisions = {}
@@ -118,16 +125,14 @@ for index, want in ipairs(wave.wants) do
       if nth > 1 and wait > 0 then isHeldByShare = true end
     end
   end
-  local states = {}
-  for place, part in ipairs(want.parts) do
-    states[place] = {}
+  decisions[index] = { turn, late }
+  for _, part in ipairs(want.parts) do
     for nth, log in ipairs(part.logs) do
       if turn == 0 then begin(part, log)
       elseif want.holds and not (isHeldByShare and nth == 1) then held[log.key] = (held[log.key] or 0) + #part.ids end
-      states[place][nth] = stateOf(part, log)
+      tellState(decisions[index], part, log)
     end
   end
-  decisions[index] = { turn, late, states }
 end
 
 redis.call('PEXPIRE', KEYS[1], wave.keptMs)
@@ -141,101 +146,3 @@ for key = 2, #KEYS do
 end
 return { wave.era, added, decisions }
 `);
-
-/** Calls that begin together, or not at all, as the script reads them. Names are numbered from 1. */
-export interface ScriptWant {
-  readonly holds: boolean;
-  readonly parts: readonly {
-    /** The milliseconds of each window, shortest first. */
-    readonly windows: readonly number[];
-    /** The logs that count the calls, with the limit of each window. */
-    readonly logs: readonly { readonly key: number; readonly limits: readonly number[] }[];
-    readonly ids: readonly string[];
-  }[];
-}
-
-/** The argument of the script, as JSON. */
-export interface ScriptWave {
-  /** The era in which Redis has all calls of this gateway. */
-  readonly era: string;
-  /** The name of the next era. */
-  readonly newEra: string;
-  readonly longestCallMs: number;
-  /** The time for which names without new calls are kept, in milliseconds. */
-  readonly keptMs: number;
-  /** Calls with the milliseconds to their end: less than 0 if they have ended, false if they were not sent. */
-  readonly calls: readonly (readonly [key: number, id: string, endsIn: number | false])[];
-  /** In the order in which they are decided. */
-  readonly wants: readonly ScriptWant[];
-}
-
-/** The decision of the script on one want. */
-export interface ScriptDecision {
-  /** Milliseconds until its calls may begin; 0 if they have begun. */
-  readonly turnMs: number;
-  /** The index of the part that lacks calls. */
-  readonly late: number;
-  /** For each part, log and window, the calls that count and the milliseconds until none does. */
-  readonly states: readonly (readonly (readonly (readonly number[])[])[])[];
-}
-
-/** The answer of the script. If the era of the wave was over, it holds only the era of Redis. */
-export interface ScriptAnswer {
-  readonly era: string;
-  /** The number of the wave's calls that Redis did not have. */
-  readonly added: number;
-  readonly decisions: readonly ScriptDecision[] | undefined;
-}
-
-/** Reads the answer of the script. */
-export function toAnswer(answer: unknown): ScriptAnswer {
-  const [era, added = 0, decisions] = list(answer);
-  return {
-    era: String(era),
-    added: Number(added),
-    decisions: decisions === undefined ? undefined : list(decisions).map(toDecision),
-  };
-}
-
-function toDecision(decision: unknown): ScriptDecision {
-  const [turn, late, states] = list(decision);
-  return {
-    turnMs: Number(turn),
-    late: Number(late) - 1,
-    states: list(states).map((part) => list(part).map((log) => list(log).map((window) => list(window).map(Number)))),
-  };
-}
-
-function list(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new Error('expected a list from Redis');
-  return value;
-}
-
-/** The names in Redis that one wave uses, in the order of their first use. They hold only hashes, behind one hash tag. */
-export class WaveNames {
-  readonly names: string[];
-  readonly #places = new Map<string, number>();
-  readonly #prefix: string;
-
-  /** `upstream` is part of every name, because several upstreams may share one Redis. */
-  constructor(upstream: string) {
-    this.#prefix = `budget:{${upstream}}:`;
-    this.names = [`${this.#prefix}logs`];
-  }
-
-  /** The number, from 1, of the log of a key on a surface, or of one user there. */
-  of({ key, surface }: Pick<LedgerCall, 'key' | 'surface'>, subject = ''): number {
-    const owner = subject === '' ? key : `${key} ${subject}`;
-    const name = `${this.#prefix}${hashOf(owner)}:${surface}`;
-    const known = this.#places.get(name);
-    if (known !== undefined) return known;
-    const place = this.names.push(name);
-    this.#places.set(name, place);
-    return place;
-  }
-}
-
-/** The hash that stands for a text in names. */
-export function hashOf(text: string): string {
-  return hash('sha256', text, 'base64url');
-}

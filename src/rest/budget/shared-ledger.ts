@@ -3,8 +3,7 @@ import type { Surface } from '../operation-ids.ts';
 import type { Account, Ledger, LedgerCall, Want, WantDecision } from './ledger.ts';
 import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
 import { leftIn, type Outlook, type Outlooks, strictest } from './outlook.ts';
-import { type CountingState, RedisCounts, type RedisCountsOptions } from './redis-counts.ts';
-import type { ScriptDecision } from './redis-script.ts';
+import { type CountingState, RedisCounts, type RedisCountsOptions, type ScriptDecision } from './redis-counts.ts';
 import { limitsOf } from './settings.ts';
 
 /** Settings of the ledger. */
@@ -55,7 +54,7 @@ export class SharedLedger implements Ledger {
     const [decision] = (this.#isShared(account.key) ? await this.#redis.ask([want]) : undefined) ?? [];
     if (decision === undefined) return this.#local.look(account, surfaces);
     const outlooks = this.#outlooksOf(want, decision);
-    return new Map(surfaces.map((surface, index) => [surface, strictest(outlooks[index] ?? [])]));
+    return new Map([...outlooks].map(([surface, ofLogs]) => [surface, strictest(ofLogs)]));
   }
 
   close(): void {
@@ -81,26 +80,28 @@ export class SharedLedger implements Ledger {
   }
 
   #decisionOf(want: Want, decision: ScriptDecision): WantDecision {
-    const { turnMs, late } = decision;
-    const { parts } = want;
-    if (turnMs > 0) return { kind: 'wait', turnMs, surface: parts[late]?.surface ?? 'rest' };
+    const [turnMs = 0, late = 1] = decision;
+    if (turnMs > 0) return { kind: 'wait', turnMs, surface: want.parts[late - 1]?.surface ?? 'rest' };
     this.#local.count(want);
     const outlooks = this.#outlooksOf(want, decision);
-    const left = new Map(parts.map(({ surface }, index) => [surface, leftIn(outlooks[index] ?? [])]));
-    return { kind: 'begin', left };
+    return { kind: 'begin', left: new Map([...outlooks].map(([surface, ofLogs]) => [surface, leftIn(ofLogs)])) };
   }
 
   /** The outlooks of the logs of each part. */
-  #outlooksOf({ subject, parts }: Want, { states }: ScriptDecision): readonly (readonly Outlook[])[] {
-    return parts.map(({ surface }, part) => {
-      const windows = this.#options.windows[surface] ?? [];
-      return limitsOf(this.#options, surface, subject).map((limits, log) =>
-        windows.map(({ ms }, nth) => {
-          const [counted = 0, resetsInMs = 0] = states[part]?.[log]?.[nth] ?? [];
-          const limit = limits[nth] ?? 0;
-          return { ms, limit, remaining: Math.max(0, limit - counted), resetsInMs };
-        }),
-      );
-    });
+  #outlooksOf({ subject, parts }: Want, [, , ...states]: ScriptDecision): ReadonlyMap<Surface, readonly Outlook[]> {
+    const numbers = states.values();
+    const next = (): number => numbers.next().value ?? 0;
+    return new Map(
+      parts.map(({ surface }) => {
+        const windows = this.#options.windows[surface] ?? [];
+        const logs = limitsOf(this.#options, surface, subject).map((limits) =>
+          windows.map(({ ms }, nth) => {
+            const limit = limits[nth] ?? 0;
+            return { ms, limit, remaining: Math.max(0, limit - next()), resetsInMs: next() };
+          }),
+        );
+        return [surface, logs];
+      }),
+    );
   }
 }
