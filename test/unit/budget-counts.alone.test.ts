@@ -1,0 +1,26 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { BudgetCounts } from '../../src/rest/budget/budget-counts.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+test('the least that was left of a window counts for a minute, for each surface', () => {
+  const counts = new BudgetCounts();
+  expect([...counts.left()]).toEqual([]);
+  counts.found('rest', 0.2);
+  counts.found('rest', 0.7);
+  counts.found('events', 1);
+  expect(counts.left()).toEqual(
+    new Map([
+      ['rest', 0.2],
+      ['events', 1],
+    ]),
+  );
+  vi.advanceTimersByTime(59_000);
+  counts.found('rest', 0.5);
+  expect(counts.left().get('rest')).toBe(0.2);
+  vi.advanceTimersByTime(2000);
+  expect([...counts.left()]).toEqual([]);
+  counts.found('rest', 0.5);
+  expect(counts.left().get('rest')).toBe(0.5);
+});
