@@ -29,8 +29,6 @@ export class CallWindows {
   /** In the order of their end. */
   readonly #ended: CountedCall[] = [];
   readonly #longestWindowMs: number;
-  /** The number of ended calls that had left every window when the windows were last looked at. */
-  #past = 0;
 
   /** A call without an answer for `longestCallMs` milliseconds counts as ended then. */
   constructor(windows: readonly BudgetWindow[], longestCallMs: number) {
@@ -40,8 +38,8 @@ export class CallWindows {
   }
 
   /** The calls that count in the longest window; those in flight come last. */
-  get calls(): readonly CountedCall[] {
-    return [...this.#ended.slice(this.#past), ...this.#inFlight.values()];
+  calls(now: number): readonly CountedCall[] {
+    return [...this.#ended.slice(this.#indexAfter(now - this.#longestWindowMs)), ...this.#inFlight.values()];
   }
 
   /** Counts a call that begins. */
@@ -111,10 +109,8 @@ export class CallWindows {
       if (end > now) break;
       this.end(id, end);
     }
-    this.#past = this.#indexAfter(now - this.#longestWindowMs);
-    if (this.#past < dropped) return;
-    this.#ended.splice(0, this.#past);
-    this.#past = 0;
+    const past = this.#indexAfter(now - this.#longestWindowMs);
+    if (past >= dropped) this.#ended.splice(0, past);
   }
 
   /** Adds an ended call in order. It nearly always goes to the end; one without an answer may have ended before others. */
@@ -123,7 +119,6 @@ export class CallWindows {
     while (at > 0 && (this.#ended[at - 1]?.endedAt ?? 0) > call.endedAt) at -= 1;
     if (at === this.#ended.length) this.#ended.push(call);
     else this.#ended.splice(at, 0, call);
-    if (at < this.#past) this.#past += 1;
   }
 
   /** The index of the first call that ended after a time. */

@@ -129,7 +129,7 @@ export class LocalLedger implements Ledger {
   #logsOf({ key, subject, surface }: Omit<LedgerCall, 'id'>): readonly CallWindows[] {
     const logs = this.#keyLogsOf(key);
     const all = logs.of(surface);
-    return hasShare(this.#options, subject) ? [all, logs.ofSubject(surface, subject)] : [all];
+    return hasShare(this.#options, subject) ? [all, logs.of(surface, subject)] : [all];
   }
 
   #keyLogsOf(key: string): KeyLogs {
@@ -154,32 +154,27 @@ function hold(
 /** The logs of one key: of all of its calls on each surface, and of each user who has a share. */
 class KeyLogs {
   readonly #options: LocalLedgerOptions;
-  readonly #bySurface = new Map<Surface, CallWindows>();
-  readonly #bySubject = new RecentMap<string, CallWindows>({ entries: mostSubjects });
+  readonly #ofKey = new Map<string, CallWindows>();
+  readonly #ofSubjects = new RecentMap<string, CallWindows>({ entries: mostSubjects });
 
   constructor(options: LocalLedgerOptions) {
     this.#options = options;
   }
 
-  of(surface: Surface): CallWindows {
-    const log = this.#bySurface.get(surface) ?? this.#create(surface);
-    this.#bySurface.set(surface, log);
-    return log;
-  }
-
-  ofSubject(surface: Surface, subject: string): CallWindows {
+  /** The log of a surface, or of one subject there. */
+  of(surface: Surface, subject = ''): CallWindows {
+    const logs = subject === '' ? this.#ofKey : this.#ofSubjects;
     const name = `${surface} ${subject}`;
-    const log = this.#bySubject.get(name) ?? this.#create(surface);
-    this.#bySubject.set(name, log);
+    const known = logs.get(name);
+    if (known !== undefined) return known;
+    const log = new CallWindows(this.#options.windows[surface] ?? [], this.#options.longestCallMs);
+    logs.set(name, log);
     return log;
   }
 
   /** Every call that counts. */
   calls(): readonly CountedCall[] {
-    return [...this.#bySurface.values()].flatMap((log) => log.calls);
-  }
-
-  #create(surface: Surface): CallWindows {
-    return new CallWindows(this.#options.windows[surface] ?? [], this.#options.longestCallMs);
+    const now = performance.now();
+    return [...this.#ofKey.values()].flatMap((log) => log.calls(now));
   }
 }
