@@ -65,7 +65,7 @@ export class RedisCounts {
   /** The era in which Redis has all calls of this gateway, except for the changed ones. */
   #era = '';
   /** Calls that have begun or ended, or were not sent after all, since Redis was told. */
-  readonly #changed = new Set<CountedCall>();
+  #changed = new Set<CountedCall>();
   #sending: Promise<boolean> | undefined;
   #isUp = false;
   #isClosed = false;
@@ -114,8 +114,8 @@ export class RedisCounts {
     this.#changed.clear();
     const decisions = await this.#try(changed, wants);
     if (decisions !== undefined) return decisions;
-    // Redis may have received them; sending them twice changes nothing.
-    for (const call of changed) this.#changed.add(call);
+    // Redis may have received them; sending them twice changes nothing. A later change of a call comes later.
+    this.#changed = new Set([...changed, ...this.#changed]);
     this.#down();
     return undefined;
   }
