@@ -27,8 +27,9 @@ import { createRunOperation, type OperationsOptions, type RunOperation } from '.
 import { Results } from './operation/results.ts';
 import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
+import { BudgetScheduler } from './rest/budget/budget-scheduler.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
-import { createCallBudget, createLedger } from './rest/budget/create-budget.ts';
+import { createLedger } from './rest/budget/create-ledger.ts';
 import { type CacheOptions, sharedIn } from './rest/cache/answer-cache.ts';
 import { reuseOf } from './rest/cache/cache-control.ts';
 import { createPurge, type Purge } from './rest/cache/purge.ts';
@@ -317,7 +318,7 @@ function callBudgetOf(options: Options, redis: SharedRedis | undefined): CallBud
   } = options;
   if (callBudget !== undefined || settings === undefined) return callBudget;
   const ledger = createLedger({ settings, operationDeadlineMs, upstreamUrl, redis, log });
-  return createCallBudget(settings, maxInFlight, ledger);
+  return new BudgetScheduler({ ...settings, maxInFlight, ledger });
 }
 
 /**

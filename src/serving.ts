@@ -18,7 +18,8 @@ import { checkRoleDocuments } from './operation/persisted/role-documents.ts';
 import { createMemoryStore } from './operation/persisted/store.ts';
 import { connectRedis } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
-import { createCallBudget, createLedger } from './rest/budget/create-budget.ts';
+import { BudgetScheduler } from './rest/budget/budget-scheduler.ts';
+import { createLedger } from './rest/budget/create-ledger.ts';
 import { createAdminEndpoint, followAdminToken } from './server/admin.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, isProduction } from './settings/config.ts';
@@ -215,13 +216,13 @@ function metricsOver(metrics: Metrics, link: PrimaryLink): Metrics {
 /** The collaborators that a worker shares with the other workers; none without a primary. */
 function sharedOver(
   link: PrimaryLink | undefined,
-  { persisted, budget, maxUpstreamInFlight }: Config,
+  { persisted, budget, maxUpstreamInFlight: maxInFlight }: Config,
   remote: RemoteManifests | undefined,
 ): Pick<GatewayOptions, 'persisted' | 'epochs' | 'callBudget'> {
   return {
     persisted: { ...persisted, remote, sharedStore: link?.store },
     epochs: link?.epochs,
-    callBudget: link && budget && createCallBudget(budget, maxUpstreamInFlight, link.ledger),
+    callBudget: link && budget && new BudgetScheduler({ ...budget, maxInFlight, ledger: link.ledger }),
   };
 }
 

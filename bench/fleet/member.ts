@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import { SharedRedis } from '../../src/redis.ts';
-import { createCallBudget, createLedger } from '../../src/rest/budget/create-budget.ts';
+import { BudgetScheduler } from '../../src/rest/budget/budget-scheduler.ts';
+import { createLedger } from '../../src/rest/budget/create-ledger.ts';
 import { RedisAnswers } from '../../src/rest/cache/redis-answers.ts';
 import { RedisEpochs } from '../../src/rest/cache/redis-epochs.ts';
 import type { Caller } from '../../src/rest/caller.ts';
@@ -80,7 +81,7 @@ export class Member implements AsyncDisposable {
       {
         ...{ url, connections: 64, maxInFlight: 64, log, eventLoop: new EventLoopYield() },
         bodyRoomLimits: bodyRoomLimitsFor(2 ** 20),
-        callBudget: createCallBudget(settings, 64, ledger),
+        callBudget: new BudgetScheduler({ ...settings, maxInFlight: 64, ledger }),
       },
       {
         ttls: { projects: size.fresh, dashboards: size.fresh },

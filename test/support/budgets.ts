@@ -1,5 +1,6 @@
+import { BudgetScheduler } from '../../src/rest/budget/budget-scheduler.ts';
 import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
-import { createCallBudget, createLedger } from '../../src/rest/budget/create-budget.ts';
+import { createLedger } from '../../src/rest/budget/create-ledger.ts';
 import type { BudgetSettings, BudgetWindows } from '../../src/rest/budget/settings.ts';
 import type { Surface } from '../../src/rest/operation-ids.ts';
 
@@ -23,5 +24,5 @@ export function budgetOf(
 /** A budget that this process counts, for operations of five seconds and ten calls in flight. */
 export function localBudget(settings: BudgetSettings): CallBudget {
   const ledger = createLedger({ settings, operationDeadlineMs: 5000, upstreamUrl: 'http://upstream.test' });
-  return createCallBudget(settings, 10, ledger);
+  return new BudgetScheduler({ ...settings, maxInFlight: 10, ledger });
 }

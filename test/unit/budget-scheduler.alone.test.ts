@@ -16,9 +16,9 @@ class TestScheduler {
   readonly failed: string[] = [];
   readonly scheduler: BudgetScheduler;
 
-  constructor(settings: BudgetSettings, mostWaiting = 100) {
+  constructor(settings: BudgetSettings, maxInFlight = 25) {
     const ledger = new LocalLedger({ ...settings, longestCallMs: 10_000, gateways: 1 });
-    this.scheduler = new BudgetScheduler({ ...settings, ledger, mostWaiting });
+    this.scheduler = new BudgetScheduler({ ...settings, ledger, maxInFlight });
   }
 
   claim(name: string, demand: Partial<Demand> = {}, operation: object = {}): Claim {
@@ -167,7 +167,7 @@ test('an operation that waits for the share of its user keeps no other user wait
 });
 
 test('more calls than may wait are refused, and of one caller more than half of them', async () => {
-  const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }), 4);
+  const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }), 1);
   await scheduler.prove();
   for (const name of ['a1', 'a2', 'a3']) scheduler.claim(name, { queueKey: 'a' });
   for (const name of ['b1', 'b2']) scheduler.claim(name, { queueKey: 'b' });
@@ -177,7 +177,7 @@ test('more calls than may wait are refused, and of one caller more than half of 
 });
 
 test('of one user of a tenant no more calls wait than a quarter', async () => {
-  const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }), 8);
+  const scheduler = new TestScheduler(budgetOf({ rest: '1/1' }), 2);
   await scheduler.prove();
   for (const name of ['a1', 'a2', 'a3']) scheduler.claim(name, { subject: 'ada' });
   scheduler.claim('b1', { subject: 'bob' });

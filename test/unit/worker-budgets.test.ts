@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import type { PrimaryFunctions, WorkerFunctions } from '../../src/cluster/messages.ts';
 import { RemoteLedger } from '../../src/cluster/remote-ledger.ts';
 import { type ArgumentOf, Channel } from '../../src/cluster/rpc.ts';
+import { BudgetScheduler } from '../../src/rest/budget/budget-scheduler.ts';
 import type { CallBudget, Claim, Demand, Permit } from '../../src/rest/budget/call-budget.ts';
-import { createCallBudget, createLedger } from '../../src/rest/budget/create-budget.ts';
+import { createLedger } from '../../src/rest/budget/create-ledger.ts';
 import type { Ledger } from '../../src/rest/budget/ledger.ts';
 import { budgetOf } from '../support/budgets.ts';
 
@@ -29,7 +30,7 @@ class Worker {
       dropCall: (call: Told<'dropCall'>) => ledger.drop(call),
       look: ({ account, surfaces }: Told<'look'>) => ledger.look(account, surfaces),
     });
-    this.budget = createCallBudget(settings, 10, new RemoteLedger(primary));
+    this.budget = new BudgetScheduler({ ...settings, maxInFlight: 10, ledger: new RemoteLedger(primary) });
   }
 
   claim(operation: object = {}): Claim {

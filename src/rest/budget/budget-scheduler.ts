@@ -11,9 +11,12 @@ import { type BudgetSettings, limitsOf } from './settings.ts';
 /** Settings of the scheduler. */
 export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scope' | 'share' | 'agentShare'> {
   readonly ledger: Ledger;
-  /** Most calls that wait, of all keys together. */
-  readonly mostWaiting: number;
+  /** Most calls in flight. */
+  readonly maxInFlight: number;
 }
+
+/** The calls that may wait, of all keys together, for each call that may be in flight. */
+const queueFactor = 4;
 
 /** The least time that a call must be able to wait, in milliseconds. With less, its deadline would pass first. */
 const leastMs = 60;
@@ -91,7 +94,7 @@ export class BudgetScheduler implements CallBudget {
   claim(demand: Demand, operation: object): Claim {
     const { surface, queueKey: caller, subject: user } = demand;
     const queue = this.#queueOf(this.#keyOf(demand.key));
-    if (queue.calls.isFull(this.#options.mostWaiting, { caller, user }, this.#waiting)) {
+    if (queue.calls.isFull(this.#options.maxInFlight * queueFactor, { caller, user }, this.#waiting)) {
       this.#forgetIdle(queue);
       return { permit: Promise.reject(new Refusal('OVERLOADED', 1)), leave: () => undefined };
     }

@@ -1,7 +1,5 @@
 import type { Log } from '../../log.ts';
 import type { SharedRedis } from '../../redis.ts';
-import { BudgetScheduler } from './budget-scheduler.ts';
-import type { CallBudget } from './call-budget.ts';
 import type { Ledger } from './ledger.ts';
 import { LocalLedger } from './local-ledger.ts';
 import type { BudgetSettings } from './settings.ts';
@@ -28,18 +26,10 @@ const joinedMs = 1000;
 /** The time allowed for messages between processes, in milliseconds. */
 const toleranceMs = 500;
 
-/** The calls that may wait for each call that may be in flight. */
-const queueFactor = 4;
-
 /** Makes the ledger of calls. This process counts them by itself, or all gateways count them together in Redis. */
 export function createLedger(options: LedgerOptions): Ledger {
   const { settings, operationDeadlineMs, upstreamUrl, redis, log = () => undefined } = options;
   const longestCallMs = operationDeadlineMs + joinedMs + toleranceMs;
   if (redis === undefined) return new LocalLedger({ ...settings, longestCallMs, gateways: 1 });
   return new SharedLedger({ ...settings, longestCallMs, gateways: settings.replicas, redis, upstreamUrl, log });
-}
-
-/** Makes the budget of the calls of this process, of which at most `maxInFlight` are in flight. */
-export function createCallBudget(settings: BudgetSettings, maxInFlight: number, ledger: Ledger): CallBudget {
-  return new BudgetScheduler({ ...settings, ledger, mostWaiting: maxInFlight * queueFactor });
 }
