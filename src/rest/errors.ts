@@ -1,5 +1,10 @@
 import type { Surface } from './operation-ids.ts';
-import type { Rejection } from './rejections.ts';
+
+/** The upstream's complaint about a field of a request body, by its REST name; null if it names no field. */
+export interface Rejection {
+  readonly field: string | null;
+  readonly message: string;
+}
 
 /** The parts of an upstream's error that may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
 export interface UpstreamErrorDetails {

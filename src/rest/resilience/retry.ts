@@ -33,8 +33,8 @@ const free: Repeat = { kind: 'free', delayMs: 0, pauseMs: 0 };
  * The way in which a read that failed with `error` may be repeated; undefined if it may not be. `mayBeStale` is true if
  * the read was sent on a connection that was kept open.
  */
-export function repeatOf(error: unknown, mayBeStale: boolean, random = Math.random): Repeat | undefined {
-  const delayMs = retryPolicy.delayMs + random() * retryPolicy.spreadMs;
+export function repeatOf(error: unknown, mayBeStale: boolean): Repeat | undefined {
+  const delayMs = retryPolicy.delayMs + Math.random() * retryPolicy.spreadMs;
   if (error instanceof TransportError) {
     if (error.fault === 'stale-socket') return mayBeStale ? free : { kind: 'paid', delayMs: 0, pauseMs: 0 };
     return error.fault === 'network' ? { kind: 'paid', delayMs, pauseMs: 0 } : undefined;
