@@ -39,15 +39,18 @@ export type OnEnd = (status: number | undefined) => void;
 
 /** The REST calls of one operation: their limit, their number, and the calls themselves if the operation is traced. */
 export class OperationCalls {
+  /** The number of calls that were sent, retries included. */
+  made = 0;
+  /** The cached reads whose answers were stale. */
+  stale = 0;
+  /** The time until which all answers that it was given stay fresh. Answers of nouns that are not kept do not limit it. */
+  freshUntil = Number.POSITIVE_INFINITY;
   readonly #maximum: number;
   readonly #isTraced: boolean;
   readonly #calls: MadeCall[] = [];
   #surfaces: Set<Surface> | undefined;
   #reserved = 0;
-  #made = 0;
   #sources: AnswerSource[] | undefined;
-  #stale = 0;
-  #freshUntil = Number.POSITIVE_INFINITY;
   /** The latest wave with a call that has ended. */
   #ended = 0;
   #isAnswered = false;
@@ -62,14 +65,9 @@ export class OperationCalls {
     return new OperationCalls(this.#maximum, this.#isTraced);
   }
 
-  /** The number of calls that were sent, retries included. */
-  get made(): number {
-    return this.#made;
-  }
-
   /** True as long as the gateway may refuse the whole operation: no call and no part of the answer was sent. */
   get mayBeRefused(): boolean {
-    return this.#made === 0 && !this.#isAnswered;
+    return this.made === 0 && !this.#isAnswered;
   }
 
   /** Notes that a part of the answer is sent. */
@@ -82,22 +80,10 @@ export class OperationCalls {
     return this.#sources?.length ?? 0;
   }
 
-  /** The cached reads whose answers were stale. */
-  get stale(): number {
-    return this.#stale;
-  }
-
   /** Facts about the kept answers that it was given. Empty if one of them was stale, or if it wanted to make a call. */
   get sources(): readonly AnswerSource[] {
-    const isAll = this.#stale === 0 && this.#surfaces === undefined;
+    const isAll = this.stale === 0 && this.#surfaces === undefined;
     return isAll ? (this.#sources ?? noSources) : noSources;
-  }
-
-  /**
-   * The time until which all answers that it was given stay fresh. Answers of nouns that are not kept do not limit it.
-   */
-  get freshUntil(): number {
-    return this.#freshUntil;
   }
 
   /** The surfaces of the calls that it wanted to make, even if they were shared or refused. */
@@ -125,13 +111,13 @@ export class OperationCalls {
 
   /** Notes a call that is sent; `failure` is the error of the previous attempt, if there was one. */
   begin(method: string, path: string, failure?: unknown): OnEnd {
-    this.#made += 1;
+    this.made += 1;
     return this.#isTraced ? this.#trace(method, path, false, failure) : ignored;
   }
 
   /** Takes back a call that was given up before a connection took it. */
   withdraw(): void {
-    this.#made -= 1;
+    this.made -= 1;
   }
 
   /** Notes a call in flight that the operation joins. */
@@ -141,14 +127,14 @@ export class OperationCalls {
 
   /** Notes that the answer to a call stays fresh until a time at least, whichever operation makes the call. */
   limitFreshness(freshUntil: number): void {
-    if (freshUntil < this.#freshUntil) this.#freshUntil = freshUntil;
+    if (freshUntil < this.freshUntil) this.freshUntil = freshUntil;
   }
 
   /** Notes a read that the cache answers. */
   reuse(path: string, source: AnswerSource, cache: 'hit' | 'stale'): void {
     this.#sources ??= [];
     this.#sources.push(source);
-    if (cache === 'stale') this.#stale += 1;
+    if (cache === 'stale') this.stale += 1;
     this.limitFreshness(source.freshUntil);
     if (!this.#isTraced) return;
     const wave = this.#ended + 1;

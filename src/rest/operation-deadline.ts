@@ -67,8 +67,6 @@ export class OperationDeadline {
 
   /** Ends the operation: each listener that is not settled is called once, later calls fail at once. */
   end(reason: EndReason): void {
-    clearTimeout(this.#timer);
-    if (this.#ended !== undefined) return;
     this.fail(errorOf(reason));
   }
 

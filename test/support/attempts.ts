@@ -26,7 +26,6 @@ export function attemptOf(
     request: { operation, isWrite },
     endsAt,
     isBackground: false,
-    isGivenUp: false,
     mayBeStale: false,
     isUrgent,
     hasSlot: false,

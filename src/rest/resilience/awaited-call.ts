@@ -15,26 +15,18 @@ export interface AwaitingOperation {
 
 /** The side of a call that operations see: they join it as waiters, and leave when they end. */
 export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
-  #endsAt = Number.NEGATIVE_INFINITY;
-  #isBackground = true;
-
   /** The latest deadline of its waiters, on the clock of `performance.now()`. It grows as others join. */
-  get endsAt(): number {
-    return this.#endsAt;
-  }
-
+  endsAt = Number.NEGATIVE_INFINITY;
   /** True if no client has ever waited for it. It then leaves calls of the budget that clients may need. */
-  get isBackground(): boolean {
-    return this.#isBackground;
-  }
+  isBackground = true;
 
   /**
    * Adds an operation as a waiter; `isBackground` is true if no client waits for the operation. Rejects with an
    * UpstreamError, or with the deadline's error if the operation ends first.
    */
   join({ deadline, calls, isBackground = false }: AwaitingOperation): Promise<T> {
-    this.#isBackground &&= isBackground;
-    if (deadline.endsAt > this.#endsAt) this.#endsAt = deadline.endsAt;
+    this.isBackground &&= isBackground;
+    if (deadline.endsAt > this.endsAt) this.endsAt = deadline.endsAt;
     return new Promise((resolve, reject) => {
       const waiter = new Waiter(this, deadline, calls, resolve, reject);
       this.add(waiter);

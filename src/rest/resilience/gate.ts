@@ -46,8 +46,6 @@ export interface Attempt {
   readonly endsAt: number;
   /** True if no client waits for it. It then leaves calls of the budget that clients may need. */
   readonly isBackground: boolean;
-  /** True once all waiters have left. */
-  readonly isGivenUp: boolean;
   /**
    * True if it may use a connection that was kept open. The upstream may be closing such a connection. A read is then
    * repeated for free on a new one, but nothing would show whether a write was processed.
