@@ -73,7 +73,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
       json,
     ],
     settings: /^INCREMENTAL$/,
-    load: async () => (await import('./schema-diff.ts')).schemaDiff,
+    load: async () => (await import('./schema.ts')).schemaDiff,
   },
   drift: {
     about: 'Prints the differences between the upstream and the OpenAPI document. It reads each GET operation once.',

@@ -2,20 +2,114 @@ import {
   BreakingChangeType,
   DangerousChangeType,
   findSchemaChanges,
+  GraphQLError,
   type GraphQLSchema,
   isInterfaceType,
   isRequiredArgument,
   isRequiredInputField,
+  parse,
   resolveSchemaCoordinate,
   type SchemaChange,
+  validate,
 } from 'graphql';
-import { omission, overlap, placement, repetition } from './schema-uses.ts';
+import { ConfigError } from '../settings/settings.ts';
+import { lineOf } from './documents.ts';
+import { clientsHit, type HitClient, type RecordedUsage } from './recorded-usage.ts';
+import { omission, type Uses, usesIn } from './schema-uses.ts';
 
 /** The severity of a change: requests may fail, clients may get unexpected answers, or neither. */
 export type Severity = 'breaking' | 'dangerous' | 'safe';
 
+/** A client's document that is checked against the new schema. */
+export interface Client {
+  readonly file: string;
+  /** The name in the file, for documents whose operations have no names. */
+  readonly name: string;
+  readonly id: string;
+  readonly text: string;
+}
+
+/** The changes between two schemas, and their effects on documents. */
+export interface Findings {
+  readonly changes: readonly Judged[];
+  /** Documents that no longer fit the schema although no change explains it, with one line for each error. */
+  readonly invalid: readonly { readonly document: string; readonly errors: readonly string[] }[];
+  /** The number of documents that were given; undefined if the option was not used. */
+  readonly documents: number | undefined;
+}
+
+/** A change, and the documents that it breaks. */
+export interface Judged extends Omit<Change, 'broken'> {
+  readonly usedBy: readonly string[];
+  /**
+   * Clients that have used what the change breaks. Undefined if no usage was given, or if the change breaks nothing.
+   */
+  readonly clients?: readonly HitClient[];
+}
+
+/** Finds the effects of the changes. Throws a ConfigError for a document that cannot be parsed. */
+export function findingsOf(
+  before: GraphQLSchema,
+  after: GraphQLSchema,
+  clients: readonly Client[] | undefined,
+  usage?: RecordedUsage,
+): Findings {
+  const evidence = (clients ?? []).map((client) => evidenceOf(client, before, after));
+  const changes = changesBetween(before, after).map(({ broken, ...change }) => {
+    const users = evidence.filter(({ uses }) => broken.some((use) => uses.has(use)));
+    const usedBy = users.map(({ document }) => document);
+    if (usage === undefined || change.severity !== 'breaking') return { ...change, usedBy };
+    return { ...change, usedBy, clients: clientsHit(usage, broken, users) };
+  });
+  const explained = new Set(changes.flatMap(({ usedBy }) => usedBy));
+  const invalid = evidence
+    .filter(({ document, errors }) => errors.length > 0 && !explained.has(document))
+    .map(({ document, errors }) => ({ document, errors }));
+  return { changes, invalid, documents: clients?.length };
+}
+
+/** True if a document is broken. If no documents were given, true if any change is breaking. */
+export function isBroken({ changes, invalid, documents }: Findings): boolean {
+  const breaking = changes.filter(({ severity }) => severity === 'breaking');
+  return invalid.length > 0 || breaking.some(({ usedBy }) => documents === undefined || usedBy.length > 0);
+}
+
+/** The facts about one document that show the effects of changes. */
+interface Evidence {
+  readonly document: string;
+  readonly id: string;
+  /** The names of its operations. */
+  readonly operations: readonly string[];
+  readonly uses: Uses;
+  /** Its errors that only the new schema causes. */
+  readonly errors: readonly string[];
+}
+
+function evidenceOf({ file, name, id, text }: Client, before: GraphQLSchema, after: GraphQLSchema): Evidence {
+  const document = parseOf(file, text);
+  const operations = document.definitions.filter((one) => one.kind === 'OperationDefinition');
+  const names = operations.flatMap((one) => one.name?.value ?? []);
+  // A change does not cause errors that the old schema gives too: a fragment of the document may be in another file.
+  const wasValid = validate(before, document).length === 0;
+  return {
+    document: `${file}: ${names.length === 0 ? name : names.join(', ')}`,
+    id,
+    operations: names,
+    uses: usesIn(before, document),
+    errors: wasValid ? validate(after, document).map(lineOf) : [],
+  };
+}
+
+function parseOf(file: string, text: string): ReturnType<typeof parse> {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw error instanceof GraphQLError ? new ConfigError(`${file}: ${lineOf(error)}`) : error;
+  }
+}
+
 /** A difference between two schemas. */
-export interface Change {
+interface Change {
   readonly severity: Severity;
   readonly type: SchemaChange['type'];
   readonly description: string;
@@ -24,7 +118,7 @@ export interface Change {
 }
 
 /** The changes from one schema to another, as graphql reports them. */
-export function changesBetween(before: GraphQLSchema, after: GraphQLSchema): readonly Change[] {
+function changesBetween(before: GraphQLSchema, after: GraphQLSchema): readonly Change[] {
   return findSchemaChanges(before, after).map(({ type, description }) => {
     const subjects = subjectsOf(type, description);
     const demands = subjects.flatMap((subject) => demandsOf(before, after, subject));
@@ -40,30 +134,17 @@ function severityOf(type: SchemaChange['type']): Severity {
   return type in DangerousChangeType ? 'dangerous' : 'safe';
 }
 
-/** The uses that a breaking change of these subjects breaks. */
-function usesOf(before: GraphQLSchema, type: SchemaChange['type'], subjects: readonly string[]): readonly string[] {
-  const [first = '', second = ''] = subjects;
-  return brokenUses[type]?.(first, second, before) ?? [first];
+/**
+ * The uses that a breaking change of these subjects breaks. Validation finds what other changes break, such as a fragment
+ * on a type that a union has lost.
+ */
+function usesOf(before: GraphQLSchema, type: SchemaChange['type'], [first, second = '']: readonly string[]): string[] {
+  if (type === 'IMPLEMENTED_INTERFACE_REMOVED') return fieldsOf(before, second);
+  return first === undefined || type.endsWith('DEFAULT_VALUE_CHANGE') ? [] : [first];
 }
 
-/** The uses that a change breaks, for types of changes that break more than uses of their first subject. */
-const brokenUses: Readonly<
-  Partial<Record<SchemaChange['type'], (first: string, second: string, before: GraphQLSchema) => readonly string[]>>
-> = {
-  TYPE_REMOVED_FROM_UNION: (type, union) => [overlap(type, union)],
-  IMPLEMENTED_INTERFACE_REMOVED: (type, implemented, before) => [
-    overlap(type, implemented),
-    overlap(implemented, type),
-    ...fieldsOf(before, implemented),
-  ],
-  ARG_DEFAULT_VALUE_CHANGE: () => [],
-  INPUT_FIELD_DEFAULT_VALUE_CHANGE: () => [],
-  DIRECTIVE_REPEATABLE_REMOVED: (directive) => [repetition(directive)],
-  DIRECTIVE_LOCATION_REMOVED: (location, directive) => [placement(directive, location)],
-};
-
 /** The fields of an interface; none for other types. A selection on an interface applies to all types that implement it. */
-function fieldsOf(schema: GraphQLSchema, name: string): readonly string[] {
+function fieldsOf(schema: GraphQLSchema, name: string): string[] {
   const type = schema.getType(name);
   return isInterfaceType(type) ? Object.values(type.getFields()).map(String) : [];
 }
@@ -85,11 +166,10 @@ function isRequired(schema: GraphQLSchema, coordinate: string): boolean {
   return found?.kind === 'InputField' && isRequiredInputField(found.inputField);
 }
 
-/** Patterns of graphql's descriptions of breaking and dangerous changes. Each group is a name or a coordinate. */
+/** Patterns of graphql's descriptions of changes whose uses are looked for. Each group is a name or a coordinate. */
 const descriptions: Readonly<Partial<Record<SchemaChange['type'], RegExp>>> = {
   TYPE_REMOVED: /^(?:Standard scalar )?(\S+) was removed/,
   TYPE_CHANGED_KIND: /^(\S+) changed from /,
-  TYPE_REMOVED_FROM_UNION: /^(\S+) was removed from union type (\S+)\.$/,
   VALUE_REMOVED_FROM_ENUM: /^Enum value (\S+) was removed/,
   REQUIRED_INPUT_FIELD_ADDED: /^A required field (\S+) was added/,
   IMPLEMENTED_INTERFACE_REMOVED: /^(\S+) no longer implements interface (\S+)\.$/,
@@ -101,8 +181,6 @@ const descriptions: Readonly<Partial<Record<SchemaChange['type'], RegExp>>> = {
   DIRECTIVE_REMOVED: /^Directive (\S+) was removed/,
   DIRECTIVE_ARG_REMOVED: /^Argument (\S+) was removed/,
   REQUIRED_DIRECTIVE_ARG_ADDED: /^A required argument (\S+) was added/,
-  DIRECTIVE_REPEATABLE_REMOVED: /^Repeatable flag was removed from (\S+)\.$/,
-  DIRECTIVE_LOCATION_REMOVED: /^(\S+) was removed from (\S+)\.$/,
   ARG_DEFAULT_VALUE_CHANGE: /^(\S+) (?:defaultValue was removed|has changed defaultValue )/,
   INPUT_FIELD_DEFAULT_VALUE_CHANGE: /^(\S+) (?:defaultValue was removed|has changed defaultValue )/,
 };

@@ -1,7 +1,5 @@
 import {
   type ArgumentNode,
-  type ASTNode,
-  type DirectiveNode,
   type DocumentNode,
   type FieldNode,
   type GraphQLArgument,
@@ -20,25 +18,10 @@ import {
 } from 'graphql';
 
 /**
- * The parts of a schema that a document uses. Types have their names, members their schema coordinates, and other parts
- * the texts of the functions below. https://spec.graphql.org/September2025/#sec-Schema-Coordinates
+ * The parts of a schema that a document uses: the names of types, the coordinates of members, and omissions.
+ * https://spec.graphql.org/September2025/#sec-Schema-Coordinates
  */
 export type Uses = ReadonlySet<string>;
-
-/** The use of a fragment on one type within a selection on another. */
-export function overlap(type: string, within: string): string {
-  return `${type} in ${within}`;
-}
-
-/** The use of a directive, such as `@skip`, at a location, such as `FIELD`. */
-export function placement(directive: string, location: string): string {
-  return `${directive} on ${location}`;
-}
-
-/** The use of a directive, such as `@skip`, more than once at one place. */
-export function repetition(directive: string): string {
-  return `${directive} again`;
-}
 
 /** The omission of an argument or an input field that could have been given. */
 export function omission(coordinate: string): string {
@@ -49,10 +32,9 @@ export function omission(coordinate: string): string {
  * The parts of a schema that a document uses in all of its operations and fragments. A variable uses everything that its
  * type can hold, because a client may send any value. Names that the schema does not have are left out.
  */
-export function usesOf(schema: GraphQLSchema, document: DocumentNode): Uses {
+export function usesIn(schema: GraphQLSchema, document: DocumentNode): Uses {
   const uses = new Set<string>();
   const info = new TypeInfo(schema);
-  const conditions = conditionsOf(document);
   const add = (...more: readonly string[]): void => more.forEach((use) => uses.add(use));
   visit(
     document,
@@ -66,20 +48,11 @@ export function usesOf(schema: GraphQLSchema, document: DocumentNode): Uses {
         const type = info.getInputType();
         if (type) addValueUses(getNamedType(type), add);
       },
-      InlineFragment: ({ typeCondition }) => add(...conditionUses(info, typeCondition?.name.value)),
-      FragmentSpread: ({ name }) => add(...conditionUses(info, conditions.get(name.value))),
-      FragmentDefinition: ({ typeCondition }) => add(typeCondition.name.value),
-      Directive: (node, _key, siblings, _path, ancestors) =>
-        add(...directiveUses(node, siblings, ancestors), ...omitted(info.getDirective()?.args, node.arguments)),
+      NamedType: ({ name }) => add(name.value),
+      Directive: ({ name }) => add(`@${name.value}`),
     }),
   );
   return uses;
-}
-
-/** The type of each fragment by the fragment's name. */
-function conditionsOf({ definitions }: DocumentNode): ReadonlyMap<string, string> {
-  const fragments = definitions.filter((one) => one.kind === 'FragmentDefinition');
-  return new Map(fragments.map(({ name, typeCondition }) => [name.value, typeCondition.name.value]));
 }
 
 function fieldUses(info: TypeInfo, node: FieldNode): readonly string[] {
@@ -132,39 +105,4 @@ function addValueUses(type: GraphQLNamedInputType, add: (use: string) => unknown
     add(omission(String(field)));
     addValueUses(getNamedType(field.type), add, known);
   }
-}
-
-function conditionUses(info: TypeInfo, condition: string | undefined): readonly string[] {
-  const parent = info.getParentType();
-  if (condition === undefined) return [];
-  return parent ? [condition, overlap(condition, parent.name)] : [condition];
-}
-
-function directiveUses(
-  { name: { value: name }, arguments: given = [] }: DirectiveNode,
-  siblings: Parent,
-  ancestors: readonly Parent[],
-): readonly string[] {
-  const directive = `@${name}`;
-  const equal = isList(siblings) ? siblings.filter((one) => one.kind === 'Directive' && one.name.value === name) : [];
-  const owner = ancestors.at(-1);
-  return [
-    directive,
-    ...given.map((argument) => `${directive}(${argument.name.value}:)`),
-    ...(owner === undefined || isList(owner) ? [] : [placement(directive, locationOf(owner))]),
-    ...(equal.length > 1 ? [repetition(directive)] : []),
-  ];
-}
-
-/** The parent of a node: another node, or a list of nodes. */
-type Parent = ASTNode | readonly ASTNode[] | undefined;
-
-function isList(parent: Parent): parent is readonly ASTNode[] {
-  return Array.isArray(parent);
-}
-
-/** The location of directives on a node: `QUERY`, or `FRAGMENT_SPREAD` of a node of the kind `FragmentSpread`. */
-function locationOf(owner: ASTNode): string {
-  if (owner.kind === 'OperationDefinition') return owner.operation.toUpperCase();
-  return owner.kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { schema } from '../../src/commands/schema.ts';
+import { schemaDiff } from '../../src/commands/schema.ts';
 import { createReader } from '../../src/settings/config.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
 
@@ -58,7 +58,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** What `schema diff` prints, with the folder left out, and the exit code of its process. */
 function diff(...args: string[]): readonly [text: string, code: number] {
-  const { text, exitCode } = schema(['diff', ...args.map(pathOf)], createReader({}));
+  const { text, exitCode } = schemaDiff(args.map(pathOf), createReader({}));
   return [text.replaceAll(`${folder}/`, ''), exitCode];
 }
 
