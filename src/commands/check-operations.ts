@@ -3,13 +3,10 @@ import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
-import type { Outcome } from './command.ts';
-import { costText, limitsFor } from './cost.ts';
-import { neededOfTools } from './described-tool.ts';
 import { documentFilesAt } from './documents.ts';
-import { counted } from './table.ts';
+import { costText, counted, limitsFor, type Outcome } from './output.ts';
 import { tenantCalled } from './tenant-verdicts.ts';
-import { judge, type Verdict } from './verdicts.ts';
+import { judge, neededOfTools, type Verdict } from './verdicts.ts';
 
 /** The verdicts on the operations of one file. */
 interface CheckedFile {

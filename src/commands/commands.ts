@@ -1,6 +1,6 @@
 import { settings } from '../settings/declaration.ts';
 import { ConfigError } from '../settings/settings.ts';
-import type { Command } from './command.ts';
+import type { Command } from './output.ts';
 
 /** An argument or an option of a command, with its meaning. */
 type Argument = readonly [name: string, meaning: string];

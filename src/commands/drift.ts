@@ -4,6 +4,9 @@ import { EventLoopYield } from '../event-loop-yield.ts';
 import { callerOf } from '../http/caller.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { RestClient } from '../rest/client.ts';
+import { type Answers, Comparison, type Difference, type DriftKind } from '../rest/drift/compare.ts';
+import { foreignTo } from '../rest/drift/drift-watch.ts';
+import { answers as documented } from '../rest/generated/answers.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { bodyRoomLimitsFor } from '../rest/transport/body-room.ts';
@@ -12,12 +15,15 @@ import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import { driftSettings, plainSettings } from '../settings/declaration.ts';
 import type { SettingsReader } from '../settings/reader.ts';
 import { readRoute } from '../settings/route-settings.ts';
+import { ConfigError } from '../settings/settings.ts';
 import { embedded } from '../settings/urls.ts';
-import type { Outcome } from './command.ts';
 import { readText } from './documents.ts';
-import { type Findings, type Found, findingsOf } from './drift-findings.ts';
-import { getOperations, readAll } from './drift-reads.ts';
-import { counted, table } from './table.ts';
+import { patchOf } from './drift-patch.ts';
+import { getOperations, type Read, readAll, type Unread } from './drift-reads.ts';
+import { counted, type Outcome, table } from './output.ts';
+
+/** The OpenAPI document that the gateway was made from. */
+const document = join(import.meta.dirname, '../../schema/rest.openapi.yaml');
 
 /**
  * `drift [--json]`: reads each GET operation of the upstream once and prints the differences between the answers and
@@ -34,11 +40,11 @@ export async function drift(
     `Reads each GET operation once: at most ${counted(getOperations, 'REST call')}, and one more for each that fails.`,
   );
   try {
-    const findings = findingsOf(await readAll(() => clientFor(upstream, caller, config)), openapi());
+    const findings = findingsOf(await readAll(() => clientFor(upstream, caller, config)), readText(document));
     const text = values.json === true ? JSON.stringify(findings, null, 2) : describe(findings);
     return { text, exitCode: findings.differences.length === 0 ? 0 : 1 };
   } finally {
-    await upstream.close();
+    upstream.close();
   }
 }
 
@@ -84,11 +90,6 @@ function clientFor(upstream: Upstream, caller: Caller, { operationDeadlineMs }: 
   });
 }
 
-/** The OpenAPI document that the gateway was made from. */
-function openapi(): string {
-  return readText(join(import.meta.dirname, '../../schema/rest.openapi.yaml'));
-}
-
 function describe({ differences, unread, patch, calls }: Findings): string {
   const rows = table<Found>(differences, [
     { title: 'operation', text: ({ operation }) => operation },
@@ -102,4 +103,56 @@ function describe({ differences, unread, patch, calls }: Findings): string {
     ...(patch === '' ? [] : [patch.trimEnd(), '']),
     `${counted(differences.length, 'difference')} in ${counted(calls, 'answer')}`,
   ].join('\n');
+}
+
+/** The differences between the upstream and the OpenAPI document. */
+interface Findings {
+  /** The number of GET operations that were read. */
+  readonly calls: number;
+  readonly differences: readonly Found[];
+  readonly unread: readonly { readonly operation: string; readonly reason: string }[];
+  /** A unified diff of the OpenAPI document that removes the differences; empty if there is nothing to change. */
+  readonly patch: string;
+}
+
+/** A difference in the answer of one operation. */
+interface Found {
+  readonly operation: string;
+  readonly kind: DriftKind;
+  readonly column: string;
+}
+
+/**
+ * The differences in the answers, and the patch of the document. Throws a ConfigError if no operation could be read.
+ */
+export function findingsOf(results: readonly (Read | Unread)[], openapi: string): Findings {
+  const read = results.filter((result) => 'body' in result);
+  const unread = results.filter((result) => 'reason' in result);
+  const [failed] = unread;
+  if (read.length === 0) throw new ConfigError(`drift: not one operation could be read: ${failed?.reason ?? ''}`);
+  const compared = read.map((one) => ({ operation: one.operation.id, all: differencesOf(one) }));
+  return {
+    calls: read.length,
+    differences: compared.flatMap(({ operation, all }) => unique(operation, all)),
+    unread: unread.map(({ operation, reason }) => ({ operation: operation.id, reason })),
+    patch: patchOf(
+      openapi,
+      compared.flatMap(({ all }) => all),
+    ),
+  };
+}
+
+/** Every difference in all rows of an answer. */
+export function differencesOf({ operation, target, body }: Read, answers: Answers = documented): readonly Difference[] {
+  const found: Difference[] = [];
+  const shape = answers.operations[operation.route]?.body;
+  if (shape !== undefined) new Comparison(answers, foreignTo(target), (one) => found.push(one)).compare(body, shape);
+  return found;
+}
+
+function unique(operation: string, differences: readonly Difference[]): readonly Found[] {
+  const found = new Map<string, Found>();
+  for (const { kind, prefix, column } of differences)
+    found.set(`${kind} ${prefix}${column}`, { operation, kind, column: prefix + column });
+  return [...found.values()];
 }

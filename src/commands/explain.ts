@@ -9,11 +9,9 @@ import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
-import type { Outcome } from './command.ts';
-import { costText, limitsFor } from './cost.ts';
-import { describeTool, neededOfTools } from './described-tool.ts';
 import { checkDocument, cursorsOf, filesAt, lineOf, readJsonObject } from './documents.ts';
-import { range, table } from './table.ts';
+import { costText, limitsFor, type Outcome, range, table } from './output.ts';
+import { describeTool, neededOfTools } from './verdicts.ts';
 
 /**
  * `explain FILE [--variables FILE] [--operation NAME] [--json] [--mcp]`: prints the REST calls of an operation, or its

@@ -4,11 +4,10 @@ import { createReadableSchema } from '../schema.ts';
 import { readPlainConfig } from '../settings/config.ts';
 import type { SettingsReader } from '../settings/reader.ts';
 import { ConfigError } from '../settings/settings.ts';
-import type { Outcome } from './command.ts';
 import { documentFilesAt, readText } from './documents.ts';
+import { counted, type Outcome } from './output.ts';
 import { type HitClient, readUsage } from './recorded-usage.ts';
 import { type Client, type Findings, findingsOf, isBroken, type Judged, type Severity } from './schema-changes.ts';
-import { counted } from './table.ts';
 
 /** `schema [--json]`: prints the public schema as SDL, or as the result of introspection. */
 export function schema(args: string[], settings: SettingsReader): Outcome {

@@ -8,12 +8,12 @@ import {
   validate,
 } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
+import { Tool, type ToolDefinition } from '../mcp/tool.ts';
 import { extremesOf } from '../plan/worst-case.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import type { PlainConfig } from '../settings/config.ts';
-import { type Cost, limitsFor } from './cost.ts';
-import { type DescribedTool, describeTool } from './described-tool.ts';
 import { checkDocument, lineOf } from './documents.ts';
+import { type Cost, limitsFor } from './output.ts';
 import { refusalsFor } from './tenant-verdicts.ts';
 
 /** The verdict on one operation, or on a document that cannot be read. */
@@ -103,4 +103,26 @@ function concerning(
 function isWithin({ positions }: GraphQLError, { loc }: OperationDefinitionNode): boolean {
   if (loc === undefined) return false;
   return positions?.some((position) => loc.start <= position && position < loc.end) ?? false;
+}
+
+/** The tool of an operation as agents see it, with one line for each hint to improve it. */
+interface DescribedTool {
+  readonly tool: ToolDefinition;
+  readonly hints: readonly string[];
+}
+
+/** The requirement that an operation which is no tool does not meet. */
+export const neededOfTools = 'expected a query or a mutation with a name';
+
+/** Describes the tool of a valid operation; undefined if the operation is no tool. */
+export function describeTool(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  config: PlainConfig,
+): DescribedTool | undefined {
+  const { name } = operation;
+  if (name === undefined || operation.operation === 'subscription') return undefined;
+  const tool = new Tool(name.value, '', { fragments: fragmentsOf(document), operation }, { ...config, schema });
+  return { tool: tool.definitionFor(undefined), hints: tool.hints };
 }
