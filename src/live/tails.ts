@@ -32,12 +32,6 @@ interface Tail {
   readonly callers: Set<Caller>;
 }
 
-interface Poll {
-  readonly callers: Set<Caller>;
-  readonly list: ListRef;
-  readonly calls: OperationCalls;
-}
-
 /** The tails of one process. Each list with each upstream key has one poller, as long as it has listeners. */
 export class Tails {
   readonly #options: TailsOptions;
@@ -93,7 +87,7 @@ export class Tails {
       maxRows: this.#options.maxPageSize,
       read: (since, signal) => {
         calls = new OperationCalls(mostCalls);
-        return this.#read({ callers, list, calls }, since, signal);
+        return this.#read(callers, list, calls, since, signal);
       },
       take: () => this.#pace.take(sharingKey),
       // A poll that made no call of its own counts as one call, so that tails stay spread.
@@ -106,7 +100,13 @@ export class Tails {
     return tail;
   }
 
-  async #read({ callers, list, calls }: Poll, since: string | undefined, signal: AbortSignal): Promise<Polled> {
+  async #read(
+    callers: Set<Caller>,
+    list: ListRef,
+    calls: OperationCalls,
+    since: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Polled> {
     const [caller] = callers;
     if (caller === undefined) throw new Error('a list without listeners was polled');
     const { restFor, maxPageSize: maximum, deadlineMs } = this.#options;

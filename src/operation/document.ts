@@ -1,20 +1,26 @@
 import {
   type DocumentNode,
-  type GraphQLError,
+  type GraphQLSchema,
   getOperationAST,
+  isInterfaceType,
+  isObjectType,
   Kind,
   type OperationDefinitionNode,
+  separateOperations,
+  TypeInfo,
   type VariableDefinitionNode,
   type VariableValues,
+  visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
+import { memoize } from '../memoize.ts';
 import { RecentMap } from '../recent-map.ts';
 import { conditionsOf, createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
-import { deprecatedUsesOf } from './deprecated-uses.ts';
 import { CompileTime, createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
 import { coercedVariables, type GraphQLParams } from './params.ts';
-import { type DocumentLimits, limitErrors, parseDocument, validationErrors } from './parse-document.ts';
+import { type DocumentLimits, parseDocument, validationErrors } from './parse-document.ts';
 import { RefusedDocument, requestError } from './request-error.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
@@ -93,11 +99,6 @@ function codeSizeOf({ document }: PreparedOperation): number {
 
 let lastSerial = 0;
 
-function nextSerial(): number {
-  lastSerial += 1;
-  return lastSerial;
-}
-
 function prepareOperation(
   { limits, ...options }: PrepareOptions & ExecutionOptions,
   query: string,
@@ -105,37 +106,33 @@ function prepareOperation(
   onCompile: () => void,
 ): PreparedOperation {
   const parsed = parseDocument(query, limits);
-  // Checked before validation, which takes longer for larger documents.
-  const exceeded = limitErrors(parsed, limits);
-  if (exceeded.length > 0) throw new RefusedDocument(exceeded);
   const document = refuseInvalid(query, parsed, options);
   const operation = operationOf(document, operationName);
-  return preparedOf(options, parsed, document, operation, { compile: 'when repeated', listed: false, onCompile });
+  return preparedOf(options, parsed, document, operation, 'when repeated', onCompile);
 }
 
-interface Preparation {
-  readonly compile: 'when repeated' | 'at once';
-  readonly listed: boolean;
-  readonly onCompile?: () => void;
-}
-
-/** Prepares an operation of a valid document. `parsed` is the same document with `@defer`. */
+/**
+ * Prepares an operation of a valid document. `parsed` is the same document with `@defer`. Listed operations are compiled
+ * at once.
+ */
 function preparedOf(
   options: ExecutionOptions,
   parsed: DocumentNode,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  { compile, listed, onCompile }: Preparation,
+  compile: 'when repeated' | 'at once',
+  onCompile?: () => void,
 ): PreparedOperation {
   const { schema } = options.schemas;
+  lastSerial += 1;
   return {
-    ...{ schema, document, operation, listed },
+    ...{ schema, document, operation, listed: compile === 'at once' },
     fragments: fragmentsOf(document),
     coerce: (given) => coercedVariables(options, operation, given),
     execute: createExecution(options, document, operation, compile, onCompile),
     deferred: parsed === document ? undefined : deferredOf(options, parsed, operation.name?.value),
     deprecated: deprecatedUsesOf(schema, document, operation),
-    serial: nextSerial(),
+    serial: lastSerial,
   };
 }
 
@@ -168,19 +165,12 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
   return (query) => {
     const parsed = parseDocument(query);
     const document = refuseInvalid(query, parsed, options);
-    const operations = new Map<string | undefined, PreparedOperation>();
-    for (const operation of document.definitions) {
-      if (operation.kind !== Kind.OPERATION_DEFINITION) continue;
-      const prepared = preparedOf(options, parsed, document, operation, { compile: 'at once', listed: true });
-      operations.set(operation.name?.value, prepared);
-    }
-    const [only] = operations.size === 1 ? operations.values() : [];
-    const named = (operationName: string | undefined): PreparedOperation => {
-      const found = operationName === undefined ? only : operations.get(operationName);
-      if (found !== undefined) return found;
-      throw new RefusedDocument([wrongOperation(operationName)]);
-    };
-    return { count: operations.size, named };
+    const preparedFrom = memoize((operation: OperationDefinitionNode) =>
+      preparedOf(options, parsed, document, operation, 'at once'),
+    );
+    const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+    for (const operation of operations) preparedFrom(operation);
+    return { count: operations.length, named: (name) => preparedFrom(operationOf(document, name)) };
   };
 }
 
@@ -199,13 +189,46 @@ const mostErrors = 20;
 function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {
   const operation = getOperationAST(document, operationName);
   if (operation !== null && operation !== undefined) return operation;
-  throw new RefusedDocument([wrongOperation(operationName)]);
-}
-
-function wrongOperation(operationName: string | undefined): GraphQLError {
   const message =
     operationName === undefined
       ? 'Expected `operationName`, because the document has not exactly one operation.'
       : `Expected \`operationName\` to be an operation of the document, but got ${JSON.stringify(operationName.slice(0, 100))}.`;
-  return requestError('wrongOperationName', message);
+  throw new RefusedDocument([requestError('wrongOperationName', message)]);
 }
+
+/**
+ * The deprecated fields and arguments that an operation uses, each once, as schema coordinates; undefined if there are none.
+ * https://spec.graphql.org/September2025/#sec-Schema-Coordinates
+ */
+export function deprecatedUsesOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { name }: OperationDefinitionNode,
+): readonly string[] | undefined {
+  if (!hasDeprecations(schema)) return undefined;
+  const uses = new Set<string>();
+  const info = new TypeInfo(schema);
+  const add = (
+    deprecated: { readonly deprecationReason?: string | null | undefined } | null | undefined,
+    coordinate: string,
+  ): void => {
+    if (typeof deprecated?.deprecationReason === 'string') uses.add(coordinate);
+  };
+  const fieldCoordinate = (): string => `${info.getParentType()?.name}.${info.getFieldDef()?.name}`;
+  visit(
+    separateOperations(document)[name?.value ?? ''] ?? document,
+    visitWithTypeInfo(info, {
+      Field: () => add(info.getFieldDef(), fieldCoordinate()),
+      Argument: ({ name: argument }) => add(info.getArgument(), `${fieldCoordinate()}(${argument.value}:)`),
+    }),
+  );
+  return uses.size === 0 ? undefined : [...uses];
+}
+
+/** True if a schema deprecates anything. Most schemas do not, and then no document needs to be searched. */
+const hasDeprecations = memoize((schema: GraphQLSchema): boolean => {
+  const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
+  const fields = types.flatMap((type) => Object.values(type.getFields()));
+  const members = fields.flatMap((field) => [field, ...field.args]);
+  return members.some(({ deprecationReason }) => typeof deprecationReason === 'string');
+});

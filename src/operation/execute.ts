@@ -7,7 +7,6 @@ import {
   Kind,
   type OperationDefinitionNode,
   type ValidatedExecutionArgs,
-  type VariableDefinitionNode,
   type VariableValues,
   validateExecutionArgs,
   visit,
@@ -17,7 +16,7 @@ import { latePackage } from '../late-packages.ts';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import { isIntrospection } from '../look-ahead/selection-tree.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import { type LiftedDocument, liftedPrefix, liftLiterals } from './lift-literals.ts';
+import { liftedPrefix, liftLiterals } from './lift-literals.ts';
 
 /** Runs one prepared operation with its coerced variables. */
 export type Execute = (context: GatewayContext, variables: VariableValues) => MaybePromise<ExecutionResult>;
@@ -141,7 +140,7 @@ function compiled(
 ): Execute | undefined {
   const lifted = liftLiterals(schema, document);
   const { compileQuery, isCompiledQuery } = latePackage('graphql-jit');
-  const query = compileQuery(compilerSchema, withRawVariables(lifted, operation), operation.name?.value, {
+  const query = compileQuery(compilerSchema, lifted.document, operation.name?.value, {
     disablingCapturingStackErrors: true,
     disableLeafSerialization: true,
     resolverInfoEnricher: () => ({ plainVariables: true }),
@@ -176,27 +175,6 @@ function hasReservedName(document: DocumentNode): boolean {
   let found = false;
   visit(document, { Name: ({ value }) => void (found ||= isReserved(value)) });
   return found;
-}
-
-/**
- * The document with a type for all variables whose values graphql-jit passes on unchanged, because they have already
- * been coerced.
- */
-function withRawVariables({ document, names }: LiftedDocument, { name }: OperationDefinitionNode): DocumentNode {
-  const definitions = document.definitions.map((definition) => {
-    if (definition.kind !== Kind.OPERATION_DEFINITION || definition.name?.value !== name?.value) return definition;
-    const own = definition.variableDefinitions?.map(({ variable }) => variable.name.value) ?? [];
-    return { ...definition, variableDefinitions: [...own, ...names].map(passedOn) };
-  });
-  return { ...document, definitions };
-}
-
-function passedOn(name: string): VariableDefinitionNode {
-  return {
-    kind: Kind.VARIABLE_DEFINITION,
-    variable: { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } },
-    type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'JSON' } },
-  };
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   Kind,
   TypeInfo,
   type ValueNode,
+  type VariableDefinitionNode,
   type VariableNode,
   type VariableValues,
   visit,
@@ -22,9 +23,12 @@ interface Literal {
 }
 
 /** A document in which every field argument is a variable. */
-export interface LiftedDocument {
+interface LiftedDocument {
+  /**
+   * The document with a type for all variables whose values graphql-jit passes on unchanged, because they have already
+   * been coerced.
+   */
   readonly document: DocumentNode;
-  readonly names: readonly string[];
   /**
    * The variables in places that do not allow null. A nullable variable may be in such a place if the place has a
    * default.
@@ -59,16 +63,29 @@ export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): Lif
   };
   const visitor = { VariableDefinition: () => false, Variable: note, Argument: { leave: lift } };
   const lifted = visit(document, visitWithTypeInfo(types, visitor));
+  const names = literals.map(({ name }) => name);
+  const definitions = lifted.definitions.map((definition) => {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) return definition;
+    const own = definition.variableDefinitions?.map(({ variable }) => variable.name.value) ?? [];
+    return { ...definition, variableDefinitions: [...own, ...names].map(passedOn) };
+  });
   const constants = valuesOfAll(literals.filter(({ value }) => !holdsVariable(value)));
   const others = literals.filter(({ value }) => holdsVariable(value));
   return {
-    document: lifted,
-    names: literals.map(({ name }) => name),
+    document: { ...lifted, definitions },
     neverNull,
     valuesOf:
       literals.length === 0
         ? ({ coerced }) => coerced
         : (variables) => withCoerced({ ...constants, ...valuesOfAll(others, variables) }, variables.coerced),
+  };
+}
+
+function passedOn(name: string): VariableDefinitionNode {
+  return {
+    kind: Kind.VARIABLE_DEFINITION,
+    variable: { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } },
+    type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: 'JSON' } },
   };
 }
 

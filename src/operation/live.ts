@@ -7,8 +7,12 @@ import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
 import type { CreateContext } from './contexts.ts';
-import type { CreateStreamContext } from './message-answers.ts';
-import { createSubscribe, type Subscribe, type SubscriptionsOptions } from './subscriptions.ts';
+import {
+  type CreateStreamContext,
+  createSubscribe,
+  type Subscribe,
+  type SubscriptionsOptions,
+} from './subscriptions.ts';
 
 /** Settings of subscriptions. */
 export interface LiveSettings extends StreamLimits {

@@ -15,16 +15,23 @@ import { RefusedDocument, requestError } from './request-error.ts';
  * Parses a text. The document does not keep graphql's chain of tokens, which would hold every comment. Errors still
  * have their locations. Throws a RefusedDocument if the text is not GraphQL or exceeds the limits.
  */
-export function parseDocument(text: string, limits?: Pick<DocumentLimits, 'bytes' | 'tokens'>): DocumentNode {
+export function parseDocument(text: string, limits?: DocumentLimits): DocumentNode {
   if (limits !== undefined) refuseLong(text, limits.bytes);
+  const document = parsed(text, limits?.tokens);
+  const exceeded = limits === undefined ? [] : limitErrors(document, limits);
+  if (exceeded.length > 0) throw new RefusedDocument(exceeded);
+  return document;
+}
+
+function parsed(text: string, maxTokens: number | undefined): DocumentNode {
   try {
-    const document = parse(text, { maxLexicalTokens: limits?.tokens });
+    const document = parse(text, { maxLexicalTokens: maxTokens });
     unchain(document.loc?.startToken);
     return document;
   } catch (error) {
     // The parser recurses: a deeply nested document overflows the stack before all tokens are read.
     const tooMany = error instanceof RangeError || (error instanceof GraphQLError && error.message.includes('tokens'));
-    if (tooMany && limits !== undefined) throw new RefusedDocument([limitError('tokens', limits.tokens, 'more')]);
+    if (tooMany && maxTokens !== undefined) throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
     if (!(error instanceof GraphQLError)) throw error;
     throw new RefusedDocument([requestError('unparsable', error.message, { at: error })]);
   }
@@ -117,7 +124,7 @@ const measures = [
 ] as const satisfies readonly (readonly [keyof DocumentLimits & keyof DocumentMeasure, string])[];
 
 /** An error for each limit that the document exceeds, with the limit and the document's value. */
-export function limitErrors(document: DocumentNode, limits: DocumentLimits): GraphQLError[] {
+function limitErrors(document: DocumentNode, limits: DocumentLimits): GraphQLError[] {
   const measure = measureOf(document);
   return measures
     .filter(([key]) => measure[key] > limits[key])

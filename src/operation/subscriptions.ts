@@ -1,27 +1,44 @@
 import {
   createSourceEventStream,
+  type ExecutionResult,
+  executeSubscriptionEvent,
   type GraphQLError,
   type GraphQLSchema,
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
+import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Listener } from '../live/listener.ts';
 import { starvationOf } from '../live/pace.ts';
 import type { OpenStream, Streams } from '../live/streams.ts';
 import type { Tails } from '../live/tails.ts';
 import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
+import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
+import { isObject } from '../rest/values.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
-import { MessageAnswers, type MessageAnswersOptions } from './message-answers.ts';
-import type { PlannedRun } from './operation-run.ts';
+import { nameOf, type PlannedRun, type RequestContext } from './operation-run.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult, StreamMessage } from './result.ts';
+import type { Results } from './results.ts';
+
+/** Makes the context for the start of a stream, for one of its messages, or for a poll. */
+export type CreateStreamContext = (
+  request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
+  deadline: OperationDeadline,
+  calls: OperationCalls,
+) => Promise<GatewayContext>;
 
 /** Collaborators and settings of subscriptions. */
-export interface SubscriptionsOptions extends MessageAnswersOptions, ErrorReporting {
+export interface SubscriptionsOptions extends ErrorReporting {
   readonly schema: GraphQLSchema;
+  readonly createContext: CreateStreamContext;
+  readonly results: Results;
+  readonly eventLoop: EventLoopYield;
+  /** Longest time that one message may take to be answered, in milliseconds. */
+  readonly operationDeadlineMs: number;
   readonly streams: Streams;
   readonly tails: Tails;
   readonly budget?: BudgetSettings | undefined;
@@ -217,4 +234,63 @@ class Subscription implements OpenStream {
 /** True if there was no room for a message. The same message may succeed a moment later. */
 function isShed({ data, errors = [] }: OperationResult): boolean {
   return (data ?? null) === null && errors.some(({ extensions }) => extensions['code'] === 'OVERLOADED');
+}
+
+/** One message answered. */
+interface MessageAnswer {
+  readonly result: OperationResult;
+  /** The REST calls made for the message. Zero if another subscription had already requested the answer. */
+  readonly calls: number;
+}
+
+/**
+ * Answers messages of subscriptions. Each message is executed as an operation with its own deadline and limits.
+ * Subscriptions of the same caller with the same operation and variables share one answer to a message.
+ */
+class MessageAnswers {
+  readonly #options: SubscriptionsOptions;
+  readonly #known = new WeakMap<object, Map<string, Promise<MessageAnswer>>>();
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  /** Answers a message of a subscription. `payload` is the message as the source gave it. Never rejects. */
+  of(run: PlannedRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
+    const { request, cost } = run;
+    const { caller } = request;
+    if (!isObject(payload) || caller === undefined || cost.wantsExtensions) return this.#execute(run, args, payload);
+    const answers = this.#known.get(payload) ?? new Map<string, Promise<MessageAnswer>>();
+    this.#known.set(payload, answers);
+    const name = nameOf(run, caller);
+    const known = answers.get(name);
+    if (known !== undefined) return known.then(({ result }) => ({ result, calls: 0 }));
+    const answer = this.#execute(run, args, payload);
+    answers.set(name, answer);
+    return answer;
+  }
+
+  async #execute(run: PlannedRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
+    const { createContext, results, eventLoop, operationDeadlineMs } = this.#options;
+    const turn = eventLoop.take(performance.now());
+    if (turn !== undefined) await turn;
+    const calls = run.cost.calls.again();
+    // The stream continues: a refused call fails only the fields that need it.
+    calls.answer();
+    const cost = { extensions: () => run.cost.extensions(calls) };
+    const deadline = new OperationDeadline(operationDeadlineMs);
+    const { caller, trace } = run.request;
+    const context = await createContext({ caller, trace, spans: undefined }, deadline, calls);
+    const { answer } = context;
+    let executed: ExecutionResult;
+    try {
+      executed = await executeSubscriptionEvent({ ...args, rootValue: payload, contextValue: context });
+    } finally {
+      deadline.finish();
+      answer.finish();
+    }
+    const { prepared } = run.document;
+    const { data, errors } = executed;
+    return { result: results.of({ data, errors, prepared, cost, answer, deadline }), calls: calls.made };
+  }
 }

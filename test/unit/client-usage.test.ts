@@ -1,6 +1,6 @@
 import { buildSchema, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { deprecatedUsesOf } from '../../src/operation/deprecated-uses.ts';
+import { deprecatedUsesOf } from '../../src/operation/document.ts';
 import type { OperationReport } from '../../src/operation/operation-report.ts';
 import { addUp, ClientUsage } from '../../src/telemetry/client-usage.ts';
 

@@ -1,4 +1,3 @@
-import { Kind, parse } from 'graphql';
 import { quoted } from '../../graphql/input-error.ts';
 import { isList, isObject, type JsonObject } from '../../rest/values.ts';
 import { hashOf, toDocumentId } from './ids.ts';
@@ -23,24 +22,6 @@ export class ManifestError extends Error {
 export function readManifest(file: string, text: string): ManifestEntry[] {
   if (/\.(?:graphql|gql)$/i.test(file)) return [ofGraphQL(file, text)];
   return ofJson(file, text).map(([id, document]) => ({ id: toDocumentId(id), aliases: [], text: document, file }));
-}
-
-/** The names of the operations in documents. Texts that are not GraphQL have none. */
-export function operationNamesIn(texts: Iterable<string>): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const text of texts) for (const name of namesIn(text)) names.add(name);
-  return names;
-}
-
-function namesIn(text: string): readonly string[] {
-  try {
-    const operations = parse(text, { noLocation: true }).definitions.filter(
-      (definition) => definition.kind === Kind.OPERATION_DEFINITION,
-    );
-    return operations.flatMap(({ name }) => name?.value ?? []);
-  } catch {
-    return [];
-  }
 }
 
 type Pair = readonly [id: string, text: string];

@@ -1,5 +1,6 @@
+import { Kind, parse } from 'graphql';
 import type { Tenants } from '../../rest/tenants.ts';
-import { ManifestError, operationNamesIn } from './manifest.ts';
+import { ManifestError } from './manifest.ts';
 
 /**
  * Throws a ManifestError if a role may run an operation that is in no document. `texts` are the texts of all listed
@@ -12,7 +13,7 @@ export function checkRoleDocuments(tenants: Tenants, texts: () => Iterable<strin
     ),
   );
   if (named.length === 0) return;
-  const known = operationNamesIn(texts());
+  const known = new Set([...texts()].flatMap(namesIn));
   const missing = named.find(({ name }) => !known.has(name));
   if (missing === undefined) return;
   const { tenant, role, name } = missing;
@@ -20,4 +21,14 @@ export function checkRoleDocuments(tenants: Tenants, texts: () => Iterable<strin
   throw new ManifestError(
     `UPSTREAM_KEYS: expected ${name} in ${place} to be an operation of a listed document, but there is none`,
   );
+}
+
+/** The names of the operations in a document. A text that is not GraphQL has none. */
+function namesIn(text: string): readonly string[] {
+  try {
+    const { definitions } = parse(text, { noLocation: true });
+    return definitions.flatMap((one) => (one.kind === Kind.OPERATION_DEFINITION ? (one.name?.value ?? []) : []));
+  } catch {
+    return [];
+  }
 }
