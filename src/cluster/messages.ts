@@ -1,7 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { ManifestFile } from '../operation/persisted/manifest-files.ts';
-import type { Account, LedgerCall, Want, WantDecision } from '../rest/budget/ledger.ts';
-import type { Outlooks } from '../rest/budget/outlook.ts';
+import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/budget/ledger.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';

@@ -121,7 +121,7 @@ class Workers {
     const cut = setTimeout(() => this.#killAll(), this.#options.stopMs);
     if (this.#running.size > 0) await this.#stopped.promise;
     clearTimeout(cut);
-    this.#options.ledger?.close();
+    this.#options.ledger?.close?.();
   }
 
   tellAll<Name extends keyof WorkerFunctions>(name: Name, argument: ArgumentOf<WorkerFunctions[Name]>): void {

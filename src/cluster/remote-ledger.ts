@@ -1,5 +1,4 @@
-import type { Account, Ledger, LedgerCall, Want, WantDecision } from '../rest/budget/ledger.ts';
-import type { Outlooks } from '../rest/budget/outlook.ts';
+import type { Account, Ledger, LedgerCall, Outlooks, Want, WantDecision } from '../rest/budget/ledger.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { PrimaryFunctions } from './messages.ts';
 import type { Channel } from './rpc.ts';
@@ -34,6 +33,4 @@ export class RemoteLedger implements Ledger {
   async look(account: Account, surfaces: readonly Surface[]): Promise<Outlooks> {
     return (await this.#primary.ask('look', { account, surfaces }, lookTimeoutMs)) ?? new Map();
   }
-
-  close(): void {}
 }

@@ -1,6 +1,6 @@
 import type { CallBudget } from '../rest/budget/call-budget.ts';
-import type { Outlooks } from '../rest/budget/outlook.ts';
-import { type BudgetSettings, shareOf } from '../rest/budget/settings.ts';
+import type { Outlooks } from '../rest/budget/ledger.ts';
+import { type BudgetSettings, tooSmallFor } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
 import { mostCalls } from './walk.ts';
 
@@ -133,13 +133,9 @@ function backoffIn(outlooks: Outlooks): number {
  * The reason why the polls of a caller could starve: a window of the budget never has room for a whole poll. Undefined
  * if all windows have room. A poll counts with its most calls, because even a quiet list may need them at any time.
  */
-export function starvationOf({ windows, share }: BudgetSettings, { subject = '' }: Caller): string | undefined {
-  for (const { limit, ms } of windows.events ?? []) {
-    const own = subject === '' ? limit : shareOf(limit, share);
-    if (own < mostCalls) {
-      const needed = `The subscription needs room for a poll of up to ${mostCalls} REST calls of the surface events`;
-      return `${needed}, more than the ${own} in ${ms / 1000} seconds that it may make.`;
-    }
-  }
-  return undefined;
+export function starvationOf(settings: BudgetSettings, { subject = '' }: Caller): string | undefined {
+  const window = tooSmallFor(mostCalls, settings, 'events', subject);
+  if (window === undefined) return undefined;
+  const needed = `The subscription needs room for a poll of up to ${mostCalls} REST calls of the surface events`;
+  return `${needed}, more than the ${window.limit} in ${window.ms / 1000} seconds that it may make.`;
 }

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
-import type { Outlooks } from '../rest/budget/outlook.ts';
+import { accountOf, type Outlooks } from '../rest/budget/ledger.ts';
 import { surfaces } from '../rest/budget/settings.ts';
 import type { Refusal } from '../rest/errors.ts';
 import { operations } from '../rest/generated/views.ts';
@@ -41,8 +41,7 @@ export function withBudget(
   const planned = cost.wantsCost ? cost.plan?.calls.map(({ operation }) => operations[operation].surface) : [];
   const asked = surfaces.filter((surface) => touched.has(surface) || planned?.includes(surface) === true);
   if (asked.length === 0) return result;
-  const { sharingKey: key, subject: user = '', budgetSubject: subject = user } = caller;
-  return budget.look({ key, subject }, asked).then((outlooks) => {
+  return budget.look(accountOf(caller), asked).then((outlooks) => {
     const statuses = statusesOf(outlooks);
     const rateLimits = statuses.filter(({ surface }) => touched.has(surface));
     if (!cost.wantsCost) return { ...result, rateLimits };

@@ -76,7 +76,7 @@ test.skipIf(!hasRedis)('Redis decides on wants as a process does', async () => {
           ]);
         expect(await left(shared)).toEqual(await left(local));
       }
-      shared.close();
+      shared.close?.();
       connection?.close();
     }),
     { numRuns: 40 },

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mapMaybePromise } from '../../maybe-promise.ts';
-import { type BudgetShortage, Refusal, UpstreamError } from '../errors.ts';
+import { Refusal, UpstreamError } from '../errors.ts';
 import { FairQueue, type Queued } from '../fair-queue.ts';
 import type { Surface } from '../operation-ids.ts';
 import type { CallBudget, Claim, Demand, Permit } from './call-budget.ts';
-import type { Account, Ledger, Want, WantDecision } from './ledger.ts';
-import type { Outlooks } from './outlook.ts';
-import { type BudgetSettings, limitsOf } from './settings.ts';
+import type { Account, Ledger, LedgerCall, Outlooks, Want, WantDecision } from './ledger.ts';
+import { type BudgetSettings, tooSmallFor } from './settings.ts';
 
 /** Settings of the scheduler. */
 export interface SchedulerOptions extends Pick<BudgetSettings, 'windows' | 'scope' | 'share' | 'agentShare'> {
@@ -39,18 +38,18 @@ interface QueuedCall extends Queued {
 
 /** Calls of one operation that asked in one turn of the event loop: they begin together, or not at all. */
 interface Group {
-  readonly calls: Set<QueuedCall>;
+  /** By their ids. */
+  readonly calls: Map<string, QueuedCall>;
   readonly isBackground: boolean;
   /** The time until which it can wait, on the clock of the process. */
   until: number;
   hasWaited: boolean;
 }
 
-/** A group that the ledger was asked about, with the calls that it had then. */
+/** A group that the ledger was asked about. */
 interface AskedGroup {
   readonly queue: KeyQueue;
   readonly group: Group;
-  readonly calls: readonly QueuedCall[];
   readonly want: Want;
 }
 
@@ -103,7 +102,7 @@ export class BudgetScheduler implements CallBudget {
     this.#lastId += 1;
     const id = `${this.#idPrefix}${this.#lastId}`;
     const call: QueuedCall = { id, caller, user, surface, group: this.#groupOf(demand, operation), begin, fail };
-    call.group.calls.add(call);
+    call.group.calls.set(id, call);
     queue.calls.add(call);
     this.#waiting += 1;
     return { permit, leave: () => this.#fail(queue, call, new UpstreamError('OVERLOADED')) };
@@ -116,7 +115,7 @@ export class BudgetScheduler implements CallBudget {
 
   close(): void {
     for (const { timer } of this.#queues.values()) clearTimeout(timer);
-    this.#options.ledger.close();
+    this.#options.ledger.close?.();
   }
 
   #keyOf(key: string): string {
@@ -133,7 +132,7 @@ export class BudgetScheduler implements CallBudget {
 
   #groupOf({ waitMs, isBackground }: Demand, operation: object): Group {
     const until = performance.now() + waitMs;
-    const group = this.#forming.get(operation) ?? { calls: new Set(), isBackground, until, hasWaited: false };
+    const group = this.#forming.get(operation) ?? { calls: new Map(), isBackground, until, hasWaited: false };
     this.#forming.set(operation, group);
     group.until = Math.min(group.until, until);
     return group;
@@ -156,7 +155,7 @@ export class BudgetScheduler implements CallBudget {
       else {
         queue.isAsked = true;
         for (const group of new Set(queue.calls.inOrder().map((call) => call.group)))
-          asked.push({ queue, group, calls: [...group.calls], want: wantOf(queue, group) });
+          asked.push({ queue, group, want: wantOf(queue, group) });
       }
     }
     if (asked.length === 0) return;
@@ -179,7 +178,7 @@ export class BudgetScheduler implements CallBudget {
       const leftMs = group.until - now;
       if (leftMs <= leastMs || decision.turnMs >= leftMs || group.isBackground) {
         const refusal = this.#refusalOf(want, decision);
-        for (const call of group.calls) this.#fail(queue, call, refusal);
+        for (const call of group.calls.values()) this.#fail(queue, call, refusal);
         continue;
       }
       group.hasWaited = true;
@@ -204,29 +203,31 @@ export class BudgetScheduler implements CallBudget {
   }
 
   /** Lets a group begin. Reserved calls that have left meanwhile are given back. */
-  #begin({ queue, group, calls, want: { key, subject } }: AskedGroup, left: ReadonlyMap<Surface, number>): void {
-    const { ledger } = this.#options;
-    for (const waiting of calls) {
-      const { id, surface } = waiting;
-      const call = { id, key, subject, surface };
-      const giveBack = (): void => {
-        ledger.drop(call);
-        const waitingQueue = this.#queues.get(key);
-        if (waitingQueue !== undefined) this.#askFor(waitingQueue);
-      };
-      if (!group.calls.has(waiting)) {
-        giveBack();
-        continue;
+  #begin({ queue, group, want }: AskedGroup, left: ReadonlyMap<Surface, number>): void {
+    for (const { surface, ids } of want.parts) {
+      for (const id of ids) {
+        const call = group.calls.get(id);
+        const reserved = { id, key: want.key, subject: want.subject, surface };
+        if (call === undefined) {
+          this.#giveBack(reserved);
+          continue;
+        }
+        queue.calls.served(call);
+        this.#forget(call);
+        call.begin({
+          waited: group.hasWaited,
+          left: left.get(surface) ?? 0,
+          end: (how) => this.#options.ledger.end(reserved, how === 'proof'),
+          giveBack: () => this.#giveBack(reserved),
+        });
       }
-      queue.calls.served(waiting);
-      this.#forget(waiting);
-      waiting.begin({
-        waited: group.hasWaited,
-        left: left.get(surface) ?? 0,
-        end: (how) => ledger.end(call, how === 'proof'),
-        giveBack,
-      });
     }
+  }
+
+  #giveBack(reserved: LedgerCall): void {
+    this.#options.ledger.drop(reserved);
+    const queue = this.#queues.get(reserved.key);
+    if (queue !== undefined) this.#askFor(queue);
   }
 
   #fail(queue: KeyQueue, call: QueuedCall, error: UpstreamError): void {
@@ -238,13 +239,13 @@ export class BudgetScheduler implements CallBudget {
 
   #forget(call: QueuedCall): void {
     this.#waiting -= 1;
-    call.group.calls.delete(call);
+    call.group.calls.delete(call.id);
   }
 
   /** The refusal of calls that cannot begin in time. */
   #refusalOf({ parts, subject }: Want, { turnMs, surface }: WantDecision & { readonly kind: 'wait' }): Refusal {
     for (const { surface: one, ids } of parts) {
-      const window = this.#tooSmallFor(ids.length, one, subject);
+      const window = tooSmallFor(ids.length, this.#options, one, subject);
       if (window !== undefined)
         return new Refusal('RATE_LIMITED', undefined, { surface: one, calls: ids.length, window });
     }
@@ -252,19 +253,11 @@ export class BudgetScheduler implements CallBudget {
     const retryAfter = Math.max(1, Math.ceil(turnMs / 1000));
     return new Refusal('RATE_LIMITED', retryAfter, { surface, calls, window: undefined });
   }
-
-  /** The window that never holds that many calls of one user, if there is one. */
-  #tooSmallFor(calls: number, surface: Surface, subject: string): BudgetShortage['window'] {
-    const own = limitsOf(this.#options, surface, subject).at(-1) ?? [];
-    const index = own.findIndex((limit) => calls > limit);
-    const { ms } = this.#options.windows[surface]?.[index] ?? {};
-    return ms === undefined ? undefined : { limit: own[index] ?? 0, ms };
-  }
 }
 
 function wantOf({ key }: KeyQueue, { calls, isBackground, hasWaited }: Group): Want {
-  const [first] = calls;
-  const parts = [...Map.groupBy(calls, ({ surface }) => surface)].map(([surface, all]) => ({
+  const [first] = calls.values();
+  const parts = [...Map.groupBy(calls.values(), ({ surface }) => surface)].map(([surface, all]) => ({
     surface,
     ids: all.map(({ id }) => id),
   }));

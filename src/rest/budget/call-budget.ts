@@ -1,6 +1,5 @@
 import type { Surface } from '../operation-ids.ts';
-import type { Account } from './ledger.ts';
-import type { Outlooks } from './outlook.ts';
+import type { Account, Outlooks } from './ledger.ts';
 import type { CountingState } from './redis-counts.ts';
 
 /** A REST call that asks for a place in the budget. */

@@ -1,5 +1,4 @@
-import type { LedgerCall } from './ledger.ts';
-import type { Outlook } from './outlook.ts';
+import type { LedgerCall, Outlook, Want } from './ledger.ts';
 import type { BudgetWindow } from './settings.ts';
 
 /** A call that counts. All logs that count it share this object. */
@@ -12,6 +11,11 @@ export interface CountedCall extends LedgerCall {
 
 /** The end of a call that was not sent after all, so that no log counts it. */
 export const notSent = Number.NEGATIVE_INFINITY;
+
+/** The calls of a want, as logs count them. */
+export function callsOf({ key, subject, parts }: Want, beganAt: number, endedAt: number): readonly CountedCall[] {
+  return parts.flatMap(({ surface, ids }) => ids.map((id) => ({ id, key, surface, subject, beganAt, endedAt })));
+}
 
 /** The number of ended calls outside of all windows at which they are dropped together. */
 const dropped = 64;

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
+import type { Caller } from '../caller.ts';
 import type { Surface } from '../operation-ids.ts';
-import type { Outlooks } from './outlook.ts';
 import type { CountingState } from './redis-counts.ts';
 
 /** The account of a user with a key. */
@@ -9,6 +9,11 @@ export interface Account {
   readonly key: string;
   /** The user of a tenant, or all agents; empty without one. */
   readonly subject: string;
+}
+
+/** The account that the calls of a caller count against. */
+export function accountOf({ sharingKey: key, subject: user = '', budgetSubject: subject = user }: Caller): Account {
+  return { key, subject };
 }
 
 /** A call that a ledger counts. */
@@ -36,6 +41,22 @@ export type WantDecision =
   // lacks calls.
   | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
 
+/** One window of a log, as clients see it. */
+export interface WindowStatus {
+  readonly ms: number;
+  readonly limit: number;
+  /** Calls that may begin now. */
+  readonly remaining: number;
+  /** Milliseconds until `limit` calls may begin, if no call begins before. */
+  readonly resetsInMs: number;
+}
+
+/** The windows of a surface, shortest first. */
+export type Outlook = readonly WindowStatus[];
+
+/** The windows of one key as one user meets them, for each surface that was asked about and has a budget. */
+export type Outlooks = ReadonlyMap<Surface, Outlook>;
+
 /** The place where calls are counted. An answer from another process comes as a promise. No method fails. */
 export interface Ledger {
   /** Reserves calls for wants, in their order. No decision means that the ledger could not be asked. */
@@ -48,5 +69,23 @@ export interface Ledger {
   readonly look: (account: Account, surfaces: readonly Surface[]) => MaybePromise<Outlooks>;
   /** The present way of counting with a Redis; undefined if this process does not know. */
   readonly counting?: () => CountingState;
-  readonly close: () => void;
+  readonly close?: () => void;
+}
+
+/** The windows that the logs of a call leave together. In each, the log that allows less decides. */
+export function strictest([all = [], ...others]: readonly Outlook[]): Outlook {
+  return all.map((window, index) => {
+    const both = [window, ...others.flatMap((other) => other[index] ?? [])];
+    return {
+      ms: window.ms,
+      limit: Math.min(...both.map(({ limit }) => limit)),
+      remaining: Math.min(...both.map(({ remaining }) => remaining)),
+      resetsInMs: Math.max(...both.map(({ resetsInMs }) => resetsInMs)),
+    };
+  });
+}
+
+/** The smallest share that is left in any window of the logs of a call, from 0 to 1. */
+export function leftIn(outlooks: readonly Outlook[]): number {
+  return Math.min(1, ...outlooks.flat().map(({ remaining, limit }) => remaining / limit));
 }

@@ -1,8 +1,17 @@
 import { RecentMap } from '../../recent-map.ts';
 import type { Surface } from '../operation-ids.ts';
-import { CallWindows, type CountedCall, notSent } from './call-windows.ts';
-import type { Account, Ledger, LedgerCall, Want, WantDecision } from './ledger.ts';
-import { leftIn, type Outlook, type Outlooks, strictest } from './outlook.ts';
+import { CallWindows, type CountedCall, callsOf, notSent } from './call-windows.ts';
+import {
+  type Account,
+  type Ledger,
+  type LedgerCall,
+  leftIn,
+  type Outlook,
+  type Outlooks,
+  strictest,
+  type Want,
+  type WantDecision,
+} from './ledger.ts';
 import { type BudgetSettings, hasShare, type LimitSettings, limitsOf } from './settings.ts';
 
 /**
@@ -56,11 +65,8 @@ export class LocalLedger implements Ledger {
   }
 
   /** Counts the calls of a want that another ledger has allowed. */
-  count({ key, subject, parts }: Want): readonly CountedCall[] {
-    const beganAt = performance.now();
-    const calls = parts.flatMap(({ surface, ids }) =>
-      ids.map((id): CountedCall => ({ id, key, surface, subject, beganAt, endedAt: Number.POSITIVE_INFINITY })),
-    );
+  count(want: Want): readonly CountedCall[] {
+    const calls = callsOf(want, performance.now(), Number.POSITIVE_INFINITY);
     for (const call of calls) for (const log of this.#logsOf(call)) log.begin(call);
     return calls;
   }
@@ -81,8 +87,6 @@ export class LocalLedger implements Ledger {
   look({ key, subject }: Account, surfaces: readonly Surface[]): Outlooks {
     return new Map(surfaces.map((surface) => [surface, strictest(this.#outlooksOf({ key, subject, surface }))]));
   }
-
-  close(): void {}
 
   #decide(want: Want, held: Map<CallWindows, number>): WantDecision {
     const { key, subject, isBackground, holds, parts } = want;

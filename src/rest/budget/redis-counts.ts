@@ -103,11 +103,6 @@ export class RedisCounts {
     });
   }
 
-  /** Notes a call that Redis may have counted, and that was not sent. */
-  dropped(call: LedgerCall): void {
-    this.changed([{ ...call, beganAt: 0, endedAt: notSent }]);
-  }
-
   /** Sends what has changed, and asks for the calls of wants. Undefined if Redis cannot be asked. */
   async ask(wants: readonly Want[]): Promise<readonly ScriptDecision[] | undefined> {
     const changed = [...this.#changed];

@@ -41,31 +41,35 @@ function percentOf({ share, agentShare = 100 }: LimitSettings, subject: string):
   return subject === agents ? agentShare : share;
 }
 
-/** The calls of a window that one user may have: at least one. */
-export function shareOf(limit: number, percent: number): number {
-  return Math.min(limit, Math.max(1, Math.floor((limit * percent) / 100)));
-}
-
-/** The circumstances in which less than a whole window may be used. */
-interface Restriction {
-  /** True if the last fifth of each window of the key is left to others. */
-  readonly isBackground?: boolean;
-  /** The number of gateways that divide each window; by default one. */
-  readonly gateways?: number;
-}
-
 /**
  * The limits of the logs that count a call, in the order of its windows. The first log is that of its key; the second, if
- * its subject has a share, is that of the subject.
+ * its subject has a share, is that of the subject. Calls in the background leave the last fifth of each window of the key
+ * to others. `gateways` is the number of those that divide each window.
  */
 export function limitsOf(
   settings: LimitSettings,
   surface: Surface,
   subject: string,
-  { isBackground = false, gateways = 1 }: Restriction = {},
+  { isBackground = false, gateways = 1 } = {},
 ): readonly (readonly number[])[] {
-  const limits = (settings.windows[surface] ?? []).map(({ limit }) => Math.max(1, Math.floor(limit / gateways)));
+  const limits = (settings.windows[surface] ?? []).map(({ limit }) => atLeastOne(limit / gateways));
   const all = isBackground ? limits.map((limit) => limit - Math.ceil(limit / 5)) : limits;
   const percent = percentOf(settings, subject);
-  return percent === 100 ? [all] : [all, limits.map((limit) => shareOf(limit, percent))];
+  return percent === 100 ? [all] : [all, limits.map((limit) => atLeastOne((limit * percent) / 100))];
+}
+
+function atLeastOne(limit: number): number {
+  return Math.max(1, Math.floor(limit));
+}
+
+/** The window that never has room for so many calls of a subject; undefined if there is none. */
+export function tooSmallFor(
+  calls: number,
+  settings: LimitSettings,
+  surface: Surface,
+  subject: string,
+): BudgetWindow | undefined {
+  const limits = limitsOf(settings, surface, subject).at(-1) ?? [];
+  const windows = (settings.windows[surface] ?? []).map(({ ms }, nth) => ({ limit: limits[nth] ?? 0, ms }));
+  return windows.find(({ limit }) => calls > limit);
 }

@@ -1,8 +1,18 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Surface } from '../operation-ids.ts';
-import type { Account, Ledger, LedgerCall, Want, WantDecision } from './ledger.ts';
+import { callsOf, notSent } from './call-windows.ts';
+import {
+  type Account,
+  type Ledger,
+  type LedgerCall,
+  leftIn,
+  type Outlook,
+  type Outlooks,
+  strictest,
+  type Want,
+  type WantDecision,
+} from './ledger.ts';
 import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
-import { leftIn, type Outlook, type Outlooks, strictest } from './outlook.ts';
 import { type CountingState, RedisCounts, type RedisCountsOptions, type ScriptDecision } from './redis-counts.ts';
 import { limitsOf } from './settings.ts';
 
@@ -69,8 +79,7 @@ export class SharedLedger implements Ledger {
     const decisions = await this.#redis.ask(wants);
     if (decisions === undefined) {
       // Redis may have counted them.
-      for (const { key, subject, parts } of wants)
-        for (const { surface, ids } of parts) for (const id of ids) this.#redis.dropped({ id, key, subject, surface });
+      this.#redis.changed(wants.flatMap((want) => callsOf(want, 0, notSent)));
       return this.#local.reserve(wants);
     }
     return wants.flatMap((want, index) => {

@@ -1,5 +1,6 @@
 import type { BudgetCounts } from '../budget/budget-counts.ts';
 import type { CallBudget, Permit } from '../budget/call-budget.ts';
+import { accountOf } from '../budget/ledger.ts';
 import { isRateLimited } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
@@ -41,9 +42,10 @@ export class BudgetGate implements Gate {
   async #claim(attempt: Attempt): Promise<void> {
     const { budget, counts } = this.#options;
     const { owner, request, isBackground } = attempt;
-    const { sharingKey: key, queueKey, subject: user = '', budgetSubject: subject = user } = owner.caller;
+    const { queueKey } = owner.caller;
     const { surface } = request.operation;
-    const demand = { key, surface, queueKey, subject, waitMs: this.#waitMs(attempt), isBackground };
+    const waitMs = this.#waitMs(attempt);
+    const demand = { ...accountOf(owner.caller), surface, queueKey, waitMs, isBackground };
     const claim = budget.claim(demand, owner.calls);
     attempt.claim = claim;
     let permit: Permit;
