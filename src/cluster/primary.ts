@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { FollowedTenants } from '../auth/follow-tenants.ts';
 import type { Log } from '../log.ts';
 import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
@@ -11,7 +10,6 @@ import { countingMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { reloadsMeasured } from '../telemetry/reload-metrics.ts';
 import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, Totals, WorkerFunctions } from './messages.ts';
-import { RecentWrites } from './recent-writes.ts';
 import { createRestarts, type Restarts } from './restarts.ts';
 import type { ArgumentOf } from './rpc.ts';
 import { retire, totalsOf } from './totals.ts';
@@ -81,7 +79,6 @@ class Workers {
   readonly #timers = new Set<NodeJS.Timeout>();
   /** The time after which a write of an ended worker has arrived or will never arrive, in milliseconds. */
   readonly #lateMs: number;
-  readonly #writes: RecentWrites<WorkerHandle>;
   #retired: Promise<Snapshot> = Promise.resolve([]);
   #retiredUsage = noUsage;
   #restarted = 0;
@@ -92,7 +89,6 @@ class Workers {
   constructor(options: GroupOptions) {
     this.#options = options;
     this.#lateMs = 2 * options.orders.config.operationDeadlineMs;
-    this.#writes = new RecentWrites(this.#lateMs);
     this.#restarts = createRestarts(options.workers, () => performance.now());
     const { remote } = options;
     remote?.onChange(() => this.tellAll('manifests', remote.current()));
@@ -143,30 +139,18 @@ class Workers {
       look: ({ account, surfaces }) => ledger?.look(account, surfaces),
       holding: () => this.#jointStop.holding(workerOf()),
       closed: () => this.#jointStop.closed(workerOf()),
-      changeOthers: (change) => this.#changeAll(workerOf(), change),
+      changeOthers: (change) => this.#changeOthers(workerOf(), change),
       totals: () => this.#totals(),
     };
   }
 
-  /** Changes the epoch of a key in all workers but the one that writes. */
-  async #changeAll(writer: WorkerHandle, change: EpochChange): Promise<true> {
-    this.#writes.note(writer, change);
-    await this.#changeOthers(writer, change);
-    return true;
-  }
-
   /**
-   * Renews the epochs of the keys that an ended worker was writing with, now and once its last write must have arrived.
-   * Answers that were read while it wrote are then no longer used.
+   * Renews all epochs, now and once the last write of an ended worker must have arrived. Answers that were read while it
+   * wrote are then no longer used.
    */
   #endWrites(writer: WorkerHandle): void {
-    const keys = this.#writes.of(writer);
-    if (keys.length === 0) return;
-    const renew = (): void => {
-      for (const sharingKey of keys) void this.#changeOthers(writer, { sharingKey, epoch: randomUUID() });
-    };
-    renew();
-    this.#later(renew, this.#lateMs);
+    void this.#changeOthers(writer, 'all');
+    this.#later(() => void this.#changeOthers(writer, 'all'), this.#lateMs);
   }
 
   #later(act: () => void, milliseconds: number): void {
@@ -177,9 +161,11 @@ class Workers {
     this.#timers.add(timer);
   }
 
-  async #changeOthers(writer: WorkerHandle, change: EpochChange): Promise<void> {
+  /** Changes epochs in all workers but the one that writes. */
+  async #changeOthers(writer: WorkerHandle, change: EpochChange): Promise<true> {
     const others = [...this.#running.values()].filter((worker) => worker !== writer);
     await Promise.all(others.map((worker) => worker.change(change)));
+    return true;
   }
 
   async #totals(): Promise<Totals> {
