@@ -1,33 +1,17 @@
+import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
+import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { PartsFormat } from '../context.ts';
+import type { RequestContext } from '../operation/operation-run.ts';
 import type { OperationResult } from '../operation/result.ts';
-import { framed } from './byte-stream.ts';
-import type { MediaType, StreamType } from './negotiation.ts';
-import { type HttpAnswer, toAnswer } from './response.ts';
-
-/** The form in which one result is written as a stream. */
-interface StreamForm {
-  /** The media type of single documents whose rules for the status apply. */
-  readonly like: MediaType;
-  /** Writes the stream of one result from its JSON text. */
-  readonly write: (text: string) => Iterable<Uint8Array>;
-}
+import { toError } from '../rest/errors.ts';
+import { framed, toByteStream } from './byte-stream.ts';
+import { brotliParams, effort } from './compression.ts';
+import type { Coding, StreamType } from './negotiation.ts';
+import { answerHeaders, type HttpAnswer, toAnswer } from './response.ts';
 
 /** The boundary of a multipart answer. */
-export const boundary = '-';
-
-const forms: Readonly<Record<StreamType, StreamForm>> = {
-  // The distinct connections mode of https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md. The
-  // first bytes are a comment, because some browsers do not process the headers before the first bytes.
-  'text/event-stream': {
-    like: 'application/json',
-    write: (text) => framed(':\n\nevent: next\ndata: ', text, '\n\nevent: complete\ndata:\n\n'),
-  },
-  // https://github.com/graphql/graphql-over-http/blob/main/rfcs/IncrementalDelivery.md
-  'multipart/mixed': {
-    like: 'application/graphql-response+json',
-    write: (text) => framed(`\r\n--${boundary}\r\n${partHeaders(text)}\r\n\r\n`, text, `\r\n--${boundary}--\r\n`),
-  },
-};
+const boundary = '-';
 
 /** The parameter of the media type that names the format of the parts, as clients spell it. */
 const formats: Readonly<Record<PartsFormat, string>> = {
@@ -36,13 +20,13 @@ const formats: Readonly<Record<PartsFormat, string>> = {
 };
 
 /** The media type of an answer in parts, or of one result as the only part. */
-export function multipartType(format: PartsFormat | undefined): string {
+function multipartType(format: PartsFormat | undefined): string {
   return `multipart/mixed; boundary="${boundary}"${format === undefined ? '' : formats[format]}`;
 }
 
-/** The header lines of a part with this JSON text. */
-export function partHeaders(text: string): string {
-  return `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}`;
+/** The lines before the JSON text of a part, behind its delimiter. */
+function partHeaders(text: string): string {
+  return `\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
 }
 
 /** The HTTP response that streams one result. Clients must not keep it, even if its document was named by an id. */
@@ -51,8 +35,81 @@ export function toStream(
   type: StreamType,
   format?: PartsFormat,
 ): Omit<HttpAnswer, 'body'> & { readonly slices: Iterable<Uint8Array> } {
-  const { like, write } = forms[type];
-  const contentType = type === 'multipart/mixed' ? multipartType(format) : type;
+  // The status follows the rules of the media type of single documents that is most like the stream's.
+  const like = type === 'multipart/mixed' ? 'application/graphql-response+json' : 'application/json';
   const { status, headers, body } = toAnswer(result, like);
-  return { status, headers: { ...headers, 'content-type': contentType }, slices: write(body) };
+  if (type === 'multipart/mixed') {
+    // https://github.com/graphql/graphql-over-http/blob/main/rfcs/IncrementalDelivery.md
+    const slices = framed(`\r\n--${boundary}${partHeaders(body)}`, body, `\r\n--${boundary}--\r\n`);
+    return { status, headers: { ...headers, 'content-type': multipartType(format) }, slices };
+  }
+  // The distinct connections mode of https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md. The
+  // first bytes are a comment, because some browsers do not process the headers before the first bytes.
+  const slices = framed(':\n\nevent: next\ndata: ', body, '\n\nevent: complete\ndata:\n\n');
+  return { status, headers: { ...headers, 'content-type': type }, slices };
 }
+
+/**
+ * The HTTP response of an answer in parts. Each part is sent as soon as it is ready, in the coding that the client
+ * prefers.
+ */
+export function partsStream(
+  texts: AsyncIterable<string>,
+  format: PartsFormat,
+  coding: Coding | undefined,
+  request: Pick<RequestContext, 'onClose'>,
+): Omit<HttpAnswer, 'body'> & { readonly body: ReadableStream<Uint8Array> } {
+  const headers: Record<string, string> = {
+    ...answerHeaders,
+    'content-type': multipartType(format),
+    'x-accel-buffering': 'no',
+  };
+  if (coding !== undefined) headers['content-encoding'] = coding;
+  const frames = inFrames(texts);
+  const bytes = coding === undefined ? frames : compressed(frames, coding, request);
+  return { status: 200, headers, body: toByteStream(bytes) };
+}
+
+/**
+ * The body of a multipart message, in pieces that a client can read at once. Each part is sent with the delimiter behind
+ * it, because only that tells a client that the part is complete (RFC 2046 §5.1.1).
+ */
+async function* inFrames(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  let before = `\r\n--${boundary}`;
+  for await (const text of texts) {
+    yield* framed(before + partHeaders(text), text, `\r\n--${boundary}`);
+    before = '';
+  }
+  yield Buffer.from('--\r\n');
+}
+
+/** Compresses all pieces as one stream. Each piece is flushed, so that it can be read before the next one is ready. */
+async function* compressed(
+  frames: AsyncIterable<Uint8Array>,
+  coding: Coding,
+  request: Pick<RequestContext, 'onClose'>,
+): AsyncGenerator<Uint8Array> {
+  const encoder = coding === 'gzip' ? createGzip({ level: effort }) : createBrotliCompress({ params: brotliParams });
+  const chunks: Buffer[] = [];
+  encoder.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const taken = (): Buffer => Buffer.concat(chunks.splice(0));
+  const failed = once(encoder, 'error').then(([error]) => Promise.reject(toError(error)));
+  failed.catch(() => undefined);
+  request.onClose(() => encoder.destroy());
+  for await (const frame of frames) {
+    encoder.write(frame);
+    await Promise.race([failed, new Promise<void>((resolve) => encoder.flush(kinds[coding], resolve))]);
+    yield taken();
+  }
+  // All input has been written, but not all output has been read: the end of the coding comes last.
+  encoder.end();
+  // If the client leaves now, the encoder is destroyed and never finishes.
+  await Promise.race([failed, finished(encoder).catch(() => undefined)]);
+  yield taken();
+}
+
+/** The flush after which everything that was written can be read. */
+const kinds: Readonly<Record<Coding, number>> = {
+  gzip: constants.Z_SYNC_FLUSH,
+  br: constants.BROTLI_OPERATION_FLUSH,
+};

@@ -13,11 +13,10 @@ import { toByteStream } from './byte-stream.ts';
 import type { Identify } from './identify.ts';
 import { toMessageStream } from './message-stream.ts';
 import { negotiateCoding, negotiateMessages, negotiateParts, negotiateStream } from './negotiation.ts';
-import { partsStream } from './parts-stream.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { type BodyLimits, countRefused, methodOf, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
-import { toStream } from './result-stream.ts';
+import { partsStream, toStream } from './result-stream.ts';
 import { closeIfUnread, noteTaken } from './unread.ts';
 
 /** Collaborators and settings of Yoga. */
@@ -167,7 +166,8 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
         if (parts !== undefined) {
           const accepted = compression ? (request.headers.get('accept-encoding') ?? '') : '';
           const { body, ...head } = partsStream(
-            { ...parts, texts: watched(parts.texts, res) },
+            watched(parts.texts, res),
+            parts.format,
             negotiateCoding(accepted),
             context,
           );
