@@ -55,7 +55,7 @@ test('an open breaker lets one call at a time probe, and closes when one is answ
   expect([breakers.isOpen, asks(breakers), asks(breakers)]).toEqual([false, 'pass', 'pass']);
 });
 
-test('an open breaker probes again soon after a failure, and a second after a probe without an answer', () => {
+test('an open breaker probes again a quarter of a second after a failure, and a second after a probe without an answer', () => {
   const breakers = createOpen();
   asks(breakers);
   now = 999;
@@ -64,7 +64,7 @@ test('an open breaker probes again soon after a failure, and a second after a pr
   const { attempt, verdict } = ask(breakers);
   breakers.left(attempt, lostAfter(1));
   expect([verdict, asks(breakers)]).toEqual(['probe', 'refuse']);
-  now = 1050;
+  now = 1250;
   expect(asks(breakers)).toBe('probe');
 });
 

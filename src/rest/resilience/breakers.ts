@@ -12,9 +12,8 @@ const enough = 50;
 const slowPoints = 10;
 const slowMs = 1000;
 
-/** The pause between the first failed probe and the next one, in milliseconds. It doubles with each further failure. */
-const firstPauseMs = 50;
-const longestPauseMs = 500;
+/** The pause between a failed probe and the next one, in milliseconds. */
+const pauseMs = 250;
 
 /** The time for which a probe without an answer holds back the next one, in milliseconds. */
 const probeMs = 1000;
@@ -38,8 +37,7 @@ const mostKeys = 10_000;
 class Breaker {
   readonly #pointsOf = new Map<string, number>();
   #points = 0;
-  #probeAt = 0;
-  #pauseMs = firstPauseMs;
+  #probeAt = Number.NEGATIVE_INFINITY;
 
   get isOpen(): boolean {
     return this.#points >= enough;
@@ -52,14 +50,13 @@ class Breaker {
     const after = Math.min(before + points, most);
     this.#pointsOf.set(cause, after);
     this.#points += after - before;
-    this.#probeAt = Number.NEGATIVE_INFINITY;
-    this.#pauseMs = firstPauseMs;
   }
 
   close(): void {
     if (this.#points === 0) return;
     this.#pointsOf.clear();
     this.#points = 0;
+    this.#probeAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Decides on a call that would start now. */
@@ -72,8 +69,7 @@ class Breaker {
 
   /** Reports a failed probe. */
   failed(now: number): void {
-    this.#probeAt = now + this.#pauseMs;
-    this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
+    this.#probeAt = now + pauseMs;
   }
 
   /** Reports that a probe was given up without a result: another call may probe. */
