@@ -137,12 +137,10 @@ function rejectionsIn(body: unknown, key: string): readonly Rejection[] {
   return rejectionsOf(body, (text) => safe(text, key) !== undefined && !secretive.some((shape) => shape.test(text)));
 }
 
-/** The most rejections that are passed on, and the limits of their messages and paths. */
+/** The most rejections that are passed on, their longest message, and the most levels of objects and lists around one. */
 const maximumRejections = 20;
 const maximumMessage = 200;
-const maximumDepth = 6;
-/** Most levels of objects and lists; lists in lists add nothing to a path. */
-const maximumNesting = 20;
+const maximumNesting = 7;
 
 /** Words that stand for the object around them in the errors of Django REST framework. */
 const ownWords: ReadonlySet<string> = new Set(['non_field_errors', 'detail', 'errors', '__all__']);
@@ -171,7 +169,7 @@ function rejectionsOf(body: unknown, isSafe: (text: string) => boolean): readonl
     found.push({ field: path.length > 0 && path.every(isSafe) ? path.join('.') : null, message });
   };
   const visit = (value: unknown, path: readonly string[], isListed: boolean, nesting: number): void => {
-    if (path.length > maximumDepth || nesting > maximumNesting || found.length === maximumRejections) return;
+    if (nesting > maximumNesting || found.length === maximumRejections) return;
     if (typeof value === 'string') {
       if (isListed || requestColumnNames.has(path[0] ?? '')) add(path, value);
     } else if (Array.isArray(value)) visitItems(value, path, nesting + 1);
