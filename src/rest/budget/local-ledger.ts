@@ -91,24 +91,30 @@ export class LocalLedger implements Ledger {
   #decide(want: Want, held: Map<CallWindows, number>): WantDecision {
     const { key, subject, isBackground, holds, parts } = want;
     const now = performance.now();
+    const asked = parts.flatMap(({ surface, ids }) =>
+      this.#limitedLogsOf({ key, subject, surface }, isBackground).map((one, index) => ({
+        ...one,
+        surface,
+        count: ids.length,
+        isShare: index > 0,
+      })),
+    );
     let late: { readonly turnMs: number; readonly surface: Surface } = { turnMs: 0, surface: 'rest' };
     let isHeldByShare = false;
-    const asked = parts.map(({ surface, ids }) => {
-      const logs = this.#limitedLogsOf({ key, subject, surface }, isBackground);
-      for (const [index, { log, limits }] of logs.entries()) {
-        const turnMs = log.waitMs(now, limits, ids.length + (held.get(log) ?? 0));
-        if (turnMs > late.turnMs) late = { turnMs, surface };
-        if (index > 0 && turnMs > 0) isHeldByShare = true;
-      }
-      return { logs, count: ids.length };
-    });
+    for (const { log, limits, surface, count, isShare } of asked) {
+      const turnMs = log.waitMs(now, limits, count + (held.get(log) ?? 0));
+      if (turnMs > late.turnMs) late = { turnMs, surface };
+      if (isShare && turnMs > 0) isHeldByShare = true;
+    }
     if (late.turnMs === 0) {
       const calls = this.count(want);
       if (this.isProven(key)) this.#options.onChange?.(calls);
       const left = new Map(parts.map(({ surface }) => [surface, leftIn(this.#outlooksOf({ key, subject, surface }))]));
       return { kind: 'begin', left };
     }
-    if (holds) for (const { logs, count } of asked) hold(logs, count, isHeldByShare, held);
+    // A want that waits for its user's share holds back no other user.
+    const holding = holds ? asked.filter(({ isShare }) => isShare || !isHeldByShare) : [];
+    for (const { log, count } of holding) held.set(log, (held.get(log) ?? 0) + count);
     return { kind: 'wait', ...late };
   }
 
@@ -143,16 +149,6 @@ export class LocalLedger implements Ledger {
     (this.#options.scope === 'all' ? this.#proven : this.#unproven).set(key, logs);
     return logs;
   }
-}
-
-/** Holds calls for a want that waits. A want that waits for its user's share holds back no other user. */
-function hold(
-  logs: readonly LimitedLog[],
-  count: number,
-  isHeldByShare: boolean,
-  held: Map<CallWindows, number>,
-): void {
-  for (const { log } of isHeldByShare ? logs.slice(1) : logs) held.set(log, (held.get(log) ?? 0) + count);
 }
 
 /** The logs of one key: of all of its calls on each surface, and of each user who has a share. */

@@ -66,6 +66,7 @@ export class RedisCounts {
   #era = '';
   /** Calls that have begun or ended, or were not sent after all, since Redis was told. */
   #changed = new Set<CountedCall>();
+  /** Resolves when all calls of this gateway have been sent, if they are being sent. */
   #sending: Promise<boolean> | undefined;
   #isUp = false;
   #isClosed = false;
@@ -151,33 +152,26 @@ export class RedisCounts {
     for (let attempt = 0; attempt < tries; attempt += 1) {
       const answer = await this.#send(this.#era, changed, wants);
       if (answer === undefined || answer.decisions !== undefined) return answer?.decisions;
-      if (!(await this.#sendAll(answer.era))) return undefined;
+      this.#sending ??= this.#beginEra(answer.era).finally(() => (this.#sending = undefined));
+      if (!(await this.#sending)) return undefined;
     }
     return undefined;
   }
 
   /** Sends all calls that count here to Redis; false if it cannot be reached. */
-  #sendAll(era: string): Promise<boolean> {
-    this.#sending ??= this.#beginEra(era).finally(() => (this.#sending = undefined));
-    return this.#sending;
-  }
-
   async #beginEra(era: string): Promise<boolean> {
     const hadAll = this.#isUp;
     const answer = await this.#send(era, this.#options.calls());
     if (answer?.decisions === undefined) return answer !== undefined;
     this.#era = era;
-    if (hadAll) this.#lost(answer.added);
-    return true;
-  }
-
-  #lost(calls: number): void {
-    if (calls === 0) return;
+    const { added: calls } = answer;
+    if (!hadAll || calls === 0) return true;
     this.#lostCalls += calls;
     if (this.#throttle.takes('lost'))
       this.#options.log('warn', 'Redis has lost calls that it had counted: this gateway has added its own again', {
         calls,
       });
+    return true;
   }
 
   /** Sends calls, and wants with the last of them. Stops early if Redis cannot be asked, or if the era is over. */
