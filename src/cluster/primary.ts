@@ -6,8 +6,7 @@ import type { SharedRedis } from '../redis.ts';
 import type { Ledger } from '../rest/budget/ledger.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { addUp, noUsage } from '../telemetry/client-usage.ts';
-import { countingMetrics, type Snapshot } from '../telemetry/metrics.ts';
-import { reloadsMeasured } from '../telemetry/reload-metrics.ts';
+import { createPrimaryMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, Totals, WorkerFunctions } from './messages.ts';
 import { createRestarts, type Restarts } from './restarts.ts';
@@ -79,6 +78,7 @@ class Workers {
   readonly #timers = new Set<NodeJS.Timeout>();
   /** The time after which a write of an ended worker has arrived or will never arrive, in milliseconds. */
   readonly #lateMs: number;
+  readonly #ownMetrics: () => Promise<Snapshot>;
   #retired: Promise<Snapshot> = Promise.resolve([]);
   #retiredUsage = noUsage;
   #restarted = 0;
@@ -90,9 +90,13 @@ class Workers {
     this.#options = options;
     this.#lateMs = 2 * options.orders.config.operationDeadlineMs;
     this.#restarts = createRestarts(options.workers, () => performance.now());
-    const { remote } = options;
+    const { ledger, redis, remote, tenants } = options;
+    this.#ownMetrics = createPrimaryMetrics({
+      ...{ counting: ledger?.counting, redis, reloads: tenants?.reloads },
+      workers: () => ({ running: this.#serving().length, restarts: this.#restarted }),
+    });
     remote?.onChange(() => this.tellAll('manifests', remote.current()));
-    options.tenants?.onChange((tenants) => this.tellAll('tenants', tenants));
+    tenants?.onChange((all) => this.tellAll('tenants', all));
   }
 
   /** Starts a worker in a place; resolves when it listens. */
@@ -169,15 +173,14 @@ class Workers {
   }
 
   async #totals(): Promise<Totals> {
-    const serving = [...this.#running.values()].filter((worker) => worker.serves);
-    const measured = await Promise.all(serving.map((worker) => worker.measure()));
-    const snapshots = measured.map(({ snapshot }) => snapshot);
+    const measured = await Promise.all(this.#serving().map((worker) => worker.measure()));
+    const snapshots = [...measured.map(({ snapshot }) => snapshot), await this.#ownMetrics()];
     const usage = addUp([this.#retiredUsage, ...measured.map((one) => one.usage)]);
-    const { ledger, redis, tenants } = this.#options;
-    if (ledger?.counting !== undefined) snapshots.push(await countingMetrics(ledger.counting, redis));
-    if (tenants !== undefined) snapshots.push([reloadsMeasured('tenants', tenants.reloads)]);
-    const workers = { running: serving.length, restarts: this.#restarted };
-    return { metrics: await totalsOf(snapshots, await this.#retired, workers), usage };
+    return { metrics: await totalsOf(snapshots, await this.#retired), usage };
+  }
+
+  #serving(): readonly WorkerHandle[] {
+    return [...this.#running.values()].filter((worker) => worker.serves);
   }
 
   #onEnd(place: number, worker: WorkerHandle, how: string): void {

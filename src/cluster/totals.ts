@@ -5,20 +5,12 @@ import { mostDriftSeries, otherDrift } from '../rest/drift/drift-watch.ts';
 import { mostClients, otherClient } from '../telemetry/client-usage.ts';
 import type { Measured, Snapshot } from '../telemetry/metrics.ts';
 
-/** The primary's own counts of its workers. */
-export interface WorkerCounts {
-  readonly running: number;
-  /** Since the start. */
-  readonly restarts: number;
-}
-
-/** The metrics of all workers as one text. `retired` holds the lasting metrics of ended workers. */
-export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot, workers: WorkerCounts): Promise<string> {
-  const unused = gauge(unusedDocuments, 'Listed documents that no client has asked for.', unusedIn(snapshots));
+/** The metrics of all processes as one text. `retired` holds the lasting metrics of ended workers. */
+export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot): Promise<string> {
   const parts = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments));
   const bounded = foldSeries([retired, ...parts]);
   return latePackage('prom-client')
-    .AggregatorRegistry.aggregate([...bounded, [unused], workerMetrics(workers)])
+    .AggregatorRegistry.aggregate([...bounded, [unusedIn(snapshots)]])
     .metrics();
 }
 
@@ -77,25 +69,13 @@ type Labels = Measured['values'][number]['labels'];
 const unusedDocuments = 'gateway_documents_unused';
 
 /** The number of documents that no worker has been asked for. A sum over workers cannot show it. */
-function unusedIn(snapshots: readonly Snapshot[]): number {
+function unusedIn(snapshots: readonly Snapshot[]): Measured {
   const hits = new Map<unknown, number>();
   for (const { name, values } of snapshots.flat()) {
     if (name !== 'gateway_document_hits_total') continue;
     for (const { value, labels } of values) hits.set(labels['document'], (hits.get(labels['document']) ?? 0) + value);
   }
-  return [...hits.values()].filter((count) => count === 0).length;
-}
-
-function workerMetrics({ running, restarts }: WorkerCounts): Snapshot {
-  return [
-    gauge('gateway_workers', 'Workers that serve now.', running),
-    {
-      ...gauge('gateway_worker_restarts_total', 'Workers started in place of one that ended.', restarts),
-      type: 'counter',
-    },
-  ];
-}
-
-function gauge(name: string, help: string, value: number): Measured {
-  return { name, help, type: 'gauge', aggregator: 'sum', values: [{ value, labels: {} }] };
+  const value = [...hits.values()].filter((count) => count === 0).length;
+  const help = 'Listed documents that no client has asked for.';
+  return { name: unusedDocuments, help, type: 'gauge', aggregator: 'sum', values: [{ value, labels: {} }] };
 }

@@ -10,14 +10,11 @@ import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import type { HeldKeyFaults } from '../rest/tenant-client.ts';
 import { packageVersion } from '../version.ts';
-import { measureClients } from './client-metrics.ts';
 import { ClientUsage, type Usage } from './client-usage.ts';
 import { Instruments } from './instruments.ts';
-import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
+import { createOperationMetrics, measureClients, type OperationMetrics } from './operation-metrics.ts';
 import { type CountRefused, countRefusedRequests } from './refused-requests.ts';
-import { measureReloads, type Reloadable } from './reload-metrics.ts';
-import { measureRestCalls } from './rest-call-metrics.ts';
-import { measureSavedCalls, type Savers } from './saved-metrics.ts';
+import { measureRestCalls, measureSavedCalls, type Savers } from './rest-metrics.ts';
 
 /** The sources of counters that are kept outside the metrics. */
 export interface MetricsSources extends Savers {
@@ -241,15 +238,40 @@ function modesOf({ mode }: CountingState): ReadonlyMap<string, number> {
   return new Map(['redis', 'local'].map((one) => [one, one === mode ? 1 : 0]));
 }
 
-/** The metrics of the budget that one process counts for the others. */
-export async function countingMetrics(
-  counting: () => CountingState,
-  redis: MetricsSources['redis'],
-): Promise<Snapshot> {
+/** The sources of the metrics that only the first of several processes has. */
+export interface PrimarySources {
+  readonly counting: CallBudget['counting'];
+  readonly redis: SharedRedis | undefined;
+  /** The attempts to read the keys of tenants again, if the gateway holds keys. */
+  readonly reloads: Readonly<Reloads> | undefined;
+  /** The workers that serve now, and the number of those that were started in place of one that ended. */
+  readonly workers: () => { readonly running: number; readonly restarts: number };
+}
+
+/** Makes the metrics of the first of several processes, as data that is added to those of the workers. */
+export function createPrimaryMetrics({ counting, redis, reloads, workers }: PrimarySources): () => Promise<Snapshot> {
   const instruments = new Instruments();
-  measureCounting(instruments, counting);
-  if (redis !== undefined) measureRedis(instruments, redis);
-  return instruments.read().getMetricsAsJSON();
+  if (counting !== undefined) measureCounting(instruments, counting);
+  if (counting !== undefined && redis !== undefined) measureRedis(instruments, redis);
+  if (reloads !== undefined) measureReloads(instruments, new Map([['tenants', reloads]]));
+  instruments.gauge('gateway_workers', 'Workers that serve now.', () => workers().running);
+  const restarts = 'Workers started in place of one that ended.';
+  instruments.total('gateway_worker_restarts_total', restarts, () => workers().restarts);
+  return () => instruments.read().getMetricsAsJSON();
+}
+
+/** The kinds of files and keys that are read again while the gateway runs. */
+type Reloadable = 'certificates' | 'documents' | 'keys' | 'tenants';
+
+/** Counts attempts to read things again. */
+function measureReloads(instruments: Instruments, all: ReadonlyMap<Reloadable, Readonly<Reloads>>): void {
+  const help = 'Attempts to read again what changes while the gateway runs, by what it is and what became of it.';
+  instruments.counter('gateway_reloads_total', help, ['what', 'result'], () =>
+    [...all].flatMap(([what, { ok, failed }]): [Record<'what' | 'result', string>, number][] => [
+      [{ what, result: 'ok' }, ok],
+      [{ what, result: 'failed' }, failed],
+    ]),
+  );
 }
 
 /** Adds a metric about the build of the gateway. Its value is always 1; its labels hold the facts. */

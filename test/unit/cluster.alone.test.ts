@@ -7,7 +7,7 @@ import type { OperationReport } from '../../src/operation/operation-report.ts';
 import { createDocumentUses, type DocumentUses } from '../../src/operation/persisted/uses.ts';
 import { DriftWatch } from '../../src/rest/drift/drift-watch.ts';
 import { operations } from '../../src/rest/generated/views.ts';
-import { createMetrics, type Metrics, type Snapshot } from '../../src/telemetry/metrics.ts';
+import { createMetrics, createPrimaryMetrics, type Metrics, type Snapshot } from '../../src/telemetry/metrics.ts';
 import * as rows from '../support/rows.ts';
 
 test('a worker that ends again is started later each time, the others at their own pace', () => {
@@ -126,7 +126,12 @@ function samples(text: string): ReadonlyMap<string, number> {
 
 async function totals(processes: readonly Process[], retired: Snapshot = []): Promise<ReadonlyMap<string, number>> {
   const snapshots = await Promise.all(processes.map(({ metrics }) => metrics.snapshot()));
-  return samples(await totalsOf(snapshots, retired, { running: processes.length, restarts: 3 }));
+  const workers = { running: processes.length, restarts: 3 };
+  const ofPrimary = createPrimaryMetrics({
+    ...{ counting: undefined, redis: undefined, reloads: undefined },
+    workers: () => workers,
+  });
+  return samples(await totalsOf([...snapshots, await ofPrimary()], retired));
 }
 
 test('metrics of several processes are summed, states are not, and a document that one has run is used', async () => {
@@ -194,7 +199,7 @@ test('tenants are counted apart no further in all processes than in one', async 
     const values = Array.from({ length: 80 }, (_, index) => ({ value: 1, labels: { tenant: `t${first + index}` } }));
     return [{ name: 'gateway_tenant_rest_calls_total', help: 'h', type: 'counter', aggregator: 'sum', values }];
   };
-  const text = await totalsOf([snapshotOf(0), snapshotOf(40)], [], { running: 2, restarts: 0 });
+  const text = await totalsOf([snapshotOf(0), snapshotOf(40)], []);
   const told = [...samples(text)].filter(([name]) => name.startsWith('gateway_tenant'));
   expect(told).toHaveLength(101);
   expect(told).toContainEqual(['gateway_tenant_rest_calls_total{tenant="t50"}', 2]);
