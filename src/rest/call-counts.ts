@@ -32,7 +32,7 @@ export class CallCounts implements Gate {
   readonly durations = new Map<string, Tally>();
   /** By the names of tenants. */
   readonly byTenant = new Map<string, number>();
-  readonly #byOperation = new Map<RestOperation, OperationCounts>();
+  readonly #byOperation = new Map<RestOperation, Map<number | Fault, { count: number }>>();
 
   /** Lets every attempt pass. */
   enter(): undefined {
@@ -43,16 +43,19 @@ export class CallCounts implements Gate {
     if (outcome.kind === 'not-sent') return;
     const { tenant } = owner.caller;
     if (tenant !== undefined) this.#addTo(tenant.name);
-    const { durations, byOutcome } = this.#of(operation);
-    durations.add(outcome.tookMs / 1000);
+    this.#durationsOf(operation).add(outcome.tookMs / 1000);
     const result = resultOf(outcome);
-    const known = byOutcome.get(result);
+    const known = this.#byOperation.get(operation)?.get(result);
     if (known !== undefined) known.count += 1;
-    else if (this.all.length < maximumCounts) {
-      const count = { method: operation.method, route: operation.route, outcome: result, count: 1 };
-      byOutcome.set(result, count);
-      this.all.push(count);
-    }
+    else if (this.all.length < maximumCounts) this.#begin(operation, result);
+  }
+
+  #begin(operation: RestOperation, outcome: number | Fault): void {
+    const count = { method: operation.method, route: operation.route, outcome, count: 1 };
+    this.all.push(count);
+    const counts = this.#byOperation.get(operation);
+    if (counts === undefined) this.#byOperation.set(operation, new Map([[outcome, count]]));
+    else counts.set(outcome, count);
   }
 
   #addTo(tenant: string): void {
@@ -61,24 +64,16 @@ export class CallCounts implements Gate {
     counts.set(series, (counts.get(series) ?? 0) + 1);
   }
 
-  #of(operation: RestOperation): OperationCounts {
-    const known = this.#byOperation.get(operation);
+  #durationsOf({ route }: RestOperation): Tally {
+    const known = this.durations.get(route);
     if (known !== undefined) return known;
-    const durations = this.durations.get(operation.route) ?? new Tally(durationBounds);
-    this.durations.set(operation.route, durations);
-    const counts: OperationCounts = { durations, byOutcome: new Map() };
-    this.#byOperation.set(operation, counts);
-    return counts;
+    const durations = new Tally(durationBounds);
+    this.durations.set(route, durations);
+    return durations;
   }
 }
 
 function resultOf(outcome: Exclude<Outcome, { readonly kind: 'not-sent' }>): number | Fault {
   if (outcome.kind === 'given-up') return 'aborted';
   return outcome.kind === 'failed' ? outcome.fault : outcome.status;
-}
-
-interface OperationCounts {
-  /** Shared with other operations of its route. */
-  readonly durations: Tally;
-  readonly byOutcome: Map<number | Fault, { count: number }>;
 }

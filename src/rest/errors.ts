@@ -75,10 +75,8 @@ export class Refusal extends UpstreamError {
   }
 }
 
-/** A server before the upstream refused the connection for its client certificate, and said so over HTTP. */
-export class CertificateWanted extends Error {
-  override readonly name = 'CertificateWanted';
-}
+/** The cause if a server before the upstream refused the connection for its client certificate, and said so over HTTP. */
+export const certificateWanted = 'client certificate wanted';
 
 /** The error if the process has no room for more upstream bodies. It ends the operation that would have kept them. */
 export const noRoomForBodies = new UpstreamError('OVERLOADED', undefined, 'no room for bodies');
@@ -97,7 +95,7 @@ export function isCostLimit(error: unknown): boolean {
 }
 
 /** True if the key has used up its calls, as the upstream or the gateway counts them. */
-export function isRateLimited(error: unknown): boolean {
+export function isRateLimited(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.code === 'RATE_LIMITED';
 }
 

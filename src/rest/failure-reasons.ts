@@ -1,4 +1,4 @@
-import { CertificateWanted, UpstreamError } from './errors.ts';
+import { certificateWanted, UpstreamError } from './errors.ts';
 import { ProxyFailure } from './transport/connect.ts';
 import { TransportError } from './transport/transport.ts';
 
@@ -94,7 +94,7 @@ export function reasonOf(error: unknown): FailureReason | undefined {
   if (error instanceof TransportError) return reasonOfTransport(error);
   if (!(error instanceof UpstreamError)) return 'OTHER';
   if (error.code === 'UPSTREAM_TIMEOUT' && error.upstream === undefined) return 'TIMEOUT';
-  if (error.cause instanceof CertificateWanted) return 'CLIENT_CERTIFICATE_REFUSED';
+  if (error.cause === certificateWanted) return 'CLIENT_CERTIFICATE_REFUSED';
   const status = error.upstream?.status ?? 0;
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
   if (status >= 500) return 'SERVER_ERROR';

@@ -1,5 +1,5 @@
 import {
-  CertificateWanted,
+  certificateWanted,
   noRoomForBodies,
   type Rejection,
   UpstreamError,
@@ -34,7 +34,7 @@ export function toUpstreamError(status: number, headers: ResponseHeaders, text: 
     ...(retryAfter !== undefined && { retryAfter }),
     ...(errors.length > 0 && { errors }),
   };
-  return new UpstreamError(errorCode, details, wantsCertificate(status, text) ? new CertificateWanted() : undefined);
+  return new UpstreamError(errorCode, details, wantsCertificate(status, text) ? certificateWanted : undefined);
 }
 
 /** True if an answer is the page with which nginx refuses a connection for its client certificate, after the handshake. */

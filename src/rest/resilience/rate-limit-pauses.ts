@@ -36,8 +36,7 @@ export class RateLimitPauses implements Gate {
   /** Begins a pause if the answer is a 429 with `Retry-After`. */
   left(attempt: Attempt, outcome: Outcome): void {
     if (outcome.kind !== 'answered' || !isRateLimited(outcome.error)) return;
-    const { error } = outcome;
-    const seconds = (error instanceof UpstreamError ? error.upstream?.retryAfter : undefined) ?? 0;
+    const seconds = outcome.error.upstream?.retryAfter ?? 0;
     if (seconds <= 0) return;
     const until = this.#now() + Math.min(seconds, longestPause) * 1000;
     const name = nameOf(attempt);
