@@ -87,11 +87,8 @@ export interface PrimaryFunctions {
   /** A reserved call is not sent. */
   dropCall(this: void, call: LedgerCall): void;
   /** The rest of the budget. */
-  look(this: void, question: LookQuestion): MaybePromise<Outlooks> | undefined;
-}
-
-/** A question about the rest of the budget. */
-export interface LookQuestion {
-  readonly account: Account;
-  readonly surfaces: readonly Surface[];
+  look(
+    this: void,
+    question: { readonly account: Account; readonly surfaces: readonly Surface[] },
+  ): MaybePromise<Outlooks> | undefined;
 }
