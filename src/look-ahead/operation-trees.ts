@@ -72,65 +72,67 @@ function treesOf(scope: OperationScope): Trees {
 /** The most trees that are kept for one operation. Each is for other values of its conditions. */
 const mostTrees = 16;
 
-/** The trees of one operation. There is only one, unless variables affect which fields it selects. */
+/** The trees of one operation: one without directives, otherwise one for each set of values of its conditions. */
 class Trees {
   readonly scope: OperationScope;
   readonly #conditions: readonly string[];
   readonly #trees = new Map<string, SelectionTree>();
-  #whole: SelectionTree | undefined;
+  /** The only tree, if the operation has no directives. */
+  readonly #whole: SelectionTree | undefined;
 
   constructor(scope: OperationScope) {
     this.scope = scope;
-    this.#conditions = conditionsOf(scope);
+    const { names, hasDirectives } = conditionsOf(scope);
+    this.#conditions = names;
+    if (!hasDirectives) this.#whole = new SelectionTree(scope, undefined, false);
   }
 
+  /** True if the variables do not affect which fields are selected. */
   get isOne(): boolean {
     return this.#conditions.length === 0;
   }
 
   of(coerced: Coerced | undefined, part?: 'first part'): SelectionTree {
-    if (!this.isOne || part !== undefined) return this.#ofConditions(coerced, part);
-    this.#whole ??= this.#make(coerced, part);
-    return this.#whole;
+    if (this.#whole !== undefined) return this.#whole;
+    const values = coerced === undefined ? 'any' : this.#conditions.map((name) => String(coerced[name])).join();
+    const key = `${part ?? ''} ${values}`;
+    let tree = this.#trees.get(key);
+    if (tree === undefined) {
+      if (this.#trees.size >= mostTrees) this.#trees.clear();
+      tree = new SelectionTree(this.scope, coerced && this.#variables(coerced), part !== undefined);
+      this.#trees.set(key, tree);
+    }
+    return tree;
   }
 
-  #ofConditions(coerced: Coerced | undefined, part: 'first part' | undefined): SelectionTree {
-    const key = `${part ?? ''} ${this.#keyOf(coerced)}`;
-    const tree = this.#trees.get(key);
-    if (tree !== undefined) return tree;
-    if (this.#trees.size >= mostTrees) this.#trees.clear();
-    const made = this.#make(coerced, part);
-    this.#trees.set(key, made);
-    return made;
-  }
-
-  #keyOf(coerced: Coerced | undefined): string {
-    return coerced === undefined ? 'any' : this.#conditions.map((name) => String(coerced[name])).join();
-  }
-
-  #make(coerced: Coerced | undefined, part: 'first part' | undefined): SelectionTree {
-    // Only the variables that affect the selection are kept.
-    const given = this.#conditions.filter((name) => coerced !== undefined && name in coerced);
-    const conditions = { sources: {}, coerced: Object.fromEntries(given.map((name) => [name, coerced?.[name]])) };
-    return new SelectionTree(this.scope, coerced === undefined ? undefined : conditions, part !== undefined);
+  /** The variables that affect the selection. No others are kept. */
+  #variables(coerced: Coerced): VariableValues {
+    const given = this.#conditions.filter((name) => name in coerced);
+    return { sources: {}, coerced: Object.fromEntries(given.map((name) => [name, coerced[name]])) };
   }
 }
 
 /**
  * The variables that affect which fields an operation selects, including those in fragments that it does not spread.
  */
-function conditionsOf({ operation, fragments }: OperationScope): readonly string[] {
+function conditionsOf({ operation, fragments }: OperationScope): {
+  readonly names: readonly string[];
+  readonly hasDirectives: boolean;
+} {
   const names = new Set<string>();
+  let hasDirectives = false;
   const find = ({ selections }: SelectionSetNode): void => {
     for (const node of selections) {
-      for (const { arguments: given = [] } of node.directives ?? [])
+      for (const { arguments: given = [] } of node.directives ?? []) {
+        hasDirectives = true;
         for (const { value } of given) if (value.kind === 'Variable') names.add(value.name.value);
+      }
       if ('selectionSet' in node && node.selectionSet !== undefined) find(node.selectionSet);
     }
   };
   find(operation.selectionSet);
   for (const { selectionSet } of Object.values(fragments)) find(selectionSet);
-  return [...names];
+  return { names: [...names], hasDirectives };
 }
 
 /** Visits each field that an operation may select once, with the first path at which it occurs. */

@@ -304,6 +304,11 @@ describe('the REST calls of an operation', () => {
     ]);
   });
 
+  test('leave out what the document itself leaves out', async () => {
+    const { calls } = await trafficOf('{ project(id: 1) { dashboards { totalCount } name @skip(if: true) } }');
+    expect(calls).toEqual(['/api/projects/1/dashboards/?limit=1']);
+  });
+
   test('take arguments from variables and their defaults', async () => {
     const query = `query ($id: ID = 2, $first: Int = 3, $event: String = "$pageview") { project(id: $id) {
       dashboards(first: $first) { nodes { id } } events(first: $first, filter: { event: $event }) { nodes { id } } } }`;
