@@ -54,6 +54,9 @@ const anyCursors: CursorCodec = {
 /** The most rounds over all variables: the effect of one variable may depend on those that are examined after it. */
 const mostRounds = 3;
 
+/** The most variables for which the search also goes on from plans that are no better: it would take seconds. */
+const mostTied = 5;
+
 /**
  * The extremes among the plans of an operation. The search changes one variable at a time, and tries its default and
  * each of the values that differ in cost. Undefined if no variables fit.
@@ -81,6 +84,7 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const given = Object.fromEntries(choices.map(({ name, values }) => [name, values.find((one) => one !== undefined)]));
   const changes = [...switchesOf(operation), ...(isRefused(start) ? [given] : [])];
   const starts = [start, ...changes.flatMap((some) => find({ ...base, ...some }) ?? [])];
+  const hasTies = choices.length <= mostTied;
   const climb = (from: Found, kind: 'upper' | 'lower'): void => {
     const isBetter = kind === 'upper' ? costsMore : costsLess;
     let best = from;
@@ -99,7 +103,8 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
             if (isBetter(found, best)) {
               if (found.plan[kind] !== best.plan[kind]) ties.clear();
               best = found;
-            } else if (found.plan[kind] === best.plan[kind] && value !== best.variables[name]) ties.set(name, found);
+            } else if (hasTies && found.plan[kind] === best.plan[kind] && value !== best.variables[name])
+              ties.set(name, found);
           }
         }
       }
