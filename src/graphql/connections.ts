@@ -1,5 +1,5 @@
-import type { CursorCodec, GatewayContext } from '../context.ts';
-import { hasRowsBefore, type ListPage, positionAfter, slicePage } from '../loaders/page.ts';
+import type { GatewayContext } from '../context.ts';
+import { hasRowsBefore, type ListPage, slicePage } from '../loaders/page.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
@@ -160,11 +160,6 @@ export function tableSizeOf(first: number | null | undefined, maxPageSize: numbe
 }
 
 const start: Position = { offset: 0 };
-
-/** The cursor of row `index`; null if the page has no such row. */
-export function cursorAt({ list, page }: ConnectionSource, index: number, cursors: CursorCodec): string | null {
-  return index < 0 || index >= page.rows.length ? null : cursors.encode(list, positionAfter(page, index));
-}
 
 /** A page that was asked for. The fields of `pageInfo` are computed only when they are read. */
 class PageSource implements ConnectionSource {

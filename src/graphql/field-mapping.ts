@@ -15,16 +15,8 @@ export interface FieldMapping {
   readonly operation: RestOperationId | undefined;
 }
 
-const known = new WeakMap<GraphQLField<unknown, unknown>, FieldMapping>();
-
 /** The mapping of a field of an object type. */
 export function mappingOf(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>): FieldMapping {
-  const mapping = known.get(field) ?? findMapping(type, field);
-  known.set(field, mapping);
-  return mapping;
-}
-
-function findMapping(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>): FieldMapping {
   const operation = directiveArgument(field, 'rest', 'operation');
   const named = directiveArgument(field, 'column', 'name');
   const column = named ?? (operation === undefined ? snakeCase(field.name) : undefined);

@@ -12,13 +12,13 @@ import { requestColumns } from '../rest/generated/views.ts';
 import { exactNumber } from '../rest/json.ts';
 import { type Noun, owners, ownerTypeOf } from '../rest/nouns.ts';
 import { type Key, keyText } from '../rest/paths.ts';
-import type { Reach } from '../rest/tenants.ts';
+import { type Reach, reaches } from '../rest/tenants.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
 import { isRowType, mappingOf, restNameOf, snakeCase } from './field-mapping.ts';
 import { isGlobalId, parseIdWithin, parseIdWithOwner, parseOwnerId, parseReference } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
-import { refuseCurrent, refuseOutside, refuseUnknownOwner } from './narrowing.ts';
+import { outside, refuseCurrent, refuseUnknownOwner } from './narrowing.ts';
 
 /** The mutation that an input belongs to. */
 type MutationInfo = Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>;
@@ -86,7 +86,7 @@ export function checkedWrite(
   const key = targetKey(target, owner);
   const named: Key[] = [];
   const body = toRequestBody(target.input, info, { projectId: projectIdOf(key), reach, named });
-  refuseOutside(reach, key);
+  if (!reaches(reach, key)) throw outside();
   return { key, body, toShow: reach === undefined ? [] : toShow(key, named) };
 }
 

@@ -1,5 +1,5 @@
 import { current } from '../rest/paths.ts';
-import { type Reach, type Reachable, reaches, type Tenant } from '../rest/tenants.ts';
+import type { Reach, Tenant } from '../rest/tenants.ts';
 import { UserInputError } from './input-error.ts';
 
 /**
@@ -18,11 +18,6 @@ export class ForbiddenError extends Error {
 export function mutationReach(tenant: Tenant | undefined, name: string): Reach | undefined {
   if (tenant === undefined || tenant.mutations.has(name)) return tenant?.mutations.get(name);
   throw new ForbiddenError(`The caller is not allowed to run \`${name}\`.`);
-}
-
-/** Refuses a mutation that is aimed at an object outside of what the tenant may reach. */
-export function refuseOutside(reach: Reach | undefined, target: Reachable): void {
-  if (!reaches(reach, target)) throw outside();
 }
 
 /** The refusal of an object that is out of reach, or that does not exist: a tenant cannot tell them apart. */

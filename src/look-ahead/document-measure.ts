@@ -18,31 +18,33 @@ export interface DocumentMeasure extends Readonly<Counts> {
   readonly deferVariables: ReadonlySet<string>;
 }
 
+/** The sizes of a selection set that add up over its members. */
+const sums = [
+  'aliases',
+  'directives',
+  'rootFields',
+  // Fields and fragments at any depth.
+  'selections',
+] as const;
+
+/** The sizes of a selection set that its largest member decides. */
+const maxima = [
+  // Nesting of fields, without introspection.
+  'depth',
+  // Nesting of fields below `__schema` and `__type`.
+  'introspectionDepth',
+  // Characters of the longest path of response keys.
+  'longestPath',
+  // Bytes of the longest label of `@defer`, as JSON.
+  'longestLabel',
+] as const;
+
 /** The size of one selection set with its fragments spread. */
-interface Counts {
-  aliases: number;
-  directives: number;
-  rootFields: number;
-  selections: number;
-  /** Nesting of fields, without introspection. */
-  depth: number;
-  /** Nesting of fields below `__schema` and `__type`. */
-  introspectionDepth: number;
-  /** Characters of the longest path of response keys. */
-  longestPath: number;
-  /** Bytes of the longest label of `@defer`, as JSON. */
-  longestLabel: number;
-}
+type Counts = Record<(typeof sums)[number] | (typeof maxima)[number], number>;
 
 const nothing: Readonly<Counts> = {
-  aliases: 0,
-  directives: 0,
-  rootFields: 0,
-  selections: 0,
-  depth: 0,
-  introspectionDepth: 0,
-  longestPath: 0,
-  longestLabel: 0,
+  ...{ aliases: 0, directives: 0, rootFields: 0, selections: 0 },
+  ...{ depth: 0, introspectionDepth: 0, longestPath: 0, longestLabel: 0 },
 };
 
 /** Measures a document, which need not be valid. If it has several operations, the largest counts. */
@@ -60,21 +62,13 @@ class Measuring {
 
   measure(): DocumentMeasure {
     const operations = this.#document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
-    const counts = operations.map((operation) => this.#ofOperation(operation));
-    const most = (read: (counted: Counts) => number): number => Math.max(0, ...counts.map(read));
-    return {
-      operations: operations.length,
-      fragments: Object.keys(fragmentsOf(this.#document)).length,
-      deferVariables: this.#deferVariables,
-      aliases: most(({ aliases }) => aliases),
-      directives: most(({ directives }) => directives),
-      rootFields: most(({ rootFields }) => rootFields),
-      selections: most(({ selections }) => selections),
-      depth: most(({ depth }) => depth),
-      introspectionDepth: most(({ introspectionDepth }) => introspectionDepth),
-      longestPath: most(({ longestPath }) => longestPath),
-      longestLabel: most(({ longestLabel }) => longestLabel),
-    };
+    const most = { ...nothing };
+    for (const operation of operations) {
+      const counts = this.#ofOperation(operation);
+      for (const name of [...sums, ...maxima]) most[name] = Math.max(most[name], counts[name]);
+    }
+    const fragments = Object.keys(fragmentsOf(this.#document)).length;
+    return { ...most, operations: operations.length, fragments, deferVariables: this.#deferVariables };
   }
 
   #ofOperation({ selectionSet, directives = [] }: OperationDefinitionNode): Counts {
@@ -129,12 +123,6 @@ class Measuring {
 }
 
 function add(total: Counts, part: Readonly<Counts>): void {
-  total.aliases += part.aliases;
-  total.directives += part.directives;
-  total.rootFields += part.rootFields;
-  total.selections += part.selections;
-  total.depth = Math.max(total.depth, part.depth);
-  total.introspectionDepth = Math.max(total.introspectionDepth, part.introspectionDepth);
-  total.longestPath = Math.max(total.longestPath, part.longestPath);
-  total.longestLabel = Math.max(total.longestLabel, part.longestLabel);
+  for (const name of sums) total[name] += part[name];
+  for (const name of maxima) total[name] = Math.max(total[name], part[name]);
 }

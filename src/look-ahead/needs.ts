@@ -1,6 +1,6 @@
 import { getNamedType, isLeafType } from 'graphql';
 import type { Wanted } from '../graphql/connections.ts';
-import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
+import { isRowType } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
 import { memoize } from '../memoize.ts';
 import type { Noun } from '../rest/nouns.ts';
@@ -26,12 +26,9 @@ export function needsOfFields(fields: readonly SelectedField[]): Needs {
   let view: View | undefined;
   const relations: SelectedField[] = [];
   for (const selected of fields) {
-    const mapping = mappingOf(selected.parent, selected.field);
-    if (mapping.column !== undefined && selected.field.name !== 'id') {
-      if (view !== 'detail') view = mapping.view;
-    } else if (mapping.operation !== undefined) {
-      relations.push(selected);
-    }
+    const { role } = selected;
+    if ('view' in role) view = view === 'detail' ? view : role.view;
+    else if ('endpoint' in role) relations.push(selected);
   }
   const isSelected = (name: string): boolean => fields.some(({ field }) => field.name === name);
   return { view, relations, globalId: isSelected('id'), upstreamId: isSelected('upstreamId') };

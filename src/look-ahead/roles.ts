@@ -22,7 +22,7 @@ export type Role =
   // An object that a column of the row names.
   | { readonly kind: 'reference'; readonly view: View; readonly endpoint: Endpoint }
   // The object that owns its object.
-  | { readonly kind: 'owner' }
+  | { readonly kind: 'owner'; readonly endpoint: Endpoint }
   // An object by its argument `id`.
   | { readonly kind: 'byId'; readonly endpoint: Endpoint }
   | { readonly kind: 'organization' }
@@ -67,7 +67,7 @@ function findRole(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>
   if (endpoint.isRow) {
     if (view !== undefined) return { kind: 'reference', view, endpoint };
     if (isLeafType(answer)) return { kind: 'text', endpoint };
-    return field.args.length > 0 ? { kind: 'byId', endpoint } : { kind: 'owner' };
+    return field.args.length > 0 ? { kind: 'byId', endpoint } : { kind: 'owner', endpoint };
   }
   if (isConnection(answer)) return { kind: 'list', endpoint };
   return { kind: isRowType(type.name) ? 'table' : 'anyRow', endpoint };

@@ -8,11 +8,11 @@ import {
 } from 'graphql';
 import { AnswerCounter } from '../answer/answer-counter.ts';
 import type { GatewayContext } from '../context.ts';
-import { mappingOf } from '../graphql/field-mapping.ts';
 import type { RowRecord, Started } from '../graphql/records.ts';
 import { memoize } from '../memoize.ts';
 import { MemoryRoom } from '../memory.ts';
 import { variablesOf } from './operation-trees.ts';
+import { roleOf } from './roles.ts';
 import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 
 const nothingStarted: Started = new Map();
@@ -108,8 +108,8 @@ async function startFields(
 
 /** True if a field, or anything selected below it, may cost a call. */
 function costs(selected: SelectedField): boolean {
-  const { operation, view } = mappingOf(selected.parent, selected.field);
-  return operation !== undefined || view === 'detail' || costsBelow(selected);
+  const { role } = selected;
+  return 'endpoint' in role || ('view' in role && role.view === 'detail') || costsBelow(selected);
 }
 
 function costsBelow({ inside }: SelectedField): boolean {
@@ -134,7 +134,7 @@ export function attachStarted(schema: GraphQLSchema): void {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       const { resolve } = field;
-      const isRelation = mappingOf(type, field).operation !== undefined && !isRoot(schema, type);
+      const isRelation = 'endpoint' in roleOf(type, field) && !isRoot(schema, type);
       if (isRelation && resolve !== undefined) field.resolve = preferStarted(resolve);
     }
   }

@@ -41,12 +41,11 @@ export function planList(planned: PlannedField, args: Arguments): void {
   }
   // The first page is read first. If the list is longer, the count of the first page tells where the list ends.
   const { from: offset, limit } = reading;
-  lists.addJump(window.collection);
   const done = (arrival: Stage): void => {
     lists.wantEnd({ ...window, offset, limit, stage: arrival });
     planRows(planned, part, undefined, after(arrival));
   };
-  lists.want({ ...window, offset, limit: options.maxPageSize, done });
+  lists.want({ ...window, offset, limit: options.maxPageSize, done }, 2);
 }
 
 /** Plans the selection on the rows of a page. Without an offset, the rows are the last of their list. */

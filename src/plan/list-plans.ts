@@ -45,9 +45,8 @@ export class ListPlans {
   readonly #schedule: Schedule;
   readonly #maxPageSize: number;
   readonly #readings = new Map<string, Reading[]>();
-  readonly #collections = new Map<string, WantedWindow>();
-  /** Collections whose end may be read after their first page. */
-  readonly #jumps = new Set<string>();
+  /** The collections of which pages are read, and the most waves that their rows may take: 2 if their end may be read. */
+  readonly #collections = new Map<string, KeyedCollection & { readonly waves: 1 | 2 }>();
   /** Lists for which a page of one row may be read, if any row will do. */
   readonly #anyRows = new Set<string>();
   #pending: WantedWindow[] = [];
@@ -60,13 +59,12 @@ export class ListPlans {
     this.#maxPageSize = maxPageSize;
   }
 
-  want(window: WantedWindow): void {
+  /** `waves` is 2 if the end of the list may be read after the window. */
+  want(window: WantedWindow, waves: 1 | 2 = 1): void {
+    const { noun, collection, isKnown, anyRow = false } = window;
     this.#pending.push(window);
-    if (window.anyRow !== true) this.#collections.set(window.collection, window);
-  }
-
-  addJump(collection: string): void {
-    this.#jumps.add(collection);
+    if (anyRow || (waves === 1 && this.reads(collection))) return;
+    this.#collections.set(collection, { noun, collection, isKnown, waves });
   }
 
   /** Plans the jump to the end of a list, once its first page has arrived. */
@@ -80,9 +78,7 @@ export class ListPlans {
    */
   wavesOf(wanted: KeyedCollection): number {
     let waves = 0;
-    for (const read of this.#collections.values()) {
-      if (mayBeOne(read, wanted)) waves = Math.max(waves, this.#jumps.has(read.collection) ? 2 : 1);
-    }
+    for (const read of this.#collections.values()) if (mayBeOne(read, wanted)) waves = Math.max(waves, read.waves);
     return waves;
   }
 

@@ -60,21 +60,19 @@ function planCalls(request: PlanRequest): PlanBuilder {
   const builder = new PlanBuilder(request, planObjects);
   const { fields = [] } = rootOf(request, variableValues.coerced, isFirstPart ? 'first part' : undefined) ?? {};
   if (operation.operation === 'mutation') planMutations(builder, fields);
-  else if (operation.operation === 'subscription') planMessage(builder, fields);
-  else planQuery(builder, fields);
+  else for (const selected of fields) planRoot(builder, selected);
+  builder.run();
   return builder;
 }
 
-function planQuery(builder: PlanBuilder, fields: readonly SelectedField[]): void {
-  for (const selected of fields) {
-    const { role, responseKey: path } = selected;
-    if (role.kind === 'list' && builder.reach !== undefined) planReachable(builder, selected, builder.reach);
-    else if (role.kind === 'node') builder.withArguments(selected, (args) => planNodes(builder, selected, args));
-    else if (role.kind === 'organization')
-      builder.withArguments(selected, (args) => planOrganization(builder, selected, args));
-    else planByRole({ builder, selected, parent: undefined, stage: start, certain: true, path });
-  }
-  builder.run();
+function planRoot(builder: PlanBuilder, selected: SelectedField): void {
+  const { role, responseKey: path } = selected;
+  if (role.kind === 'list' && builder.reach !== undefined) planReachable(builder, selected, builder.reach);
+  else if (role.kind === 'node') builder.withArguments(selected, (args) => planNodes(builder, selected, args));
+  else if (role.kind === 'organization')
+    builder.withArguments(selected, (args) => planOrganization(builder, selected, args));
+  else if (role.kind === 'tail') builder.withArguments(selected, (args) => planTail(builder, role, selected, args));
+  else planByRole({ builder, selected, parent: undefined, stage: start, certain: true, path });
 }
 
 function planNodes(
@@ -110,14 +108,6 @@ function planOrganization(
  * Plans one message of a subscription: the page of a poll, which all followers of the list share, and the selection on
  * its rows. Agrees with `resolvers/subscription.ts`.
  */
-function planMessage(builder: PlanBuilder, fields: readonly SelectedField[]): void {
-  for (const selected of fields) {
-    const { role } = selected;
-    if (role.kind === 'tail') builder.withArguments(selected, (args) => planTail(builder, role, selected, args));
-  }
-  builder.run();
-}
-
 function planTail(
   builder: PlanBuilder,
   { endpoint }: Role & { kind: 'tail' },

@@ -3,7 +3,6 @@ import type { GatewayContext } from '../context.ts';
 import {
   type ConnectionArguments,
   type ConnectionSource,
-  cursorAt,
   type EdgeSource,
   fetchConnection,
   fetchEvents,
@@ -17,6 +16,7 @@ import type {
   ProjectEdgeResolvers,
 } from '../graphql/generated/resolvers.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
+import { positionAfter } from '../loaders/page.ts';
 import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';
@@ -108,8 +108,10 @@ function countRows({ list, page }: ConnectionSource, context: GatewayContext, in
   countAnswered(page.rows.length, context, info, list.scope.length);
 }
 
-function countCursor(source: ConnectionSource, index: number, { answer, cursors }: GatewayContext): string | null {
-  const cursor = cursorAt(source, index, cursors);
-  if (cursor !== null) answer.addText(cursor);
+/** The cursor of row `index`; null if the page has no such row. */
+function countCursor({ list, page }: ConnectionSource, index: number, context: GatewayContext): string | null {
+  if (index < 0 || index >= page.rows.length) return null;
+  const cursor = context.cursors.encode(list, positionAfter(page, index));
+  context.answer.addText(cursor);
   return cursor;
 }
