@@ -2,7 +2,7 @@ import type { CursorCodec } from '../context.ts';
 import { scarcestOf } from '../http/rate-limit-headers.ts';
 import type { HttpRequestContext } from '../http/request-context.ts';
 import type { BudgetStatus } from '../operation/cost.ts';
-import { type ErrorReporting, toPublicErrors } from '../operation/errors.ts';
+import { type ErrorReporting, type PublicError, toPublicErrors } from '../operation/errors.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { stringifyData } from '../operation/serialize.ts';
@@ -10,8 +10,6 @@ import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { type Edition, isOlder } from './editions.ts';
 import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
-import { emptied } from './output-schema.ts';
-import { sentencesOf } from './sentences.ts';
 import { mostCharacters, type Tool } from './tool.ts';
 import { fittingSize, type OperationLimits, refusalsOf } from './tool-cost.ts';
 
@@ -76,14 +74,15 @@ export async function callTool(
   );
   const restCalls = restCallsOf(result);
   const { errors = [], data } = result;
-  if (errors.length === 0) return answered(tool, result, edition, restCalls);
+  if (errors.length === 0) return answered(tool, result, { sentences: '', edition, restCalls });
   const isTooDear = errors.some(({ extensions }) => extensions['code'] === 'COST_LIMIT_EXCEEDED');
   const size = isTooDear ? fittingSize(tool.operation, tool.sizing, values, { ...options, tenant }) : undefined;
   const suggestion =
     size === undefined || tool.sizing.length === 0 ? undefined : `Ask for ${namesOf(tool.sizing)} of at most ${size}.`;
   const sentences = sentencesOf(errors, suggestion);
-  if (!isObject(data)) return failed(sentences, restCalls, restCalls.actual === 0 ? 'refused' : 'error');
-  return partly(tool, sentences, result, restCalls);
+  const isEmpty = !isObject(data) || Object.values(data).every((value) => value === null);
+  if (isEmpty) return failed(sentences, restCalls, restCalls.actual === 0 ? 'refused' : 'error');
+  return answered(tool, result, { sentences, edition, restCalls });
 }
 
 /** REST calls of one use of a tool, as agents are told. */
@@ -116,35 +115,44 @@ function isStatus(value: unknown): value is BudgetStatus {
   return isObject(value) && typeof value['remaining'] === 'number';
 }
 
-function answered(tool: Tool, result: OperationResult, edition: Edition, restCalls: RestCalls): ToolAnswer {
+/** The answer with the data of a result. `sentences` are about the fields that failed. */
+function answered(
+  tool: Tool,
+  result: OperationResult,
+  {
+    sentences,
+    edition,
+    restCalls,
+  }: { readonly sentences: string; readonly edition: Edition; readonly restCalls: RestCalls },
+): ToolAnswer {
   const text = stringifyData(result);
-  if (text.length <= mostCharacters) {
-    const isLeftOut = isOlder(edition) && text === 'null';
-    return {
-      members: [content([text]), ...(isLeftOut ? [] : [`"structuredContent":${text}`])],
-      ...told(restCalls, 'ok'),
-    };
+  const isWhole = sentences === '';
+  const isCut = text.length > mostCharacters;
+  if (isCut && !tool.isMutation) {
+    const told = isWhole ? tooLarge(text, tool) : `${sentences}\n${tooLarge(text, tool)}`;
+    return failed(told, restCalls, isWhole ? 'too_large' : 'error');
   }
-  if (!tool.isMutation) return failed(tooLarge(text, tool), restCalls, 'too_large');
-  return cut(tool, text, result.data, restCalls);
+  // The answer of a change that was made is never refused, because an agent would then make the change again.
+  const done = isWhole ? 'It was done.' : `${sentences}\nThe rest was done.`;
+  const cutNote = `${done} The answer has ${text.length} characters, of which these are the first ${mostCharacters}:`;
+  const partNote = isWhole ? [] : [`${sentences}\nThe rest of the answer is there:`];
+  const structured = isCut ? JSON.stringify(emptied(result.data)) : text;
+  const isLeftOut = (isCut && !isWhole) || (isOlder(edition) && structured === 'null');
+  return {
+    members: [
+      content(isCut ? [cutNote, text.slice(0, mostCharacters)] : [...partNote, text]),
+      ...(isLeftOut ? [] : [`"structuredContent":${structured}`]),
+      ...(isWhole ? [] : ['"isError":true']),
+    ],
+    meta: { restCalls },
+    result: isWhole ? 'ok' : 'error',
+  };
 }
 
-/** Data beside errors: the fields that failed are null. */
-function partly(tool: Tool, sentences: string, result: OperationResult, restCalls: RestCalls): ToolAnswer {
-  const text = stringifyData(result);
-  const isEmpty = Object.values(result.data ?? {}).every((value) => value === null);
-  const outcome = isEmpty && restCalls.actual === 0 ? 'refused' : 'error';
-  if (isEmpty) return failed(sentences, restCalls, outcome);
-  if (text.length > mostCharacters) {
-    if (!tool.isMutation) return failed(`${sentences}\n${tooLarge(text, tool)}`, restCalls, outcome);
-    const why = `${sentences}\nThe rest was done. ${cutNote(text)}`;
-    return { members: [content([why, text.slice(0, mostCharacters)]), '"isError":true'], ...told(restCalls, outcome) };
-  }
-  const why = `${sentences}\nThe rest of the answer is there:`;
-  return {
-    members: [content([why, text]), `"structuredContent":${text}`, '"isError":true'],
-    ...told(restCalls, outcome),
-  };
+/** The data of a mutation without its objects. All fields of the type Mutation may be null. */
+function emptied(data: unknown): JsonObject {
+  const members = Object.entries(isObject(data) ? data : {});
+  return Object.fromEntries(members.map(([name, value]) => [name, isObject(value) ? null : value]));
 }
 
 function tooLarge(text: string, { sizing }: Tool): string {
@@ -152,29 +160,8 @@ function tooLarge(text: string, { sizing }: Tool): string {
   return `The answer has ${text.length} characters, but at most ${mostCharacters} are given: ${less}.`;
 }
 
-/**
- * The shortened answer of a change that was made. Such an answer is never refused, because an agent would then make the
- * change again.
- */
-function cut(tool: Tool, text: string, data: unknown, restCalls: RestCalls): ToolAnswer {
-  const why = `It was done. ${cutNote(text)}`;
-  const structured = JSON.stringify(emptied(data, tool.outputSchema));
-  return {
-    members: [content([why, text.slice(0, mostCharacters)]), `"structuredContent":${structured}`],
-    ...told(restCalls, 'ok'),
-  };
-}
-
-function cutNote(text: string): string {
-  return `The answer has ${text.length} characters, of which these are the first ${mostCharacters}:`;
-}
-
 function failed(sentences: string, restCalls: RestCalls, result: CallResult): ToolAnswer {
-  return { members: [content([sentences]), '"isError":true'], ...told(restCalls, result) };
-}
-
-function told(restCalls: RestCalls, result: CallResult): Pick<ToolAnswer, 'meta' | 'result'> {
-  return { meta: { restCalls }, result };
+  return { members: [content([sentences]), '"isError":true'], meta: { restCalls }, result };
 }
 
 function content(texts: readonly string[]): string {
@@ -183,4 +170,50 @@ function content(texts: readonly string[]): string {
 
 function namesOf(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
+}
+
+/** Advice for agents about errors, by code. Errors with other codes have the advice in their messages. */
+const advice: Readonly<Record<string, string>> = {
+  UPSTREAM_TIMEOUT: 'Ask again, or for less.',
+  UPSTREAM_UNAVAILABLE: 'Try again later.',
+  OVERLOADED: 'Try again later.',
+  AUTHENTICATION_UNAVAILABLE: 'Try again later.',
+  CLIENT_LEFT: 'Try again.',
+  INTERNAL_SERVER_ERROR: 'Try again later, and tell who runs the gateway if it happens again.',
+};
+
+/** Most errors that an agent is told. */
+const mostErrors = 5;
+
+/** Describes errors for an agent: a sentence or two for each, with advice. */
+function sentencesOf(errors: readonly PublicError[], suggestion: string | undefined): string {
+  const told = errors.slice(0, mostErrors).map((error) => sentenceOf(error, suggestion));
+  const further = errors.length - told.length;
+  return [...new Set(told), ...(further > 0 ? [`There are ${further} further errors.`] : [])].join('\n');
+}
+
+function sentenceOf({ message, path, extensions, http }: PublicError, suggestion: string | undefined): string {
+  const { code, retryAfter = upstreamOf(extensions)['retryAfter'] } = extensions;
+  const where = path === undefined || path.length === 0 ? '' : `\`${path.join('.')}\`: `;
+  const seconds = typeof retryAfter === 'number' ? retryAfter : Number(http?.headers?.['retry-after']);
+  const told = `${where}${message}${rejections(extensions)}`;
+  if (Number.isFinite(seconds)) return `${told} Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+  const next = code === 'COST_LIMIT_EXCEEDED' ? suggestion : advice[String(code)];
+  return next === undefined ? told : `${told} ${next}`;
+}
+
+/** The reasons why the API rejected fields of an input. */
+function rejections(extensions: PublicError['extensions']): string {
+  const { errors } = upstreamOf(extensions);
+  if (!Array.isArray(errors)) return '';
+  const each = errors.flatMap((error: unknown) => {
+    if (!isObject(error) || typeof error['message'] !== 'string') return [];
+    const { field } = error;
+    return [typeof field === 'string' ? `\`${field}\`: ${error['message']}` : error['message']];
+  });
+  return each.length === 0 ? '' : ` ${each.join(' ')}`;
+}
+
+function upstreamOf({ upstream }: PublicError['extensions']): Readonly<Record<string, unknown>> {
+  return isObject(upstream) ? upstream : {};
 }

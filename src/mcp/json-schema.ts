@@ -23,7 +23,7 @@ export interface JsonSchema {
 }
 
 /** The types that a schema names; empty if any is allowed. */
-export function typesOf({ type = [] }: JsonSchema): readonly JsonType[] {
+function typesOf({ type = [] }: JsonSchema): readonly JsonType[] {
   return typeof type === 'string' ? [type] : type;
 }
 
@@ -34,13 +34,6 @@ export function orNull(schema: JsonSchema): JsonSchema {
   if (anyOf !== undefined) return { ...schema, anyOf: [...anyOf, { type: 'null' }] };
   if (types.length === 0 || types.includes('null')) return schema;
   return { ...schema, type: [...types, 'null'], ...(values !== undefined && { enum: [...values, null] }) };
-}
-
-/** True if a schema allows null. */
-export function allowsNull(schema: JsonSchema): boolean {
-  const types = typesOf(schema);
-  if (schema.anyOf !== undefined) return schema.anyOf.some(allowsNull);
-  return types.length === 0 || types.includes('null');
 }
 
 /** The faults of a value: at most ten sentences, one for each place. `path` is the place of the value. */

@@ -11,8 +11,7 @@ import {
 } from 'graphql';
 import { isConstant, rootOf } from '../look-ahead/operation-trees.ts';
 import type { ObjectSelection, OperationScope, Selection } from '../look-ahead/selection-tree.ts';
-import { isList, isObject } from '../rest/values.ts';
-import { allowsNull, type JsonSchema, orNull, typesOf } from './json-schema.ts';
+import { type JsonSchema, orNull } from './json-schema.ts';
 
 /** The schema of the data that an operation answers. */
 export function outputSchemaOf(scope: OperationScope): JsonSchema {
@@ -67,12 +66,3 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
   Int: { type: 'integer' },
   JSON: {},
 };
-
-/** The smallest value that fits the schema in place of another: null where null is allowed, and empty lists. */
-export function emptied(value: unknown, schema: JsonSchema): unknown {
-  if (allowsNull(schema)) return null;
-  if (isList(value)) return [];
-  if (!isObject(value) || !typesOf(schema).includes('object')) return value;
-  const { properties = {}, required = [] } = schema;
-  return Object.fromEntries(required.map((name) => [name, emptied(value[name], properties[name] ?? {})]));
-}
