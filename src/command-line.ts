@@ -14,7 +14,7 @@ import {
   readPlainConfig,
 } from './settings/config.ts';
 import { settings } from './settings/declaration.ts';
-import { readEnvironmentFile } from './settings/environment-file.ts';
+import { readEnvironmentFile } from './settings/names.ts';
 import type { EnvironmentFile } from './settings/reader.ts';
 import { ConfigError } from './settings/settings.ts';
 import { embedded } from './settings/urls.ts';

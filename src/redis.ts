@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { getCACertificates } from 'node:tls';
 import type { Cluster, Redis } from 'ioredis';
-import { messageOf } from './error-text.ts';
+import { codeOf, messageOf } from './error-text.ts';
 import { latePackage } from './late-packages.ts';
 import { type Log, LogThrottle } from './log.ts';
+import { readTextFile } from './read-text.ts';
 import { redisAddressOf } from './redis-address.ts';
-import { followPassword } from './redis-password.ts';
 
 /** The way to connect to a Redis that several gateways share. */
 interface RedisOptions {
@@ -424,4 +424,40 @@ function reasonOf(error: unknown): string {
   const message = messageOf(error);
   if (isWithinScript(error)) return 'NOPERM';
   return error instanceof latePackage('ioredis').ReplyError ? (/^[A-Z]+/.exec(message)?.[0] ?? 'ERR') : message;
+}
+
+/** A password, or why a file holds none. */
+type FromFile = { readonly password: string } | { readonly fault: string };
+
+/** The password in a file, without the newline at its end. */
+function readPassword(path: string): FromFile {
+  try {
+    const password = readTextFile(path).replace(/\r?\n$/, '');
+    return password === '' ? { fault: 'it is empty' } : { password };
+  } catch (error) {
+    return { fault: codeOf(error) ?? 'it cannot be read' };
+  }
+}
+
+/**
+ * Makes a reader of the password that a file holds now. While the file holds none, the last one that it held is returned, and
+ * each new reason is logged.
+ */
+function followPassword(path: string, log: Log): () => string | undefined {
+  let last: string | undefined;
+  let logged: string | undefined;
+  return () => {
+    const read = readPassword(path);
+    if ('password' in read) {
+      last = read.password;
+      logged = undefined;
+    } else if (read.fault !== logged) {
+      logged = read.fault;
+      log('error', 'REDIS_PASSWORD_FILE cannot be used: the password of Redis stays as it was', {
+        path,
+        reason: logged,
+      });
+    }
+    return last;
+  };
 }

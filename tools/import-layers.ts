@@ -28,7 +28,7 @@ const layers = [
   ['follow-files.ts'],
   ['rest'],
   ['redis.ts'],
-  ['redis-address.ts', 'redis-password.ts'],
+  ['redis-address.ts'],
   [
     'error-text.ts',
     'event-loop-yield.ts',

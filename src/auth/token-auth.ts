@@ -3,8 +3,7 @@ import type { Log } from '../log.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { Route } from '../rest/transport/connect.ts';
 import { Authenticator } from './authenticator.ts';
-import { KeySet } from './key-set.ts';
-import { createKeySetSource } from './key-set-source.ts';
+import { createKeySetSource, KeySet } from './key-set.ts';
 import type { TokenRules } from './verify.ts';
 
 /** Settings of the authentication by tokens. */

@@ -1,4 +1,4 @@
-import { isKeySetUrl, toKeySet } from '../auth/key-set-source.ts';
+import { isKeySetUrl, toKeySet } from '../auth/key-set.ts';
 import { readTenants } from '../auth/read-tenants.ts';
 import { TenantsError } from '../auth/tenants-error.ts';
 import type { TokenAuthOptions } from '../auth/token-auth.ts';

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/settings/declaration.ts';
-import { readEnvironmentFile } from '../../src/settings/environment-file.ts';
+import { readEnvironmentFile } from '../../src/settings/names.ts';
 import type { EnvironmentFile } from '../../src/settings/reader.ts';
 import { createFolder } from '../support/persisted.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createKeySetSource, toKeySet } from '../../src/auth/key-set-source.ts';
+import { createKeySetSource, toKeySet } from '../../src/auth/key-set.ts';
 import { createTokenAuth } from '../../src/auth/token-auth.ts';
 import { createFolder } from '../support/persisted.ts';
 import { audience, createSigningKey, issuer, startProvider } from '../support/tokens.ts';

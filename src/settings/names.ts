@@ -1,4 +1,7 @@
-import type { Setting, SettingsReader } from './reader.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { unreadableBecause } from '../error-text.ts';
+import type { EnvironmentFile, Setting, SettingsReader } from './reader.ts';
 
 /** Names that other programs and hosts use and that nearly equal a setting's. */
 const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI', 'LOGLEVEL', 'CORS_ORIGIN', 'GRAPHQL']);
@@ -30,7 +33,7 @@ export function findMisspelt(reader: SettingsReader, settings: Readonly<Record<s
  * The name in `known`, all in capitals, that is nearest to `name`; undefined if none is near. At most every fourth letter
  * may differ.
  */
-export function nearestOf(name: string, known: readonly string[]): string | undefined {
+function nearestOf(name: string, known: readonly string[]): string | undefined {
   const capitals = name.toUpperCase();
   const near = known.map((other) => [distance(capitals, other), other] as const);
   return near.filter(([far]) => far * 4 <= name.length).toSorted(([one], [other]) => one - other)[0]?.[1];
@@ -68,4 +71,49 @@ function distance(one: string, other: string): number {
     distances = next;
   }
   return distances[other.length] ?? 0;
+}
+
+/**
+ * Names in such a file that are no settings of the gateway but are read: those of OpenTelemetry, and proxies in lower
+ * case.
+ */
+const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|all|no)_proxy$/;
+
+/**
+ * Reads the variables of a file such as `.env`; none if it does not exist. A fault is reported if the file cannot be
+ * read, for a name that is not among `known`, and for a line that sets nothing.
+ */
+export function readEnvironmentFile(path: string, known: readonly string[]): EnvironmentFile {
+  if (!existsSync(path)) return { values: {}, faults: [] };
+  let text: string;
+  try {
+    // Some editors write a byte order mark, which would become part of the first name.
+    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    return { values: {}, faults: [`${path}: expected a file that can be read, but ${unreadableBecause(error)}`] };
+  }
+  const values = parseEnv(text);
+  const unknown = Object.keys(values).filter((name) => !known.includes(name) && !foreignNames.test(name));
+  const faults = unknown.map((name) => {
+    const meant = nearestOf(name, known);
+    if (meant !== undefined) return `${name}: there is no such setting (in ${path}); expected ${meant}`;
+    // Any other name may be a piece of a pasted key, and is not quoted.
+    if (!/^[A-Z][A-Z_]*$/.test(name))
+      return `${path}: expected a setting in line ${lineOf(name, text)}, but it has another name`;
+    return `${name}: there is no such setting (in ${path}); see --help`;
+  });
+  // The lines of a multi-line value look like lines that set nothing.
+  const line = Object.values(values).some((value) => value?.includes('\n')) ? -1 : firstWithoutValue(text);
+  if (line !== -1) faults.push(`${path}: expected NAME=value in line ${line + 1}, but it has no =`);
+  return { values, faults };
+}
+
+/** The number of the line that sets a name. */
+function lineOf(name: string, text: string): number {
+  return text.split('\n').findIndex((line) => line.includes(`${name}=`) || line.includes(`${name} `)) + 1;
+}
+
+/** The index of the first line that is neither empty nor a comment and sets nothing; -1 if there is none. */
+function firstWithoutValue(text: string): number {
+  return text.split('\n').findIndex((line) => /^\s*[^\s#]/.test(line) && !line.includes('='));
 }
