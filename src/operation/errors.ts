@@ -31,7 +31,8 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
   }
   if (cause instanceof UserInputError) return publicError(located, messageOf(located, cause), { code: cause.code });
   if (cause instanceof ForbiddenError) return publicError(located, cause.message, { code: cause.code });
-  if (located !== undefined && isRequestError(located)) return requestErrorOf(located);
+  // An error about the request itself, found before any field was executed.
+  if (located !== undefined && located.path === undefined) return requestErrorOf(located);
   if (located !== undefined && isBadArgument(cause)) return publicError(located, located.message, badInput);
   if (isBadValue(cause)) return publicError(located, badValue.message, { code: badValue.code });
   report(cause);
@@ -100,11 +101,6 @@ export function causeOf(error: unknown): unknown {
     cause = inner;
   }
   return cause;
-}
-
-/** True for an error about the request itself, found before any field was executed. */
-function isRequestError(error: GraphQLError): boolean {
-  return error.path === undefined;
 }
 
 /**

@@ -73,33 +73,22 @@ export function createExecution(
       : compiled(options, document, operation, interpret);
   if (compile === 'at once') return code() ?? interpret;
   const { compileTime = new CompileTime() } = options;
-  return onceAnswered(interpret, (use) =>
-    compileTime.spend(() => {
-      const found = code();
-      use(found ?? interpret);
-      if (found !== undefined) onCompile();
-    }),
-  );
-}
-
-/**
- * Runs `interpret` until it has answered data once, and then the code that `compile` makes. `compile` returns false if
- * it must be called again later. An operation that never answers data is not compiled.
- */
-function onceAnswered(interpret: Execute, compile: (use: (run: Execute) => void) => boolean): Execute {
-  let state: 'new' | 'answered' | 'compiled' = 'new';
   let run = interpret;
-  const note = (result: ExecutionResult): void => {
-    if (state === 'new' && result.data !== undefined && result.data !== null) state = 'answered';
+  let state: 'new' | 'answered' | 'compiled' = 'new';
+  const compileOnce = (): void => {
+    state = 'compiled';
+    const found = code();
+    if (found === undefined) return;
+    run = found;
+    onCompile();
   };
-  const use = (code: Execute): void => {
-    run = code;
+  const note = ({ data }: ExecutionResult): void => {
+    if (state === 'new' && data !== undefined && data !== null) state = 'answered';
   };
   return (context, variables) => {
-    if (state === 'answered' && compile(use)) state = 'compiled';
+    if (state === 'answered') compileTime.spend(compileOnce);
     const result = run(context, variables);
-    if (state !== 'new' || context.refusal !== undefined) return result;
-    Promise.resolve(result).then(note, () => undefined);
+    if (state === 'new' && context.refusal === undefined) Promise.resolve(result).then(note, () => undefined);
     return result;
   };
 }
