@@ -72,7 +72,6 @@ export class PrimaryLink {
     this.store = {
       get: (hash) => this.#primary.ask('text', hash, textTimeoutMs),
       set: (hash, text) => this.#primary.tell('register', { hash, text }),
-      close: ignore,
     };
   }
 

@@ -46,8 +46,11 @@ const waitingBytes = 96 * 2 ** 20;
 
 /** Makes the subscriptions of one process. */
 export function createLive(settings: LiveSettings, parts: LiveParts): Live {
-  const { maxPageSize, operationDeadlineMs: deadlineMs, callBudget } = parts;
-  const createContext = createStreamContexts(parts);
+  const { maxPageSize, operationDeadlineMs: deadlineMs, callBudget, epochOf } = parts;
+  const createContext: CreateStreamContext = async (request, deadline, calls) => {
+    const epoch = request.caller && (await epochOf?.(request.caller));
+    return parts.createContext(request, deadline, calls, epoch);
+  };
   const streams = new Streams(settings);
   const tails = new Tails({
     pollMs: settings.pollMs,
@@ -59,12 +62,4 @@ export function createLive(settings: LiveSettings, parts: LiveParts): Live {
       (await createContext({ caller, trace: {}, spans: undefined }, deadline, calls)).rest,
   });
   return { streams, tails, subscribe: createSubscribe({ ...parts, createContext, streams, tails }) };
-}
-
-function createStreamContexts({ createContext, epochOf }: LiveParts): CreateStreamContext {
-  return async (request, deadline, calls) => {
-    const { caller } = request;
-    const epoch = caller === undefined ? undefined : await epochOf?.(caller);
-    return createContext(request, deadline, calls, epoch);
-  };
 }

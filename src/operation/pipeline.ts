@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ExecutionResult, GraphQLError, VariableValues } from 'graphql';
+import type { ExecutionResult, VariableValues } from 'graphql';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
@@ -103,7 +103,8 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       const caller = (request.caller = callerFor(prepared, request.caller));
 
       // METHOD_NOT_ALLOWED
-      if (request.method === 'GET' && prepared.operation.operation === 'mutation') throw mutationByGet();
+      if (request.method === 'GET' && prepared.operation.operation === 'mutation')
+        throw requestError('mutationByGet', 'Expected a mutation to come by POST, but it came by GET.');
 
       // LIMIT_EXCEEDED
       keepDeclared(params, prepared.operation);
@@ -133,7 +134,8 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         keepAnswer(planned, result, options.wholeAnswers);
       }
     } catch (error) {
-      result = failureOf(error, run, options);
+      const errors = error instanceof RefusedDocument ? error.errors : [error];
+      result = { errors: toPublicErrors(errors, options), extensions: run.cost?.extensions() };
     }
     reportEnd(run, result, options);
     return withMaxAge(run, result, options);
@@ -179,15 +181,6 @@ async function beginStream(run: PlannedRun, options: OperationsOptions): Promise
 
 const streamed =
   'A subscription is answered as a stream: accept `text/event-stream`, or `multipart/mixed; subscriptionSpec="1.0"`.';
-
-function failureOf(error: unknown, { cost }: OperationRun, options: OperationsOptions): OperationResult {
-  const errors = error instanceof RefusedDocument ? error.errors : [error];
-  return { errors: toPublicErrors(errors, options), extensions: cost?.extensions() };
-}
-
-function mutationByGet(): GraphQLError {
-  return requestError('mutationByGet', 'Expected a mutation to come by POST, but it came by GET.');
-}
 
 /** The caller, with only the roles that allow an operation. Throws the refusal if no role does. */
 function callerFor({ listed, operation }: PreparedOperation, caller: Caller | undefined): Caller | undefined {

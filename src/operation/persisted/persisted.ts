@@ -82,9 +82,6 @@ export function createPersisted(options: PersistedOptions): Persisted {
     uses,
     reloads: list?.reloads,
     reload: async () => list?.reload(),
-    close: () => {
-      list?.close();
-      store?.close();
-    },
+    close: () => list?.close(),
   };
 }

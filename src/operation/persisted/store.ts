@@ -5,7 +5,6 @@ export interface TextStore {
   /** Finds a text; undefined if it is unknown. A store that knows the answer at once returns no promise. */
   readonly get: (hash: string) => string | undefined | Promise<string | undefined>;
   readonly set: (hash: string, text: string) => void;
-  readonly close: () => void;
 }
 
 /** The most texts and the most bytes that one process keeps. A character counts as two bytes. */
@@ -21,7 +20,6 @@ export function createMemoryStore({ entries, bytes } = most): TextStore {
   return {
     get: (hash) => texts.get(hash),
     set: (hash, text) => void texts.set(hash, text),
-    close: () => texts.clear(),
   };
 }
 
@@ -71,11 +69,9 @@ export function createRegistrations(near: TextStore, shared: SharedTexts | undef
     shareOf: (hash, text) => {
       if (known.has(hash)) return undefined;
       return (callerName) => {
-        if (known.has(hash)) return;
         known.set(hash, true);
         shared.set(hash, text, callerName);
       };
     },
-    close: () => near.close(),
   };
 }
