@@ -67,7 +67,7 @@ export class OperationDeadline {
 
   /** Ends the operation: each listener that is not settled is called once, later calls fail at once. */
   end(reason: EndReason): void {
-    this.fail(errorOf(reason));
+    this.fail(errors[reason]);
   }
 
   /** Ends the operation with an error that all of its calls would also get. */
@@ -110,13 +110,12 @@ export class OperationDeadline {
   }
 }
 
-/** One error for all operations, because it never differs. */
-const hasLeft = new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'left' satisfies EndReason);
-
-function errorOf(reason: EndReason): UpstreamError {
-  if (reason === 'left') return hasLeft;
-  return new UpstreamError(reason === 'limit' ? 'COST_LIMIT_EXCEEDED' : 'UPSTREAM_TIMEOUT', undefined, reason);
-}
+/** The error of each reason: one for all operations, because it never differs. */
+const errors: Readonly<Record<EndReason, UpstreamError>> = {
+  deadline: new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'deadline'),
+  left: new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'left'),
+  limit: new UpstreamError('COST_LIMIT_EXCEEDED', undefined, 'limit'),
+};
 
 /**
  * Ends the operation after the responses that have already arrived were read. Timers run before input, and a busy
@@ -131,6 +130,6 @@ function endOverdue(deadline: OperationDeadline): void {
 }
 
 /** True if the error of an operation's end says that its deadline passed, and not that its client left. */
-export function isOverdue({ cause }: UpstreamError): boolean {
-  return cause === ('deadline' satisfies EndReason);
+export function isOverdue(error: UpstreamError): boolean {
+  return error === errors.deadline;
 }
