@@ -253,7 +253,7 @@ interface Setter {
   readonly field: GraphQLInputField;
 }
 
-/** What sets each name of a noun, in snake_case. A field with a REST name such as `tile.id` stands for all of `tile`. */
+/** Fields that set each name of a noun, in snake_case. One with a REST name such as `tile.id` stands for all of `tile`. */
 function settersOf(noun: GraphQLObjectType | undefined, { parentType }: MutationInfo): Map<string, Setter[]> {
   const setters = new Map<string, Setter[]>();
   for (const fieldName of Object.keys(parentType.getFields())) {

@@ -58,7 +58,7 @@ const tries = 3;
  */
 export class RedisCounts {
   readonly #options: RedisCountsOptions;
-  /** What all names begin with. Several upstreams may share one Redis. */
+  /** The beginning of all names. Several upstreams may share one Redis. */
   readonly #prefix: string;
   readonly #longestWindowMs: number;
   readonly #throttle = new LogThrottle();
