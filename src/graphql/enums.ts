@@ -21,10 +21,6 @@ function namesOf(values: RestValues): (value: unknown) => string {
 
 /** The REST value of an enum value; undefined for `UNKNOWN`. */
 export function enumRestValue(type: string, name: string): string | number | undefined {
-  return restValuesOf(type)[name];
-}
-
-function restValuesOf(type: string): RestValues {
   const all: Readonly<Record<string, RestValues>> = restValues;
-  return all[type] ?? {};
+  return all[type]?.[name];
 }

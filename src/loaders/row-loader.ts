@@ -98,7 +98,13 @@ export class RowLoader {
     if (before !== undefined) await before;
     // The page is requested at once, so that it can also answer a window of the same list that is wanted now.
     const isPageFirst = this.#unknown(keys).length >= pageFirstThreshold;
-    if (isPageFirst) await this.#readPage({ noun, scope });
+    if (isPageFirst) {
+      const page = { list: { noun, scope }, at: { offset: 0 }, limit: this.#maxPageSize, onePage: true };
+      // If it fails, each key is read by id.
+      await this.#windows()
+        .load(page)
+        .catch(() => undefined);
+    }
     while (this.#unknown(keys).length > 0) {
       await dispatched();
       const pages = this.#windows().inFlight({ noun, scope });
@@ -108,13 +114,6 @@ export class RowLoader {
     const found = keys.filter((key) => this.#store.find(key, 'list') !== undefined).length;
     // The page cost what the first of its rows would have cost.
     this.#saved.views += isPageFirst ? Math.max(found - 1, 0) : found;
-  }
-
-  /** One page of the list, capped or not. If it fails, each key is read by id. */
-  async #readPage(list: Collection): Promise<void> {
-    await this.#windows()
-      .load({ list, at: { offset: 0 }, limit: this.#maxPageSize, onePage: true })
-      .catch(() => undefined);
   }
 
   #unknown(keys: readonly Key[]): readonly Key[] {

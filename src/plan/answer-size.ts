@@ -2,6 +2,7 @@ import { getNullableType, isListType, Kind, type ValueNode, type VariableValues 
 import { pageSizeOf } from '../graphql/connections.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { type ObjectSelection, type OperationScope, type SelectedField } from '../look-ahead/selection-tree.ts';
+import { memoize } from '../memoize.ts';
 
 /** The most JSON objects that an operation answers. */
 export interface AnswerSize {
@@ -63,7 +64,7 @@ class Counting {
   readonly #request: AnswerSizeRequest;
   readonly #countAt: CountAt;
   /** Known counts, by the number of rows of the page that an object is; undefined if it is no page. */
-  readonly #known = new Map<number | undefined, Map<ObjectSelection, number>>();
+  readonly #known = memoize((_selection: ObjectSelection) => new Map<number | undefined, number>());
 
   constructor(request: AnswerSizeRequest, countAt: CountAt) {
     this.#request = request;
@@ -72,13 +73,12 @@ class Counting {
 
   /** The sum over all objects below one object; `page` is its number of rows, if it is a connection. */
   below(selection: ObjectSelection, page: number | undefined): number {
-    const counts = this.#known.get(page) ?? new Map<ObjectSelection, number>();
-    this.#known.set(page, counts);
-    const known = counts.get(selection);
+    const counts = this.#known(selection);
+    const known = counts.get(page);
     if (known !== undefined) return known;
     let count = 0;
     for (const answered of this.#answers(selection, page)) count += this.#countOf(answered);
-    counts.set(selection, atMost(count));
+    counts.set(page, atMost(count));
     return atMost(count);
   }
 

@@ -5,6 +5,7 @@ import { needsOf } from '../look-ahead/needs.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { Role } from '../look-ahead/roles.ts';
 import { type ObjectSelection, type OperationScope, type SelectedField } from '../look-ahead/selection-tree.ts';
+import { memoize } from '../memoize.ts';
 
 /** The most that an operation costs, whatever its variables are. */
 export interface Bound {
@@ -39,11 +40,7 @@ export function boundOf(request: BoundRequest): Bound {
 /** The bounding of one operation. Objects are bounded once for each view that they come in. */
 class Bounding {
   readonly #maxPageSize: number;
-  readonly #known = {
-    none: new Map<ObjectSelection, Bound>(),
-    list: new Map<ObjectSelection, Bound>(),
-    detail: new Map<ObjectSelection, Bound>(),
-  };
+  readonly #known = memoize((_selection: ObjectSelection) => new Map<View | undefined, Bound>());
 
   constructor(maxPageSize: number) {
     this.#maxPageSize = maxPageSize;
@@ -51,13 +48,13 @@ class Bounding {
 
   /** The cost of a selection on an object that comes in a view. `view` is undefined for an object that is no row. */
   ofObject(selection: ObjectSelection, view: View | undefined): Bound {
-    const bounds = this.#known[view ?? 'none'];
-    const known = bounds.get(selection);
+    const bounds = this.#known(selection);
+    const known = bounds.get(view);
     if (known !== undefined) return known;
     const need = needsOf(selection).view;
     const own = view !== undefined && need !== undefined && !suffices(view, need) ? { calls: 1, rows: 1 } : nothing;
     const bound = sum([own, ...selection.fields.map((selected) => this.#ofField(selected, view))]);
-    bounds.set(selection, bound);
+    bounds.set(view, bound);
     return bound;
   }
 

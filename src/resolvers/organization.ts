@@ -36,12 +36,6 @@ export const Organization: OrganizationResolvers = {
   unusedPlugins: ({ id }, _args, context, info) => fetchUnused(plugins(id), context, info),
 };
 
-/** The organization that a column of a row names; null if it names none, or one out of reach. Costs no call. */
-export function organizationIn(record: RowRecord, column: string, context: GatewayContext): OrganizationRecord | null {
-  const id = namedOrganization(record, column);
-  return id === undefined ? null : organizationRecord({ id }, context);
-}
-
 /** The id of the organization that a column of a row names; undefined if it names none. */
 export function namedOrganization(record: RowRecord, column: string): string | undefined {
   return referredId(record, column)?.toLowerCase();

@@ -11,12 +11,15 @@ import type { Collection } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { confirmScope, fetchReferred, fetchWithin } from './by-id.ts';
 import { listConnection } from './connections.ts';
-import { organizationIn } from './organization.ts';
+import { namedOrganization, organizationRecord } from './organization.ts';
 import { changeRow, createRow, deletedId, prepareWrite, write } from './writes.ts';
 
 /** The objects that a project refers to, and those below it. Its own fields are columns. */
 export const Project: ProjectResolvers = {
-  organization: (project, _args, context) => organizationIn(project, 'organization', context),
+  organization: (project, _args, context) => {
+    const id = namedOrganization(project, 'organization');
+    return id === undefined ? null : organizationRecord({ id }, context);
+  },
   primaryDashboard: (project, _args, context, info) =>
     fetchReferred(project, 'primary_dashboard', dashboards(project), context, info),
   dashboards: (project, args, context, info) => listConnection(dashboards(project), args, context, info),
