@@ -7,7 +7,6 @@ import type { Log } from './log.ts';
 export interface FollowOptions {
   /** The name of the files in the log. */
   readonly name: string;
-  /** Paths or globs. */
   readonly patterns: readonly string[];
   /** The fingerprint of the files from before they were first read. */
   readonly since: string;

@@ -78,7 +78,6 @@ type FurtherSettings = Partial<
 
 /** Settings and collaborators of a gateway. Times in milliseconds, sizes in rows or bytes. */
 export interface GatewayOptions extends NeededSettings, FurtherSettings, SharingOptions {
-  /** Base URL of the REST API. */
   readonly upstreamUrl: string;
   readonly cursorSecret: string;
   /** Largest response of the upstream, decoded; by default that of `UpstreamOptions`. */
@@ -97,7 +96,6 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly demoKey?: string | undefined;
   /** The configuration of the endpoint for agents; by default there is none. */
   readonly mcp?: McpConfig | undefined;
-  /** Subscriptions; by default there are none. */
   readonly live?: LiveSettings | undefined;
   /** Persisted documents; by default none are listed, and clients may register theirs. */
   readonly persisted?: PersistedSettings;
@@ -105,9 +103,7 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings, Sharing
   readonly callBudget?: CallBudget | undefined;
   /** Follows operations and REST calls with spans. */
   readonly tracing?: Tracing | undefined;
-  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
-  /** The log that operators read. */
   readonly log?: Log;
 }
 
@@ -126,7 +122,6 @@ export interface Gateway {
   /** Uses these tenants for all requests from now on, if the gateway holds the keys. */
   readonly takeTenants: (tenants: Tenants) => void;
   readonly metrics: Metrics;
-  /** Forgets what is cached. */
   readonly purge: Purge;
   /** The state of the upstream, for metrics and readiness. */
   readonly upstreamHealth: () => UpstreamHealth;
@@ -136,7 +131,6 @@ export interface Gateway {
   readonly close: () => void;
 }
 
-/** Options with the log, which has a default. */
 type Options = GatewayOptions & Required<Pick<GatewayOptions, 'log'>>;
 
 /** Memory that remembered operations may take. */

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 
 /** The limits of a map; one of them is needed. */
 interface Limits<Key, Value> {
-  /** The most entries. */
   readonly entries?: number;
   /** The most that the sizes of all entries may add up to. */
   readonly size?: number;

@@ -48,7 +48,6 @@ export function createScript(text: string): Script {
   return { text, sha1: hash('sha1', text) };
 }
 
-/** Options of a command. */
 interface CommandOptions {
   /** True if it is sent while Redis is not up, provided that there is a connection. */
   readonly mustSend?: boolean;
@@ -114,17 +113,14 @@ export class SharedRedis {
     this.#client = this.#connect();
   }
 
-  /** True if commands can be sent. */
   get isUp(): boolean {
     return this.#isUp;
   }
 
-  /** True if it was closed for good. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** The reason of the last failed command or lost connection. */
   get reason(): string {
     return this.#reason;
   }

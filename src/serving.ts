@@ -149,7 +149,6 @@ function openLog(config: Config, isShared: boolean, environment: NodeJS.ProcessE
   return journal;
 }
 
-/** A gateway that listens. */
 interface Serving extends Pick<Started, 'url'> {
   /** A phrase about the upstream's answer, or about its lack of an answer within a second. */
   readonly checked: Promise<string | undefined>;
@@ -157,7 +156,6 @@ interface Serving extends Pick<Started, 'url'> {
   readonly stop: () => Promise<void>;
 }
 
-/** Collaborators of a process that serves. */
 interface ServingParts extends Pick<Journal, 'log'> {
   readonly remote: RemoteManifests | undefined;
 }
@@ -204,7 +202,6 @@ async function startServing(
   };
 }
 
-/** Metrics with the counts of all workers. */
 function metricsOver(metrics: Metrics, link: PrimaryLink): Metrics {
   return {
     ...metrics,

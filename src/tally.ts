@@ -5,7 +5,6 @@ export interface Distribution {
    * counts values beyond all bounds.
    */
   readonly counts: readonly number[];
-  /** The sum of all values. */
   readonly sum: number;
 }
 

@@ -58,7 +58,6 @@ const bytesOfRole = 32;
 /** Longest name of a tenant, and longest list of roles, in the log, in characters. */
 const longestLogged = 200;
 
-/** A token that was verified. */
 interface Remembered {
   readonly token: VerifiedToken;
   /** The tenants that `answer` was made from. */
@@ -80,7 +79,6 @@ export class Authenticator {
     this.#tenants = options.tenants;
   }
 
-  /** The number of requests with each result. */
   get counts(): ReadonlyMap<AuthResult, number> {
     return this.#counts;
   }

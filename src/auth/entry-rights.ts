@@ -85,7 +85,6 @@ function idsOf(
 /** The mutation that no narrowed tenant or role may use, because it could not reach the project that it has made. */
 const unreachable = 'createProject';
 
-/** The mutations that an entry or a role may allow. */
 interface Allowable {
   readonly names: readonly string[];
   readonly reach: Reach | undefined;

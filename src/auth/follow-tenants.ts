@@ -15,7 +15,6 @@ export interface FollowTenantsOptions {
 
 /** Tenants that are read again when their file or a file with a key changes. */
 export interface FollowedTenants extends Omit<FollowedFiles, 'follow'> {
-  /** The tenants as they were last read. */
   readonly current: () => Tenants;
   /** Calls the listener with all tenants whenever they have changed. */
   readonly onChange: (listener: (tenants: Tenants) => void) => void;

@@ -33,7 +33,6 @@ export interface KeySetOptions {
  * set refuses every token once its set is ten minutes old, and asks a failing provider again for each token.
  */
 export class KeySet {
-  /** Attempts to fetch the set, the first one included. */
   readonly reloads: Reloads = { ok: 0, failed: 0 };
   readonly #options: Required<KeySetOptions>;
   #set: JSONWebKeySet | undefined;
@@ -52,7 +51,6 @@ export class KeySet {
     return this.#keys;
   }
 
-  /** True if the last attempt to fetch the set failed. */
   get isFailing(): boolean {
     return this.#isFailing;
   }
@@ -81,7 +79,6 @@ export class KeySet {
     return this.#underWay;
   }
 
-  /** Stops fetching. */
   close(): void {
     clearInterval(this.#timer);
   }

@@ -8,11 +8,9 @@ import { FilePlace, kindOf, memberPath, shown, TenantsError } from './tenants-er
 
 /** The source of the entries of tenants. */
 export interface TenantsSource {
-  /** The path of the JSON file. */
   readonly path: string;
   /** The environment in which `keyEnv` is looked up. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The names of all mutations of the schema. */
   readonly mutationNames: readonly string[];
   /** True if tokens may name roles. Otherwise no entry may have any. */
   readonly hasRoles: boolean;

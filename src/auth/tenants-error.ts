@@ -36,7 +36,6 @@ export class FilePlace {
     );
   }
 
-  /** A fault that names the expected value. */
   error(expected: string): TenantsError {
     return new TenantsError(`${this.#file}: ${this.#path}: expected ${expected}`);
   }

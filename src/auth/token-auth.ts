@@ -18,7 +18,6 @@ export interface TokenAuthOptions {
 
 /** Collaborators of the authentication by tokens. */
 export interface TokenAuthParts {
-  /** The current route to the URL of the key set. */
   readonly route: () => Route;
   readonly log: Log;
 }
@@ -26,7 +25,6 @@ export interface TokenAuthParts {
 /** Authentication by tokens of one identity provider. */
 export interface TokenAuth {
   readonly authenticator: Authenticator;
-  /** Attempts to read the key set. */
   readonly reloads: Readonly<Reloads>;
   /** Reads the key set again, unless the last attempt was a moment ago. */
   readonly reload: () => Promise<void>;

@@ -5,13 +5,11 @@ import type { KeySet } from './key-set.ts';
 
 /** The rules that a token must meet. */
 export interface TokenRules {
-  /** The `iss` of every token. */
   readonly issuer: string;
   /** The value that the `aud` of every token must be or contain. */
   readonly audience: string;
   /** The audience of tokens that are for agents alone; undefined if there are none. */
   readonly agentAudience?: string | undefined;
-  /** The claim that names the tenant. */
   readonly tenantClaim: string;
   /** The claim that names roles, or the path to it with dots; undefined if none does. */
   readonly rolesClaim?: string | undefined;

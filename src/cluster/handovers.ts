@@ -8,7 +8,6 @@ interface Connection {
 
 /** The numbers of connections that a worker was handed. */
 export interface Handovers {
-  /** All connections since its start. */
   readonly handed: number;
   /** The connections that it has not taken yet. */
   readonly untaken: number;

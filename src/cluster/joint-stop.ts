@@ -2,7 +2,6 @@ import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/
 import { emptyMoment } from '../server/graceful-stop.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
-/** A worker that is stopping. */
 type Stopping = Pick<WorkerHandle, 'tell' | 'handed' | 'untaken'>;
 
 /** The time between two looks for new connections, in milliseconds. */
@@ -26,7 +25,6 @@ export class JointStop {
     this.#workers = workers;
   }
 
-  /** Notes that all workers are about to stop. */
   begin(): void {
     this.#hasBegun = true;
   }
@@ -41,7 +39,6 @@ export class JointStop {
     else worker.tell('close', undefined);
   }
 
-  /** Notes that a worker has stopped listening. */
   closed(worker: Stopping): void {
     this.#closed.add(worker);
     if (this.#hasBegun) this.proceed();

@@ -53,9 +53,7 @@ export interface WorkerFunctions {
   answer(this: void): void;
   /** Read the manifests of persisted documents and the certificates again. */
   reload(this: void): void;
-  /** Use these tenants from now on. */
   tenants(this: void, tenants: Tenants): void;
-  /** Use these manifests of servers from now on. */
   manifests(this: void, manifests: readonly ManifestFile[]): void;
   /** Report the worker's counts; undefined before it serves. */
   measure(this: void): Promise<Measurements> | undefined;
@@ -78,15 +76,11 @@ export interface PrimaryFunctions {
   text(this: void, hash: string): Promise<string | undefined> | string | undefined;
   /** Make all other workers change the epoch of a key; answered when they have. */
   changeOthers(this: void, change: EpochChange): Promise<true>;
-  /** The counts of all workers. */
   totals(this: void): Promise<Totals>;
   /** Reserve REST calls in the budget of all workers; undefined without one. */
   reserve(this: void, wants: readonly Want[]): MaybePromise<readonly WantDecision[]> | undefined;
-  /** A reserved call has ended. */
   endCall(this: void, end: { readonly call: LedgerCall; readonly provesKey: boolean }): void;
-  /** A reserved call is not sent. */
   dropCall(this: void, call: LedgerCall): void;
-  /** The rest of the budget. */
   look(
     this: void,
     question: { readonly account: Account; readonly surfaces: readonly Surface[] },

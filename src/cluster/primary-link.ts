@@ -37,7 +37,6 @@ const failureTimeoutMs = 1000;
 export class PrimaryLink {
   /** The orders of the primary, which come once, soon after the start. */
   readonly orders: Promise<Orders>;
-  /** Texts that any worker has registered. */
   readonly store: TextStore;
   /** The epochs of upstream keys, shared by all workers. */
   readonly epochs: WorkerEpochs;
@@ -92,7 +91,6 @@ export class PrimaryLink {
     };
   }
 
-  /** Puts this server under the direction of the primary. */
   serve(served: Served): void {
     this.#served = served;
     if (this.#isReloadDue) served.reload();
@@ -104,7 +102,6 @@ export class PrimaryLink {
     await this.#primary.ask('failed', { message, exitCode }, failureTimeoutMs);
   }
 
-  /** The counts of all workers together. */
   async totals(): Promise<Totals> {
     const totals = await this.#primary.ask('totals', undefined, totalsTimeoutMs);
     if (totals === undefined) throw new Error('the primary did not answer in time');

@@ -19,11 +19,9 @@ import { setUpWorkers, type WorkerEvents, WorkerHandle, WorkersError } from './w
 export interface GroupOptions {
   readonly workers: number;
   readonly orders: Orders;
-  /** Texts that clients have registered with any worker. */
   readonly store: TextStore;
   /** The tenants whose keys the gateway holds, if it holds keys. */
   readonly tenants?: Pick<FollowedTenants, 'current' | 'onChange' | 'reloads'> | undefined;
-  /** Manifests of servers, if any are fetched. */
   readonly remote?: RemoteManifests | undefined;
   /** The ledger of the budget of all workers, if there is one. */
   readonly ledger?: Ledger | undefined;

@@ -14,7 +14,6 @@ interface Callable {
   run(argument: unknown): unknown;
 }
 
-/** A call that waits for its answer. */
 interface Waiting {
   // A method, as in Callable.
   resolve(value: unknown): void;
@@ -44,7 +43,6 @@ export class Channel<Theirs extends Functions<Theirs>> {
     this.#functions = new Map(Object.entries(functions));
   }
 
-  /** Calls a function without waiting for it. */
   tell<Name extends keyof Theirs & string>(name: Name, argument: ArgumentOf<Theirs[Name]>): void {
     this.#say({ call: name, argument });
   }

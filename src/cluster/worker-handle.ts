@@ -70,12 +70,10 @@ export class WorkerHandle {
     this.tell('start', orders);
   }
 
-  /** True if the worker listens. */
   get serves(): boolean {
     return this.#serves;
   }
 
-  /** The number of connections that it was handed. */
   get handed(): number {
     return this.#handovers.handed;
   }
@@ -85,7 +83,6 @@ export class WorkerHandle {
     return this.#handovers.untaken;
   }
 
-  /** Its counts at its last report. */
   get lastMeasured(): Measurements {
     return this.#measured;
   }
@@ -104,12 +101,10 @@ export class WorkerHandle {
     await this.#channel.ask('change', change, changeTimeoutMs);
   }
 
-  /** Calls one of its functions. */
   tell<Name extends keyof WorkerFunctions>(name: Name, argument: ArgumentOf<WorkerFunctions[Name]>): void {
     this.#channel.tell(name, argument);
   }
 
-  /** Kills it. */
   kill(): void {
     this.#worker.process.kill('SIGKILL');
   }

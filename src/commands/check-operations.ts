@@ -8,7 +8,6 @@ import { costText, counted, limitsFor, type Outcome } from './output.ts';
 import { tenantCalled } from './tenant-verdicts.ts';
 import { judge, neededOfTools, type Verdict } from './verdicts.ts';
 
-/** The verdicts on the operations of one file. */
 interface CheckedFile {
   readonly file: string;
   readonly operations: readonly Verdict[];

@@ -9,7 +9,6 @@ type Argument = readonly [name: string, meaning: string];
 interface CommandEntry {
   readonly about: string;
   readonly arguments: readonly Argument[];
-  /** The names of the settings that it reads. */
   readonly settings: RegExp;
   /** Loads the code of the command, which takes up to a second. Undefined for commands that serve. */
   readonly load?: () => Promise<Command>;
@@ -88,9 +87,7 @@ export const commandNames: readonly string[] = Object.keys(commands);
 
 /** The command that a command line requests. */
 interface Asked {
-  /** The name of a known command. */
   readonly name: string;
-  /** The words after the name. */
   readonly rest: readonly string[];
 }
 

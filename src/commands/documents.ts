@@ -32,7 +32,6 @@ export function readJsonObject(file: string, expected: string): JsonObject {
   throw new ConfigError(`${file}: expected ${expected}`);
 }
 
-/** A document of a file. */
 interface NamedDocument {
   /** The id in the file, or `document` if the file is a single document. */
   readonly name: string;

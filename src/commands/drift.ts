@@ -107,7 +107,6 @@ function describe({ differences, unread, patch, calls }: Findings): string {
 
 /** The differences between the upstream and the OpenAPI document. */
 interface Findings {
-  /** The number of GET operations that were read. */
   readonly calls: number;
   readonly differences: readonly Found[];
   readonly unread: readonly { readonly operation: string; readonly reason: string }[];
@@ -115,7 +114,6 @@ interface Findings {
   readonly patch: string;
 }
 
-/** A difference in the answer of one operation. */
 interface Found {
   readonly operation: string;
   readonly kind: DriftKind;

@@ -63,7 +63,6 @@ export function explain(args: string[], settings: SettingsReader): Outcome {
   return { text: values.json === true ? JSON.stringify(plan, null, 2) : describe(plan, config), exitCode: 0 };
 }
 
-/** A plan as people read it. */
 function describe(plan: PlanInParts, config: PlainConfig): string {
   const { calls, waves, hints, firstPartAfter } = plan;
   const exceeded = limitsFor(plan, config).filter(({ isExceeded }) => isExceeded);

@@ -18,7 +18,6 @@ export interface HitClient {
   readonly lastAt: string;
 }
 
-/** A document, by its id and by the names of its operations. */
 interface NamedOperations {
   readonly id: string;
   readonly operations: readonly string[];

@@ -78,7 +78,6 @@ export function isBroken({ changes, invalid, documents }: Findings): boolean {
 interface Evidence {
   readonly document: string;
   readonly id: string;
-  /** The names of its operations. */
   readonly operations: readonly string[];
   readonly uses: Uses;
   /** Its errors that only the new schema causes. */

@@ -32,11 +32,9 @@ export interface Verdict {
   readonly mcp?: DescribedTool | null;
 }
 
-/** Optional checks of operations. */
 interface Further {
   /** The tenant whose right to run them is checked. */
   readonly tenant?: Tenant | undefined;
-  /** True if they are described as tools. */
   readonly asTools?: boolean;
 }
 

@@ -9,9 +9,7 @@ import type { Caller } from '../rest/caller.ts';
 export interface IdentifyingHeaders {
   /** Undefined unless there is exactly one. */
   readonly authorization: string | undefined;
-  /** The number of `Authorization` headers. */
   readonly authorizations: number;
-  /** The first `x-request-id`. */
   readonly requestId: string | undefined;
   /** Undefined unless there is exactly one. */
   readonly traceparent: string | undefined;

@@ -23,9 +23,7 @@ export interface HandleOptions
     Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'bodyRoom' | 'report' | 'refused'> {
   /** Authenticates callers by their tokens; undefined if callers send keys. */
   readonly authenticator: Authenticator | undefined;
-  /** True if browsers get GraphiQL. */
   readonly graphiql: boolean;
-  /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
   /** Names of request headers that pages may send beside the usual ones; by default none. */
   readonly corsHeaders?: readonly string[];

@@ -120,7 +120,6 @@ function toRange({ name, parameter, weight }: WeightedItem, place: number): Rang
   return { name: charset === 'utf-8' ? name : '', quality, place };
 }
 
-/** The most specific range that matches a type. */
 function rangeFor(type: string, ranges: readonly Range[]): Range | undefined {
   const named = (name: string): Range | undefined => ranges.find((range) => range.name === name);
   return named(type) ?? named(`${type.slice(0, type.indexOf('/'))}/*`) ?? named('*/*');

@@ -31,7 +31,6 @@ export interface YogaOptions {
   readonly compression: boolean;
   /** The `Vary` header of every answer. */
   readonly vary: string;
-  /** Called with each fault of the gateway itself. */
   readonly report: (error: unknown) => void;
   /** Counts requests that are refused before there is an operation. */
   readonly refused: CountRefused;
@@ -42,7 +41,6 @@ interface StreamedRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly context: RequestContext;
-  /** The memory that its body takes. */
   readonly claim: Claim;
   /** True if the client sent HEAD: a stream then ends with its headers. */
   readonly isHead: boolean;
@@ -139,7 +137,6 @@ function useParams({ bodyLimits, refused }: YogaOptions): Plugin<object, Streame
   };
 }
 
-/** Runs operations as the fast path does. */
 function useOperations({ run }: YogaOptions): Plugin<object, StreamedRequest> {
   return {
     onParams: async ({ setResult, context }) => {

@@ -31,11 +31,9 @@ export function followAdminToken(path: string, log: Log): FollowedToken {
 
 /** The functions that operators may use over HTTP, and the token that they need. */
 export interface AdminOptions {
-  /** The current token. */
   readonly token: () => string;
   /** The usage by client, summed over all workers. */
   readonly usage: () => Promise<Usage>;
-  /** Removes the cached answers of keys. */
   readonly purge: Purge;
 }
 
@@ -110,7 +108,6 @@ async function answerPurge(target: PurgeTarget | undefined, purge: Purge): Promi
   }
 }
 
-/** Most bytes of a request. */
 const maxBytes = 4096;
 
 /** The target that a request asks to purge; undefined if the request is malformed. */

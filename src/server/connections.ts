@@ -4,7 +4,6 @@ import type { CountRefused } from '../telemetry/refused-requests.ts';
 import { closeAfterReading } from './lingering-close.ts';
 import { type ReaderLimits, SlowReader } from './slow-reader.ts';
 
-/** A client's connection. */
 interface Connection {
   /** The answer to its latest request. */
   latest: ServerResponse | undefined;
@@ -23,7 +22,6 @@ interface Connection {
  */
 const mostWaiting = 63;
 
-/** Answers one request. */
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
@@ -38,7 +36,6 @@ export class Connections {
   readonly #answer: Answer;
   readonly #refused: CountRefused;
   #due: (() => void)[] = [];
-  /** The number of connections that have been accepted. */
   accepted = 0;
 
   constructor(limits: ReaderLimits, answer: Answer, refused: CountRefused) {
@@ -106,7 +103,6 @@ export class Connections {
     if (!connection.isClosing && !request.socket.destroyed) this.#answer(request, response);
   }
 
-  /** The answer to the latest request of a connection. */
   latestOf(socket: Socket): ServerResponse | undefined {
     return this.#open.get(socket)?.latest;
   }

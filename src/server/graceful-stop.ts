@@ -70,12 +70,10 @@ export class GracefulStop {
     return this.#held !== undefined;
   }
 
-  /** Queues a request until the server has stopped listening. */
   hold(answer: () => void): void {
     this.#held?.push(answer);
   }
 
-  /** Resolves when every connection is closed. */
   async run(): Promise<void> {
     const { stopDelayMs, drainMs } = this.#times;
     this.hasBegun = true;

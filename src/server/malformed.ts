@@ -33,7 +33,6 @@ function refuseInTurn(error: ClientError, socket: Socket, latest: ServerResponse
   else refuse(error, socket);
 }
 
-/** The status lines of refusals. */
 const answers = {
   slowRequest: '408 Request Timeout',
   largeHead: '431 Request Header Fields Too Large',

@@ -45,7 +45,6 @@ export function readBudget(reader: SettingsReader): BudgetSettings | undefined {
   return Object.freeze({ windows: budget, scope, share, agentShare, replicas: replicas ?? 1 });
 }
 
-/** The most calls, and the most seconds, of a window. */
 const mostCalls = 1_000_000;
 const mostSeconds = 86_400;
 

@@ -30,12 +30,9 @@ export interface Config extends Readonly<Omit<PlainConfig, 'live'>> {
   readonly upstreamTlsFiles: TlsFiles;
   /** The authentication of requests if the gateway holds the keys; undefined if callers send their own. */
   readonly auth: AuthConfig | undefined;
-  /** The budget of each upstream key; undefined if calls are not limited. */
   readonly budget: BudgetSettings | undefined;
   readonly persisted: PersistedConfig;
-  /** The configuration of the cache of REST answers; undefined if nothing is cached. */
   readonly cache: CacheConfig | undefined;
-  /** The configuration of the endpoint for agents; undefined if there is none. */
   readonly mcp: McpConfig | undefined;
   readonly explain: boolean;
   readonly introspection: boolean;

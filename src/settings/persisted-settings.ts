@@ -77,7 +77,6 @@ export const persistedSettings = {
 
 /** The configuration of persisted documents, and the routes to those on servers. */
 export interface PersistedConfig extends Values<typeof persistedSettings> {
-  /** The routes by URL. */
   readonly routes: Readonly<Record<string, Route>>;
 }
 

@@ -93,7 +93,6 @@ export class SettingsReader {
     return this.read(setting);
   }
 
-  /** The values of all settings of a group. */
   all<S extends Settings>(settings: S): Values<S>;
   all(settings: Settings): unknown {
     const entries = Object.entries(settings);
@@ -102,7 +101,6 @@ export class SettingsReader {
     );
   }
 
-  /** Reports a fault of a setting. */
   fault(name: string, what: string): void {
     this.#faults.add(`${name}: ${what}`);
   }
@@ -113,7 +111,6 @@ export class SettingsReader {
       if (this.isSet(name)) this.warnings.push(`${name}: it is ignored, because ${because}`);
   }
 
-  /** Throws a ConfigError with all faults, if there are any. */
   finish(): void {
     if (this.#faults.size > 0) throw new ConfigError(...this.#faults);
   }

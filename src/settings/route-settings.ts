@@ -22,7 +22,6 @@ const proxies = {
 /** Settings of the route to the upstream. The variables of proxies are those that other programs also read. */
 export const routeSettings = { ...tlsSettings, ...proxies };
 
-/** The route, and the files of its certificates and of its key. */
 interface WayUpstream {
   readonly upstreamRoute: Route;
   readonly upstreamTlsFiles: TlsFiles;

@@ -11,7 +11,6 @@ export interface UsageRow {
   /** The id of a listed document, otherwise null. */
   readonly document: string | null;
   operations: number;
-  /** The number of operations that were answered with errors. */
   errors: number;
   restCalls: number;
   lastAt: string;
@@ -23,7 +22,6 @@ export interface DeprecatedUse {
   readonly version: string;
   /** https://spec.graphql.org/September2025/#sec-Schema-Coordinates */
   readonly coordinate: string;
-  /** The number of operations that used it. */
   uses: number;
   lastAt: string;
 }
@@ -56,7 +54,6 @@ interface Client {
   readonly version: string;
 }
 
-/** The client of operations that name no client. */
 const nameless: Client = { client: '', version: '' };
 
 /**
@@ -91,7 +88,6 @@ export class ClientUsage {
     this.#sentCalls = sentCalls;
   }
 
-  /** Counts an operation that has just been answered. */
   add({
     client = '',
     clientVersion: version = '',

@@ -12,7 +12,6 @@ export class Instruments {
     this.#waiting.push(make);
   }
 
-  /** The metrics as prom-client has them. */
   read(): Registry {
     this.#registry ??= new (latePackage('prom-client').Registry)();
     for (const make of this.#waiting.splice(0)) make(this.#registry);
@@ -46,7 +45,6 @@ export class Instruments {
     this.counter(name, help, [label], () => [...read()].map(([value, count]) => [{ [label]: value }, count]));
   }
 
-  /** Adds a counter without labels. */
   total(name: string, help: string, read: () => number): void {
     this.counter(name, help, [], () => [[{}, read()]]);
   }
@@ -69,7 +67,6 @@ export class Instruments {
     );
   }
 
-  /** Adds a gauge with several labels. */
   labelledGauge(
     name: string,
     help: string,

@@ -114,7 +114,6 @@ export function thrown(error: unknown): object {
 export interface Lines {
   /** Takes a line, which is formatted later together with others. */
   readonly add: (make: () => string) => void;
-  /** Passes on the waiting lines. */
   readonly flush: () => void;
 }
 

@@ -22,14 +22,11 @@ export interface MetricsSources extends Savers {
   readonly documents: DocumentUses;
   readonly shared: { readonly joined: number; readonly savedCalls: number };
   readonly drift: DriftWatch;
-  /** The connection to Redis; undefined if there is none. */
   readonly redis: SharedRedis | undefined;
   readonly budget: CallBudget | undefined;
 }
 
-/** Settings that affect the metrics. */
 interface MetricsSettings {
-  /** Most REST calls that an operation may make. */
   readonly maxUpstreamCalls: number;
 }
 
@@ -47,11 +44,9 @@ export interface Metrics extends OperationMetrics {
   readonly measureCertificates: (expiries: () => ReadonlyMap<string, number>) => void;
   /** Adds a counter of the uses of tools by agents. The function that it returns counts one use. */
   readonly measureTools: () => (tool: string, result: string) => void;
-  /** Counts the streams of subscriptions. */
   readonly measureStreams: (live: StreamsMeasured) => void;
   /** The metrics as data, which can be added to those of other processes. */
   readonly snapshot: () => Promise<Snapshot>;
-  /** The usage by client since the start. */
   readonly usage: () => Promise<Usage>;
 }
 
@@ -119,7 +114,6 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   };
 }
 
-/** The measures of subscriptions. */
 interface StreamsMeasured {
   readonly streams: { readonly size: number; readonly messages: number };
   readonly tails: { readonly polls: number };
@@ -146,7 +140,6 @@ function measureCertificates(instruments: Instruments, expiries: () => ReadonlyM
   );
 }
 
-/** The measures of the keys that the gateway holds. */
 interface HeldKeysMeasured {
   readonly heldKeyFaults: HeldKeyFaults;
   readonly callsByTenant: ReadonlyMap<string, number>;
@@ -208,7 +201,6 @@ function measureDocuments(instruments: Instruments, documents: DocumentUses): vo
   );
 }
 
-/** Measures the connection of a process to Redis. */
 function measureRedis(instruments: Instruments, redis: SharedRedis): void {
   instruments.counters(
     'gateway_redis_failures_total',
@@ -263,7 +255,6 @@ export function createPrimaryMetrics({ counting, redis, reloads, workers }: Prim
 /** The kinds of files and keys that are read again while the gateway runs. */
 type Reloadable = 'certificates' | 'documents' | 'keys' | 'tenants';
 
-/** Counts attempts to read things again. */
 function measureReloads(instruments: Instruments, all: ReadonlyMap<Reloadable, Readonly<Reloads>>): void {
   const help = 'Attempts to read again what changes while the gateway runs, by what it is and what became of it.';
   instruments.counter('gateway_reloads_total', help, ['what', 'result'], () =>

@@ -6,17 +6,13 @@ import type { Instruments } from './instruments.ts';
 
 /** Counts operations. */
 export interface OperationMetrics {
-  /** Counts an operation that has begun. */
   readonly begin: () => void;
-  /** Counts an operation that has been answered. */
   readonly end: OnOperation;
   /** Counts an operation whose stream has begun, with the milliseconds since its request. */
   readonly open: (durationMs: number) => void;
-  /** Counts a stream that has ended. */
   readonly close: OnOperation;
   /** Counts a plan that was sent to a client, or the reason why there is none. */
   readonly plan: () => void;
-  /** Counts a fault of the gateway. */
   readonly unexpected: () => void;
 }
 
@@ -135,7 +131,6 @@ function measureOutcomes(
   );
 }
 
-/** A counter of operations of one listed document with one result. */
 interface ListedOutcome {
   readonly operation: string;
   readonly code: string;

@@ -31,7 +31,6 @@ export function measureRestCalls(instruments: Instruments, upstream: () => Upstr
   measureBudgets(instruments, upstream);
 }
 
-/** Counts the effects of spent budgets of calls. */
 function measureBudgets(instruments: Instruments, upstream: () => UpstreamHealth): void {
   instruments.counters(
     'gateway_budget_refusals_total',
@@ -54,7 +53,6 @@ function measureBudgets(instruments: Instruments, upstream: () => UpstreamHealth
   );
 }
 
-/** Measures the state of the connection to the upstream. */
 function measureWay(instruments: Instruments, upstream: () => UpstreamHealth): void {
   instruments.total('gateway_rest_retries_total', 'Reads sent a second time.', () => upstream().retries);
   instruments.total('gateway_rest_sheds_total', 'REST calls refused for want of room or time.', () => upstream().sheds);
@@ -78,7 +76,6 @@ export interface Savers {
   readonly upstream: () => Pick<UpstreamHealth, 'sharedReads'>;
   readonly shared: { readonly savedCalls: number };
   readonly saved: SavedCalls;
-  /** The cache of REST answers; undefined if nothing is cached. */
   readonly cache: AnswerCache | undefined;
 }
 
@@ -101,7 +98,6 @@ export function measureSavedCalls(instruments: Instruments, { upstream, shared, 
   );
 }
 
-/** Measures the use and the memory of the cache of REST answers. */
 function measureCache(instruments: Instruments, cache: AnswerCache): void {
   instruments.counter(
     'gateway_cache_reads_total',

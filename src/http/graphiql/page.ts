@@ -13,7 +13,6 @@ export interface PageOptions {
   readonly demoKey?: string | undefined;
   /** True if callers send a token of an identity provider instead of a key. */
   readonly takesTokens?: boolean;
-  /** True if clients may see which REST calls an operation makes. */
   readonly explain: boolean;
   /** The limits of an operation, which the panel shows beside plans. */
   readonly maxUpstreamCalls: number;
@@ -21,7 +20,6 @@ export interface PageOptions {
   readonly maxAnswerObjects: number;
   /** The settings of subscriptions; undefined if there are none. */
   readonly live?: object | undefined;
-  /** True if clients may read the schema. */
   readonly introspection: boolean;
   /** The settings that decide which documents run. */
   readonly persisted?: Pick<PersistedSettings, 'mode'>;
@@ -69,7 +67,6 @@ ${scripts.map((script) => `<script>${script}</script>`).join('\n')}
   return { status: 200, headers: headersOf(scripts), body: Buffer.from(html) };
 }
 
-/** The script of the panel "REST calls". */
 function panelScript(): string {
   const files = ['rows', 'summary', 'open-tab', 'plan-requests', 'runs', 'panel-state', 'view', 'start'];
   return files.map((name) => fileText(`plan-panel/${name}.js`)).join('\n');
@@ -111,7 +108,6 @@ function inScript(value: object): string {
   return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
 }
 
-/** The text of a file that becomes part of the page. */
 function fileText(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
 }

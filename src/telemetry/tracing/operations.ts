@@ -13,7 +13,6 @@ export interface Tracing {
 
 /** One operation in a tracing system. Its REST calls are its children. */
 export interface OperationSpan extends CallSpans {
-  /** The trace context for the calls of the operation. */
   readonly trace: TraceContext;
   readonly end: (outcome: TracedOutcome) => void;
 }

@@ -6,7 +6,6 @@ import { isObject } from '../../rest/values.ts';
 import type { Tracing } from './operations.ts';
 import { createTracing } from './spans.ts';
 
-/** The environment of the process, where the SDK reads it. */
 type Environment = Record<string, string | undefined>;
 
 /** Tracing under way. */
