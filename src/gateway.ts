@@ -197,7 +197,7 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   };
   return {
     handle: createHandle({ ...edge, hasBudget: upstream.budget !== undefined }),
-    others: agents?.serve({ ...edge, documents: persisted.documents, onCall: metrics.measureTools() }) ?? new Map(),
+    others: agents?.serve({ ...edge, onCall: metrics.measureTools() }, persisted.documents) ?? new Map(),
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.reload()])),
     takeTenants: (next) => {
       tenants = next;

@@ -7,9 +7,9 @@ import type { RunOperation } from '../operation/pipeline.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { stringifyData } from '../operation/serialize.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
-import { type Edition, isOlder } from './editions.ts';
 import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
+import type { Generation } from './message.ts';
 import { mostCharacters, type Tool } from './tool.ts';
 import { fittingSize, type OperationLimits, refusalsOf } from './tool-cost.ts';
 
@@ -47,10 +47,10 @@ export async function callTool(
   tool: Tool,
   given: unknown,
   {
-    edition,
+    generation,
     context,
     options,
-  }: { readonly edition: Edition; readonly context: HttpRequestContext; readonly options: CallOptions },
+  }: { readonly generation: Generation; readonly context: HttpRequestContext; readonly options: CallOptions },
 ): Promise<ToolAnswer> {
   const values = withTextIds(given ?? {}, tool.inputSchema);
   const faults = faultsIn(values, tool.inputSchema, '');
@@ -74,7 +74,7 @@ export async function callTool(
   );
   const restCalls = restCallsOf(result);
   const { errors = [], data } = result;
-  if (errors.length === 0) return answered(tool, result, { sentences: '', edition, restCalls });
+  if (errors.length === 0) return answered(tool, result, { sentences: '', generation, restCalls });
   const isTooDear = errors.some(({ extensions }) => extensions['code'] === 'COST_LIMIT_EXCEEDED');
   const size = isTooDear ? fittingSize(tool.operation, tool.sizing, values, { ...options, tenant }) : undefined;
   const suggestion =
@@ -82,7 +82,7 @@ export async function callTool(
   const sentences = sentencesOf(errors, suggestion);
   const isEmpty = !isObject(data) || Object.values(data).every((value) => value === null);
   if (isEmpty) return failed(sentences, restCalls, restCalls.actual === 0 ? 'refused' : 'error');
-  return answered(tool, result, { sentences, edition, restCalls });
+  return answered(tool, result, { sentences, generation, restCalls });
 }
 
 /** REST calls of one use of a tool, as agents are told. */
@@ -121,9 +121,9 @@ function answered(
   result: OperationResult,
   {
     sentences,
-    edition,
+    generation,
     restCalls,
-  }: { readonly sentences: string; readonly edition: Edition; readonly restCalls: RestCalls },
+  }: { readonly sentences: string; readonly generation: Generation; readonly restCalls: RestCalls },
 ): ToolAnswer {
   const text = stringifyData(result);
   const isWhole = sentences === '';
@@ -137,7 +137,7 @@ function answered(
   const cutNote = `${done} The answer has ${text.length} characters, of which these are the first ${mostCharacters}:`;
   const partNote = isWhole ? [] : [`${sentences}\nThe rest of the answer is there:`];
   const structured = isCut ? JSON.stringify(emptied(result.data)) : text;
-  const isLeftOut = (isCut && !isWhole) || (isOlder(edition) && structured === 'null');
+  const isLeftOut = (isCut && !isWhole) || (generation === 'older' && structured === 'null');
   return {
     members: [
       content(isCut ? [cutNote, text.slice(0, mostCharacters)] : [...partNote, text]),

@@ -1,47 +1,55 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
+import type { Authenticator } from '../auth/authenticator.ts';
 import { readBody } from '../http/body.ts';
 import { requestIdOf } from '../http/caller.ts';
-import type { Cors } from '../http/cors.ts';
-import type { Identify } from '../http/identify.ts';
+import { createCors } from '../http/cors.ts';
+import { createIdentify, type Identify } from '../http/identify.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { negotiate } from '../http/negotiation.ts';
 import { type BodyLimits, countRefused, refusalOf } from '../http/request.ts';
 import { HttpRequestContext } from '../http/request-context.ts';
 import { answerHeaders } from '../http/response.ts';
-import type { Send } from '../http/send.ts';
+import { createSend } from '../http/send.ts';
+import type { Log } from '../log.ts';
 import type { Claim, MemoryRoom } from '../memory.ts';
 import { toPublicError } from '../operation/errors.ts';
 import { agents } from '../rest/budget/settings.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
-import { editionOf } from './editions.ts';
-import { errorCodes, errorText, McpError, type Message, resultText, toMessage } from './message.ts';
-import type { AnswerMethod } from './methods.ts';
+import {
+  errorCodes,
+  errorText,
+  generationOf,
+  McpError,
+  type Message,
+  protocolHeaders,
+  resultText,
+  toMessage,
+} from './message.ts';
+import { type AnswerMethod, createMethods, type MethodOptions } from './methods.ts';
 import { challengeOf, type ProtectedResource } from './protected-resource.ts';
 
-/** The origins that may send requests. */
-export interface OriginOptions {
-  /** The URL under which clients reach the gateway; undefined if they are on this machine. */
-  readonly publicUrl: string | undefined;
+/** Collaborators and settings of the endpoint for agents. */
+export interface McpOptions extends Omit<MethodOptions, 'tools' | 'isPrivate'> {
+  /** Authenticates agents by their tokens; undefined if they send keys. */
+  readonly authenticator: Authenticator | undefined;
   /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
-}
-
-/** Collaborators and settings of the endpoint for agents. */
-export interface McpHandlerOptions extends OriginOptions {
-  readonly answer: AnswerMethod;
-  readonly cors: Cors;
-  readonly send: Send;
-  /** Authenticates senders by their tokens; undefined if they send keys. */
-  readonly identify: Identify | undefined;
-  /** The protected resource that tokens are issued for; undefined if there is none. */
-  readonly resource: ProtectedResource | undefined;
+  readonly corsHeaders?: readonly string[];
+  readonly compression?: boolean;
   readonly bodyLimits: BodyLimits;
   readonly bodyRoom: MemoryRoom;
   /** Counts requests that are refused before there is an operation. */
   readonly refused: CountRefused;
-  /** Called with each fault of the gateway itself. */
-  readonly report: (error: unknown) => void;
+  readonly log: Log;
+}
+
+/** What the endpoint serves, and where. */
+interface Served extends Pick<MethodOptions, 'tools'> {
+  /** The protected resource that tokens are issued for; undefined if there is none. */
+  readonly resource: ProtectedResource | undefined;
+  /** The URL under which clients reach the gateway; undefined if they are on this machine. */
+  readonly publicUrl: string | undefined;
 }
 
 /** Answers requests for `/mcp`. */
@@ -51,18 +59,35 @@ export type McpHandler = (request: IncomingMessage, response: ServerResponse) =>
  * The streamable HTTP transport of the Model Context Protocol, without sessions. Each POST has one message and is
  * answered in JSON. There is no stream to GET, and no session to DELETE.
  */
-export function createMcpHandler(options: McpHandlerOptions): McpHandler {
-  const { cors, send } = options;
-  const isAllowed = createOriginCheck(options);
+export function createMcpHandler(options: McpOptions & Served): McpHandler {
+  const { authenticator, compression = false, corsOrigins: origins, corsHeaders = [], log } = options;
+  const isPrivate = authenticator !== undefined;
+  const vary = `Authorization, Origin${compression ? ', Accept-Encoding' : ''}`;
+  const headers = [...corsHeaders, ...protocolHeaders];
+  const cors = createCors({ origins, headers, vary, isChallenging: isPrivate, hasBudget: false, log });
+  const send = createSend({ compression, vary });
+  const exchange: Exchange = {
+    ...options,
+    isAllowed: createOriginCheck(options),
+    identify: authenticator && createIdentify(authenticator, 'agents'),
+    answer: createMethods({ ...options, isPrivate }),
+  };
   return (request, response) => {
     if (cors(request, response)) return;
-    void answerOf(request, response, isAllowed, options).then((answer) => {
+    void answerOf(request, response, exchange).then((answer) => {
       if (answer === undefined) return;
-      const { status, headers, body } = answer;
-      if (body === undefined) response.writeHead(status, { ...answerHeaders, ...headers }).end();
-      else send(request, response, { status, headers: { ...jsonHeaders, ...headers }, body });
+      const { status, headers: own, body } = answer;
+      if (body === undefined) response.writeHead(status, { ...answerHeaders, ...own }).end();
+      else send(request, response, { status, headers: { ...jsonHeaders, ...own }, body });
     });
   };
+}
+
+/** Collaborators of the answer to a request. */
+interface Exchange extends Pick<McpOptions & Served, 'bodyLimits' | 'bodyRoom' | 'refused' | 'report' | 'resource'> {
+  readonly isAllowed: (origin: string) => boolean;
+  readonly identify: Identify | undefined;
+  readonly answer: AnswerMethod;
 }
 
 const jsonHeaders = { 'content-type': 'application/json', ...answerHeaders };
@@ -78,10 +103,9 @@ interface Answer {
 async function answerOf(
   request: IncomingMessage,
   response: ServerResponse,
-  isAllowed: (origin: string) => boolean,
-  options: McpHandlerOptions,
+  exchange: Exchange,
 ): Promise<Answer | undefined> {
-  const { identify, bodyLimits, bodyRoom, report, refused } = options;
+  const { isAllowed, identify, answer, bodyLimits, bodyRoom, report, refused } = exchange;
   let id: Message['id'];
   let claim: Claim | undefined;
   let requestId: string | undefined;
@@ -95,13 +119,13 @@ async function answerOf(
     const { refusal, caller } = context;
     // All agents share one part of the budget, whichever user they act for.
     context.caller = caller && { ...caller, budgetSubject: agents };
-    if (refusal !== undefined) return unauthorized(refusal, requestId, options);
+    if (refusal !== undefined) return unauthorized(refusal, requestId, exchange);
     const message = await readBody(request, bodyLimits.bytes, claim, (text) => toMessage(text, bodyLimits.jsonDepth));
     if (message === undefined) return undefined;
     ({ id } = message);
-    const edition = editionOf(message, request.headers);
+    const generation = generationOf(message, request.headers);
     if (id === undefined) return { status: 202, headers: { 'x-request-id': requestId } };
-    const result = await options.answer({ message, edition, context });
+    const result = await answer({ message, generation, context });
     return { status: 200, headers: { 'x-request-id': requestId }, body: resultText(id, result) };
   } catch (error) {
     countRefused(error, refused);
@@ -127,7 +151,7 @@ function refuse(request: IncomingMessage, isAllowed: (origin: string) => boolean
  * Makes the check of the header `Origin`. Without the check, a page whose host name resolves to this machine could use
  * what only this machine may reach (DNS rebinding). `Host` proves nothing, because such a page decides it.
  */
-function createOriginCheck({ publicUrl, corsOrigins }: OriginOptions): (origin: string) => boolean {
+function createOriginCheck({ publicUrl, corsOrigins }: McpOptions & Served): (origin: string) => boolean {
   const known = new Set(corsOrigins);
   if (publicUrl !== undefined) known.add(new URL(publicUrl).origin);
   return (origin) => known.has(origin) || (publicUrl === undefined && isLoopbackOrigin(origin));
@@ -153,7 +177,7 @@ function toMcpError(error: unknown, report: (error: unknown) => void): McpError 
 }
 
 /** The answer to a request whose token is refused, as OAuth requires it. */
-function unauthorized(refusal: GraphQLError, requestId: string, { resource, report }: McpHandlerOptions): Answer {
+function unauthorized(refusal: GraphQLError, requestId: string, { resource, report }: Exchange): Answer {
   const { message, extensions, http } = toPublicError(refusal, report);
   const { status = 400, headers = {} } = http ?? {};
   const isInvalid = headers['www-authenticate']?.includes('invalid_token') === true;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { parseJson, refuseDeep } from '../rest/json.ts';
 import { exactDigits, isObject, type JsonObject } from '../rest/values.ts';
 
@@ -14,8 +15,8 @@ export const errorCodes = {
 
 /** Details of an error beside its message. */
 interface McpErrorOptions {
-  /** The HTTP status of its answer. */
-  readonly status: number;
+  /** The HTTP status of its answer, by default 400. */
+  readonly status?: number;
   readonly data?: unknown;
   /** Headers of its answer. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -29,7 +30,7 @@ export class McpError extends Error {
   readonly data: unknown;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: number, message: string, { status, data, headers = {} }: McpErrorOptions) {
+  constructor(code: number, message: string, { status = 400, data, headers = {} }: McpErrorOptions = {}) {
     super(message);
     this.code = code;
     this.status = status;
@@ -74,9 +75,7 @@ function parsed(text: string, maxDepth: number): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw new McpError(errorCodes.unparsable, 'Expected the body to be JSON, but it cannot be parsed.', {
-      status: 400,
-    });
+    throw new McpError(errorCodes.unparsable, 'Expected the body to be JSON, but it cannot be parsed.');
   }
 }
 
@@ -89,7 +88,93 @@ function checkedId(id: unknown): RequestId {
 }
 
 function invalid(message: string): McpError {
-  return new McpError(errorCodes.invalidRequest, message, { status: 400 });
+  return new McpError(errorCodes.invalidRequest, message);
+}
+
+/** The edition without a handshake: each request carries all facts about its client. */
+const modernEdition = '2026-07-28';
+
+/** The editions with a handshake, newest first. */
+export const olderEditions = ['2025-11-25', '2025-06-18'] as const;
+
+/** The editions of the Model Context Protocol that are spoken, newest first. */
+export const editions: readonly string[] = [modernEdition, ...olderEditions];
+
+/** Editions that differ in what is answered: `older` ones have a handshake. */
+export type Generation = 'modern' | 'older';
+
+/** The members of `_meta` that the protocol reserves. */
+export const metaNames = {
+  version: 'io.modelcontextprotocol/protocolVersion',
+  capabilities: 'io.modelcontextprotocol/clientCapabilities',
+  server: 'io.modelcontextprotocol/serverInfo',
+} as const;
+
+/** Headers that the protocol requires in requests. */
+export const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id'];
+
+/**
+ * The generation of the edition of a request (2026-07-28, Streamable HTTP, Request Metadata). Throws an McpError if the
+ * gateway does not support the edition, or if the headers are not those that the edition requires.
+ */
+export function generationOf(message: Message, headers: IncomingHttpHeaders): Generation {
+  const header = headers['mcp-protocol-version'];
+  const { _meta: given } = message.params;
+  const meta = isObject(given) ? given : {};
+  const version = Object.hasOwn(meta, metaNames.version) ? meta[metaNames.version] : undefined;
+  if (version === undefined) return withoutMeta(message, header);
+  if (typeof version !== 'string') throw invalidMeta(metaNames.version, 'a version of the protocol');
+  if (header !== version) throw mismatch('MCP-Protocol-Version', header, `\`_meta["${metaNames.version}"]\``, version);
+  if (spoken(version) === 'older') return 'older';
+  if (!isObject(meta[metaNames.capabilities])) throw invalidMeta(metaNames.capabilities, 'an object');
+  checkMirrors(message, headers);
+  return 'modern';
+}
+
+function withoutMeta({ method }: Message, header: string | string[] | undefined): Generation {
+  if (header === modernEdition) throw invalidMeta(metaNames.version, 'a version of the protocol');
+  // Clients of older editions send the header only after they have agreed on a version.
+  if (header === undefined && method !== 'server/discover') return 'older';
+  if (header === undefined) throw mismatch('MCP-Protocol-Version', header, 'the request', modernEdition);
+  return spoken(String(header));
+}
+
+/** Longest version that is repeated in an error, in characters. */
+const longestShown = 100;
+
+function spoken(version: string): Generation {
+  if (editions.includes(version)) return version === modernEdition ? 'modern' : 'older';
+  const data = { supported: editions, requested: version.slice(0, longestShown) };
+  throw new McpError(errorCodes.unsupportedVersion, 'Unsupported protocol version', { data });
+}
+
+/** Checks that the headers by which proxies route requests agree with the body. */
+function checkMirrors({ method, params }: Message, headers: IncomingHttpHeaders): void {
+  const named = headers['mcp-method'];
+  if (named !== method) throw mismatch('Mcp-Method', named, '`method`', method);
+  if (method !== 'tools/call') return;
+  const { name } = params;
+  if (typeof name !== 'string') return;
+  const header = headers['mcp-name'];
+  if (typeof header !== 'string' || decoded(header) !== name) throw mismatch('Mcp-Name', header, '`params.name`', name);
+}
+
+/** The decoded value of a header; undefined if it is not encoded correctly. */
+function decoded(header: string): string | undefined {
+  const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(header) ?? [];
+  if (encoded === undefined) return header;
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.toString('base64') === encoded ? bytes.toString('utf8') : undefined;
+}
+
+function invalidMeta(name: string, expected: string): McpError {
+  return new McpError(errorCodes.invalidParams, `Expected \`params._meta["${name}"]\` to be ${expected}.`);
+}
+
+function mismatch(header: string, found: string | string[] | undefined, where: string, value: string): McpError {
+  const got = found === undefined ? 'it is missing' : `got ${JSON.stringify(String(found).slice(0, longestShown))}`;
+  const message = `Header mismatch: expected the header ${header} to be ${JSON.stringify(value.slice(0, longestShown))} as ${where} says, but ${got}.`;
+  return new McpError(errorCodes.headerMismatch, message);
 }
 
 /** The text of the answer to a request; `result` is JSON. */

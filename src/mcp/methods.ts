@@ -3,8 +3,7 @@ import type { HttpRequestContext } from '../http/request-context.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { packageVersion } from '../version.ts';
 import { type CallOptions, type CallResult, callTool } from './call.ts';
-import { type Edition, editions, isOlder, metaNames, olderEditions } from './editions.ts';
-import { errorCodes, McpError, type Message } from './message.ts';
+import { editions, errorCodes, type Generation, McpError, type Message, metaNames, olderEditions } from './message.ts';
 import type { ToolDefinition } from './tool.ts';
 import type { Tools } from './tools.ts';
 
@@ -18,10 +17,10 @@ export interface MethodOptions extends CallOptions {
   readonly onCall: (tool: string, result: CallResult) => void;
 }
 
-/** A request and its edition. */
+/** A request and the generation of its edition. */
 export interface Asked {
   readonly message: Message;
-  readonly edition: Edition;
+  readonly generation: Generation;
   readonly context: HttpRequestContext;
 }
 
@@ -35,15 +34,15 @@ export type AnswerMethod = (asked: Asked) => Promise<string> | string;
 export function createMethods(options: MethodOptions): AnswerMethod {
   const lists = createLists(options);
   return (asked) => {
-    const { message, edition } = asked;
+    const { message, generation } = asked;
     const { method } = message;
     if (method === 'tools/list') return lists(asked);
     if (method === 'tools/call') return call(asked, options);
-    if (isOlder(edition)) {
+    if (generation === 'older') {
       if (method === 'initialize') return initialized(message.params);
       if (method === 'ping' || method === 'logging/setLevel') return '{}';
     } else if (method === 'server/discover') return discovered(options);
-    const status = isOlder(edition) ? 200 : 404;
+    const status = generation === 'older' ? 200 : 404;
     throw new McpError(errorCodes.unknownMethod, `Method not found: ${method}`, { status });
   };
 }
@@ -61,26 +60,30 @@ function initialized({ protocolVersion }: JsonObject): string {
 }
 
 function discovered({ isPrivate }: MethodOptions): string {
-  const meta = { [metaNames.server]: serverInfo };
-  const supported = { supportedVersions: editions, capabilities: { tools: {} }, instructions };
-  return JSON.stringify({ ...complete, ...supported, ...cacheable(isPrivate), _meta: meta });
+  const supported = JSON.stringify({ supportedVersions: editions, capabilities: { tools: {} }, instructions });
+  return resultOf('modern', [supported.slice(1, -1), ...cacheable(isPrivate)]);
 }
 
-const complete = { resultType: 'complete' } as const;
+/** The JSON of a result. Since 2026-07-28, a result also says that it is complete, and which server gave it. */
+function resultOf(generation: Generation, members: readonly string[], meta?: JsonObject): string {
+  const all = generation === 'older' ? meta : { ...meta, [metaNames.server]: serverInfo };
+  const first = generation === 'older' ? [] : ['"resultType":"complete"'];
+  return `{${[...first, ...members, ...(all === undefined ? [] : [`"_meta":${JSON.stringify(all)}`])].join()}}`;
+}
 
 /** The time for which a client may keep a list, in milliseconds. */
 const listTtlMs = 60_000;
 
-function cacheable(isPrivate: boolean): JsonObject {
-  return { ttlMs: listTtlMs, cacheScope: isPrivate ? 'private' : 'public' };
+function cacheable(isPrivate: boolean): readonly string[] {
+  return [`"ttlMs":${listTtlMs}`, `"cacheScope":"${isPrivate ? 'private' : 'public'}"`];
 }
 
 /** Answers `tools/list`. The texts of definitions are kept for as long as their tools. */
 function createLists({ tools, isPrivate }: MethodOptions): (asked: Asked) => Promise<string> {
-  const known = new WeakMap<ToolDefinition, DefinitionTexts>();
-  return async ({ message: { params }, edition, context: { caller } }) => {
+  const known = new WeakMap<ToolDefinition, Readonly<Record<Generation, string>>>();
+  return async ({ message: { params }, generation, context: { caller } }) => {
     if (params['cursor'] !== undefined && params['cursor'] !== null)
-      throw invalidParams('Expected no `cursor`: the list is one page.', edition);
+      throw invalidParams('Expected no `cursor`: the list is one page.', generation);
     const texts: string[] = [];
     for (const tool of tools().values()) {
       if (!tool.isFor(caller?.tenant)) continue;
@@ -89,44 +92,32 @@ function createLists({ tools, isPrivate }: MethodOptions): (asked: Asked) => Pro
       if (!known.has(definition)) await setImmediate();
       const ofTool = known.get(definition) ?? textsOf(definition);
       known.set(definition, ofTool);
-      texts.push(ofTool[isOlder(edition) ? 'older' : 'modern']);
+      texts.push(ofTool[generation]);
     }
-    const list = `"tools":[${texts.join()}]`;
-    if (isOlder(edition)) return `{${list}}`;
-    const meta = { _meta: { [metaNames.server]: serverInfo } };
-    const members = JSON.stringify({ ...complete, ...cacheable(isPrivate), ...meta }).slice(1, -1);
-    return `{${list},${members}}`;
+    return resultOf(generation, [`"tools":[${texts.join()}]`, ...(generation === 'older' ? [] : cacheable(isPrivate))]);
   };
 }
 
-/** The JSON of a tool for each kind of edition. */
-interface DefinitionTexts {
-  readonly modern: string;
-  /** For editions before 2026-07-28, in which the result of a tool is always an object. */
-  readonly older: string;
-}
-
-function textsOf(definition: ToolDefinition): DefinitionTexts {
+/** The JSON of a tool. Before 2026-07-28, the result of a tool is always an object. */
+function textsOf(definition: ToolDefinition): Readonly<Record<Generation, string>> {
   const outputSchema = { ...definition.outputSchema, type: ['object', 'null'] };
   return { older: JSON.stringify(definition), modern: JSON.stringify({ ...definition, outputSchema }) };
 }
 
-async function call({ message: { params }, edition, context }: Asked, options: MethodOptions): Promise<string> {
+async function call({ message: { params }, generation, context }: Asked, options: MethodOptions): Promise<string> {
   const { name, arguments: values, _meta: given } = params;
-  if (typeof name !== 'string') throw invalidParams('Expected `params.name` to be the name of a tool.', edition);
+  if (typeof name !== 'string') throw invalidParams('Expected `params.name` to be the name of a tool.', generation);
   const tool = options.tools().get(name);
   if (tool === undefined || !tool.isFor(context.caller?.tenant)) {
     options.onCall(unknownTool, 'refused');
-    throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`, edition);
+    throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`, generation);
   }
   if (isObject(given)) context.follow(given);
-  const { members, meta, result } = await callTool(tool, values, { edition, context, options });
+  const { members, meta, result } = await callTool(tool, values, { generation, context, options });
   options.onCall(tool.name, result);
-  if (isOlder(edition)) return `{${[...members, `"_meta":${JSON.stringify(meta)}`].join()}}`;
-  const all = JSON.stringify({ ...meta, [metaNames.server]: serverInfo });
-  return `{${['"resultType":"complete"', ...members, `"_meta":${all}`].join()}}`;
+  return resultOf(generation, members, meta);
 }
 
-function invalidParams(message: string, edition: Edition): McpError {
-  return new McpError(errorCodes.invalidParams, message, { status: isOlder(edition) ? 200 : 400 });
+function invalidParams(message: string, generation: Generation): McpError {
+  return new McpError(errorCodes.invalidParams, message, { status: generation === 'older' ? 200 : 400 });
 }

@@ -1,3 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerHeaders } from '../http/response.ts';
+import { protocolHeaders } from './message.ts';
+
 /** The endpoint of agents, as tokens and metadata name it: the protected resource of RFC 9728. */
 export interface ProtectedResource {
   /** The URL of `/mcp` as clients reach it. */
@@ -33,4 +37,17 @@ export function protectedResourceOf(publicUrl: string, issuer: string): Protecte
 /** The challenge of a refusal (RFC 6750 §3, RFC 9728 §5.1). */
 export function challengeOf({ metadataUrl }: ProtectedResource, isInvalid: boolean): string {
   return `Bearer ${isInvalid ? 'error="invalid_token", ' : ''}resource_metadata="${metadataUrl}"`;
+}
+
+/** Answers with the metadata. Pages of any origin may read it, and may send the headers of the protocol. */
+export function answerMetadata(metadata: string, { method = '' }: IncomingMessage, response: ServerResponse): void {
+  const headers = { 'access-control-allow-origin': '*', ...answerHeaders };
+  if (method === 'OPTIONS') {
+    response.writeHead(204, { ...headers, 'access-control-allow-headers': protocolHeaders.join(', ') }).end();
+  } else if (method !== 'GET' && method !== 'HEAD') {
+    response.writeHead(405, { allow: 'GET', ...headers }).end();
+  } else {
+    const content = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(metadata) };
+    response.writeHead(200, { ...headers, ...content }).end(metadata);
+  }
 }
