@@ -61,7 +61,7 @@ export type Outlooks = ReadonlyMap<Surface, Outlook>;
 export interface Ledger {
   /** Reserves calls for wants, in their order. No decision means that the ledger could not be asked. */
   readonly reserve: (wants: readonly Want[]) => MaybePromise<readonly WantDecision[]>;
-  /** Reports a call that has ended. `provesKey` is true if the upstream answered as it does only to a key that it knows. */
+  /** Reports a call that has ended. `provesKey` is true if the answer is one that only a known key gets. */
   readonly end: (call: LedgerCall, provesKey: boolean) => void;
   /** Takes back a reserved call that is not sent. */
   readonly drop: (call: LedgerCall) => void;
