@@ -72,10 +72,6 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     this.mayBeStale = !request.isWrite;
   }
 
-  get isGivenUp(): boolean {
-    return this.#isGivenUp;
-  }
-
   /** The trace context of the attempt in flight; undefined without tracing. */
   get trace(): TraceContext | undefined {
     return this.#span?.trace;
