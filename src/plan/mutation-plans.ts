@@ -5,9 +5,9 @@ import { answersScopes } from '../look-ahead/needs.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
 import type { Noun } from '../rest/nouns.ts';
-import { current, type Key } from '../rest/paths.ts';
+import { current } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
-import { keyed, type Objects, type Stage, toObjects } from './objects.ts';
+import { keyed, type Stage, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
 
 /**
@@ -25,78 +25,45 @@ export function planMutations(builder: PlanBuilder, fields: readonly SelectedFie
 }
 
 function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Endpoint, args: Arguments): void {
-  const payload = selected.inside;
+  const { parent, field, inside: payload, responseKey: path } = selected;
   if (payload === undefined) return;
-  const target = targetOf(builder, endpoint, selected, args);
-  const wave = Math.max(0, ...builder.calls.all.map((call) => call.wave));
-  const path = selected.responseKey;
-  const one = { upper: 1, rows: 1, paths: [path] };
-  for (const noun of target.reads) {
-    builder.calls.add({ ...one, endpoint: rowEndpoint(noun), stage: { wave, earlier: undefined }, lower: 1 });
-  }
-  const asked = target.reads.length === 0 ? wave : wave + 1;
-  const lower = target.mayBeRefused ? 0 : 1;
-  builder.calls.add({ ...one, endpoint, stage: { wave: asked, earlier: undefined }, lower });
-  const stage: Stage = { wave: asked + 1, earlier: undefined };
-  const isAnything = payload.type.getFields()['body'] !== undefined;
-  const objects = writtenObjects(endpoint, target, stage, isAnything);
-  const known = isAnything ? 'answered' : 'listed';
-  for (const field of payload.fields) {
-    if (field.inside?.type.name !== endpoint.noun) continue;
-    const place = { objects, selection: field.below, path: pathOf(path, field), known } as const;
-    builder.schedule.at(stage, () => builder.plan(place));
-  }
-}
-
-/** The object of a write, and the facts about its project or organization that have to be known. */
-interface Target {
-  /** The key of the object. Its id is empty for objects that are created. */
-  readonly key: Key;
-  /** True if the owner is the project or organization that `@current` stands for, and not the owner in the key. */
-  readonly isOwnerRead: boolean;
-  /**
-   * The objects that are read before the write: the one that `@current` stands for, and those that the input of a
-   * narrowed caller names.
-   */
-  readonly reads: readonly Noun[];
-  /** True if the write is sent only if these reads show that its input names nothing of another owner. */
-  readonly mayBeRefused: boolean;
-}
-
-/** The target of a write. Throws before any call if the resolver would refuse the input. */
-function targetOf(
-  builder: PlanBuilder,
-  { noun, isRow }: Endpoint,
-  { parent, field, inside }: SelectedField,
-  args: Arguments,
-): Target {
+  const { noun, method, isRow } = endpoint;
   const given = args.all['input'];
   const input = isObject(given) ? given : {};
-  const owner = textIn(input, ownerArgumentOf(noun));
-  const info = { parentType: parent, fieldName: field.name };
+  const ownerText = textIn(input, ownerArgumentOf(noun));
   const reach = mutationReach(builder.options.tenant, field.name);
-  const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, owner, info, reach);
-  const answersIds = inside !== undefined && answersScopes(inside);
-  const isCompared = owner === current && namesGlobally(input);
-  const isOwnerRead = owner === current && (answersIds || isCompared);
-  const shown = toShow.map((one) => one.noun);
-  const reads = isOwnerRead ? (['Project', ...shown] as const) : shown;
-  return { key, isOwnerRead, reads, mayBeRefused: isCompared || shown.length > 0 };
-}
-
-/** The object that a write answers. It has all its columns, unless the upstream may answer anything. */
-function writtenObjects(
-  { noun, method }: Endpoint,
-  { key, isOwnerRead, mayBeRefused }: Target,
-  stage: Stage,
-  isAnything: boolean,
-): Objects {
+  const info = { parentType: parent, fieldName: field.name };
+  // Throws before any call if the resolver would refuse the input. The id of a new object is empty.
+  const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, ownerText, info, reach);
+  const isCompared = ownerText === current && namesGlobally(input);
+  const isOwnerRead = isCompared || (ownerText === current && answersScopes(payload));
+  // What `@current` stands for, and what the input of a narrowed caller names, is read before the write.
+  const reads: readonly Noun[] = [...(isOwnerRead ? (['Project'] as const) : []), ...toShow.map((one) => one.noun)];
+  // The write is sent only if these reads show that its input names nothing of another owner.
+  const mayBeRefused = isCompared || toShow.length > 0;
+  const wave = Math.max(0, ...builder.calls.all.map((call) => call.wave));
+  const one = { upper: 1, rows: 1, paths: [path] };
+  for (const read of reads) {
+    builder.calls.add({ ...one, endpoint: rowEndpoint(read), stage: { wave, earlier: undefined }, lower: 1 });
+  }
+  const asked = reads.length === 0 ? wave : wave + 1;
+  builder.calls.add({ ...one, endpoint, stage: { wave: asked, earlier: undefined }, lower: mayBeRefused ? 0 : 1 });
+  const stage: Stage = { wave: asked + 1, earlier: undefined };
   // Plans assume that writes succeed. Most upstreams do not answer a deleted object.
   const certain = method !== 'DELETE' && !mayBeRefused;
-  const { owner } = keyed(key, stage, certain);
-  const real = isOwnerRead && owner !== undefined ? toObjects({ type: owner.type, group: realOwner, stage }) : owner;
+  const { owner: named } = keyed(key, stage, certain);
+  const isReal = isOwnerRead && named !== undefined;
+  const owner = isReal ? toObjects({ type: named.type, group: realOwner, stage }) : named;
+  const isAnything = payload.type.getFields()['body'] !== undefined;
+  // The object has all its columns, unless the upstream may answer anything.
   const view = isAnything ? undefined : 'detail';
-  return toObjects({ type: noun, group: `the ${noun} that was written`, owner: real, view, stage, certain });
+  const objects = toObjects({ type: noun, group: `the ${noun} that was written`, owner, view, stage, certain });
+  for (const member of payload.fields) {
+    if (member.inside?.type.name !== noun) continue;
+    const known = isAnything ? 'answered' : 'listed';
+    const place = { objects, selection: member.below, path: pathOf(path, member), known } as const;
+    builder.schedule.at(stage, () => builder.plan(place));
+  }
 }
 
 /** The group of the project or organization that `@current` stands for: no key of the operation names it. */
