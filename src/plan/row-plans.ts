@@ -71,7 +71,7 @@ export class RowPlans {
     const pending = this.#pending;
     if (pending.length === 0) return;
     this.#pending = [];
-    for (const row of pending) if (!isInLists(row)) this.#readById(row, isCertain(row), after(row.objects.stage));
+    for (const row of pending) if (!isInLists(row)) this.#readById(row, after(row.objects.stage));
     const others = pending.filter((row) => isInLists(row) && !this.#answer(row));
     for (const rows of Map.groupBy(others, (row) => collectionOf(row).collection).values()) {
       for (const together of Map.groupBy(rows, isFirst).values()) this.#readInLists(together);
@@ -83,7 +83,7 @@ export class RowPlans {
     this.#ifAbsent = [];
     for (const row of rows) {
       if (isInLists(row) && this.#countLater(collectionOf(row)) >= pageFirstThreshold) this.#wantPage(row);
-      this.#readById(row, false, after(row.objects.stage));
+      this.#readById(row, after(row.objects.stage));
     }
   }
 
@@ -101,7 +101,7 @@ export class RowPlans {
     const waits = this.#lists.wavesOf(collection);
     for (const row of rows) {
       const when = row.when ?? (mayBeKnown ? 'not in the page' : undefined);
-      this.#readById({ ...row, when }, row.objects.certain && when === undefined, after(row.objects.stage, 1 + waits));
+      this.#readById({ ...row, when }, after(row.objects.stage, 1 + waits));
     }
   }
 
@@ -139,13 +139,13 @@ export class RowPlans {
     this.#lists.want({ ...of, list, owners, offset: 0, limit: this.#maxPageSize, certain, stage, path, when });
   }
 
-  #readById({ noun, objects, path, when, done }: WantedRow, certain: boolean, arrival: Stage): void {
+  #readById({ noun, objects, path, when, done }: WantedRow, arrival: Stage): void {
     const count = this.#calls.claim('row', objects);
     const { stage } = objects;
     this.#calls.add({
       endpoint: rowEndpoint(noun),
       stage: { ...arrival, wave: arrival.wave - 1 },
-      lower: certain ? count : 0,
+      lower: objects.certain && when === undefined ? count : 0,
       upper: count,
       rows: count,
       paths: [path],
@@ -176,10 +176,6 @@ function isInLists({ noun, view, objects }: WantedRow): boolean {
 
 function isFirst({ objects: { stage } }: WantedRow): boolean {
   return stage.earlier === undefined;
-}
-
-function isCertain({ objects, when }: WantedRow): boolean {
-  return objects.certain && when === undefined;
 }
 
 function collectionOf({ noun, objects: { owner } }: WantedRow): KeyedCollection {
