@@ -7,7 +7,8 @@ import type { Log } from './log.ts';
 export interface FollowOptions {
   /** The name of the files in the log. */
   readonly name: string;
-  readonly patterns: readonly string[];
+  /** The paths and globs of the files now, because a file that was read may name others. */
+  readonly patterns: () => readonly string[];
   /** The fingerprint of the files from before they were first read. */
   readonly since: string;
   /**
@@ -37,18 +38,15 @@ export interface Followed {
 /** Files that are followed. */
 export interface FollowedFiles extends Followed {
   readonly reloads: Readonly<Reloads>;
-  /** Replaces the followed files, because a file that was read may name others. */
-  readonly follow: (patterns: readonly string[]) => void;
 }
 
 /** Follows files by looking at them, because changes of mounted folders and of links are not announced everywhere. */
-export function followFiles({ name, since, pollMs = 500, read, log, ...options }: FollowOptions): FollowedFiles {
-  let { patterns } = options;
+export function followFiles({ name, patterns, since, pollMs = 500, read, log }: FollowOptions): FollowedFiles {
   let known = since;
   let last: Promise<void> = Promise.resolve();
   const reloads: Reloads = { ok: 0, failed: 0 };
   const readAgain = async (): Promise<void> => {
-    known = fingerprint(patterns);
+    known = fingerprint(patterns());
     try {
       await read();
       reloads.ok += 1;
@@ -61,20 +59,14 @@ export function followFiles({ name, since, pollMs = 500, read, log, ...options }
   const reload = (): Promise<void> => (last = last.then(readAgain));
   let seen: string | undefined;
   const look = async (): Promise<void> => {
-    const state = await fingerprintLater(patterns);
+    const state = await fingerprintLater(patterns());
     if (state === seen && state !== known) await reload();
     seen = state;
   };
   const onError = (error: unknown): void => log('error', `${name} cannot be followed: ${String(error)}`);
   const timer = setInterval(() => void look().catch(onError), pollMs);
   timer.unref();
-  const follow = (others: readonly string[]): void => {
-    if (others.join('\n') === patterns.join('\n')) return;
-    patterns = others;
-    // The state of the new files is unknown. They are read once more, because one may have changed since it was read.
-    known = '';
-  };
-  return { reloads, reload, follow, close: () => clearInterval(timer) };
+  return { reloads, reload, close: () => clearInterval(timer) };
 }
 
 /** A text that changes if any of the files does. It is made from inode, time and size; no contents are read. */

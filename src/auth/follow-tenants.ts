@@ -14,7 +14,7 @@ export interface FollowTenantsOptions {
 }
 
 /** Tenants that are read again when their file or a file with a key changes. */
-export interface FollowedTenants extends Omit<FollowedFiles, 'follow'> {
+export interface FollowedTenants extends FollowedFiles {
   readonly current: () => Tenants;
   /** Calls the listener with all tenants whenever they have changed. */
   readonly onChange: (listener: (tenants: Tenants) => void) => void;
@@ -26,19 +26,18 @@ export interface FollowedTenants extends Omit<FollowedFiles, 'follow'> {
  */
 export function followTenants({ source, check, log, pollMs }: FollowTenantsOptions): FollowedTenants {
   const first = readWithFingerprint(source);
-  let { tenants } = first;
+  let { tenants, files } = first;
   let take: (tenants: Tenants) => void = () => undefined;
   const read = (): void => {
     const next = readTenants(source);
     check?.(next.tenants);
     const changed = contentsOf(next.tenants) !== contentsOf(tenants);
-    ({ tenants } = next);
-    follow(next.files);
+    ({ tenants, files } = next);
     if (changed) take(tenants);
     log('info', 'upstream keys read again', { tenants: tenants.size, changed });
   };
-  const { files: patterns, since } = first;
-  const { follow, ...followed } = followFiles({ name: 'upstream keys', patterns, since, pollMs, read, log });
+  const { since } = first;
+  const followed = followFiles({ name: 'upstream keys', patterns: () => files, since, pollMs, read, log });
   return {
     current: () => tenants,
     onChange: (listener) => {

@@ -25,7 +25,7 @@ export function followAdminToken(path: string, log: Log): FollowedToken {
     token = adminTokenIn(path);
   };
   const name = 'tokens of ADMIN_TOKEN_FILE';
-  const { close, reloads } = followFiles({ name, patterns: [path], since, read, log });
+  const { close, reloads } = followFiles({ name, patterns: () => [path], since, read, log });
   return { current: () => token, close, reloads };
 }
 

@@ -98,7 +98,7 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
     stop: async () => {
       await stop.run();
       clearInterval(sweep);
-      await gateway.close();
+      gateway.close();
     },
   };
 }

@@ -128,7 +128,7 @@ export function followTls({ files, route, reroute, log }: FollowTlsOptions): Fol
   } catch (error) {
     log('error', `${name} stay as they were: ${messageOf(error)}`);
   }
-  return { ...followFiles({ name, patterns, since, read, log }), expiries: () => expiries };
+  return { ...followFiles({ name, patterns: () => patterns, since, read, log }), expiries: () => expiries };
 }
 
 function expiriesOf({ authorities, client }: Route): ReadonlyMap<string, number> {

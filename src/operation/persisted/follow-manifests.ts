@@ -27,7 +27,7 @@ export interface FollowManifestsOptions {
 }
 
 /** The documents of the manifests as they are now. */
-export interface FollowedManifests extends Omit<FollowedFiles, 'follow'> {
+export interface FollowedManifests extends FollowedFiles {
   readonly current: () => DocumentSet;
 }
 
@@ -53,9 +53,9 @@ export function followManifests(given: FollowManifestsOptions): FollowedManifest
       uses.keep(new Set([...current.byId.values()].map(({ id }) => id)));
     }
   };
-  const { follow: _, ...followed } = followFiles({
+  const followed = followFiles({
     name: 'persisted documents',
-    patterns,
+    patterns: () => patterns,
     since,
     pollMs,
     read,
