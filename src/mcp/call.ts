@@ -11,7 +11,7 @@ import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
 import type { Generation } from './message.ts';
 import { mostCharacters, type Tool } from './tool.ts';
-import { fittingSize, type OperationLimits, refusalsOf } from './tool-cost.ts';
+import { fittingSize, refusalsOf } from './tool-cost.ts';
 
 /** The possible results of the use of a tool, for metrics. */
 export const callResults = [
@@ -30,7 +30,7 @@ export const callResults = [
 export type CallResult = (typeof callResults)[number];
 
 /** Collaborators and limits of the use of tools. */
-export interface CallOptions extends OperationLimits, ErrorReporting {
+export interface CallOptions extends ErrorReporting {
   readonly run: RunOperation;
   readonly cursors: CursorCodec;
 }
@@ -57,7 +57,7 @@ export async function callTool(
   if (faults.length > 0 || !isObject(values)) return failed(faults.join('\n'), noCalls, 'invalid_arguments');
   const tenant = context.caller?.tenant;
   // No schema can express these causes. The agent will ask again, so answering the other fields would be wasted work.
-  const refusals = refusalsOf(tool.operation, values, { ...options, tenant });
+  const refusals = refusalsOf(tool.operation, values, { cursors: options.cursors, tenant });
   if (refusals.length > 0) {
     return failed(sentencesOf(toPublicErrors(refusals, options), undefined), noCalls, 'invalid_arguments');
   }
@@ -76,7 +76,7 @@ export async function callTool(
   const { errors = [], data } = result;
   if (errors.length === 0) return answered(tool, result, { sentences: '', generation, restCalls });
   const isTooDear = errors.some(({ extensions }) => extensions['code'] === 'COST_LIMIT_EXCEEDED');
-  const size = isTooDear ? fittingSize(tool.operation, tool.sizing, values, { ...options, tenant }) : undefined;
+  const size = isTooDear ? fittingSize(tool.operation, tool.sizing, values, tenant) : undefined;
   const suggestion =
     size === undefined || tool.sizing.length === 0 ? undefined : `Ask for ${namesOf(tool.sizing)} of at most ${size}.`;
   const sentences = sentencesOf(errors, suggestion);

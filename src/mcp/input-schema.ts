@@ -11,17 +11,12 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { mostFiles } from '../graphql/mutation-body.ts';
-import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { type NodeType, nouns } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { type JsonSchema, orNull } from './json-schema.ts';
+import type { ToolOperation } from './tool-cost.ts';
 import { isAlone, isOwner, isPageSize, namedBy, type VariableUse, type VariableUses } from './variable-uses.ts';
-
-/** The operation of a tool. */
-export interface ToolOperation extends OperationScope {
-  readonly maxPageSize: number;
-}
 
 /**
  * The schema of the arguments of a tool: the variables of its operation. Arguments that fit it are run, or refused

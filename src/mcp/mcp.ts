@@ -1,10 +1,15 @@
+import { Kind, parse } from 'graphql';
 import { memoize } from '../memoize.ts';
 import type { ToolOf } from '../operation/cost.ts';
-import type { DocumentSet } from '../operation/persisted/document-set.ts';
+import type { PreparedOperation } from '../operation/document.ts';
+import { type DocumentSet, isTextOf, type ListedDocument } from '../operation/persisted/document-set.ts';
+import { ManifestError } from '../operation/persisted/manifest.ts';
 import { createMcpHandler, type McpHandler, type McpOptions } from './handler.ts';
 import { answerMetadata, mcpPath, type ProtectedResource, protectedResourceOf } from './protected-resource.ts';
-import type { ToolOptions } from './tool.ts';
-import { createToolOf, type ToolNames, toolsOf } from './tools.ts';
+import { Tool, type ToolOptions, type Tools } from './tool.ts';
+
+/** The names of operations that are tools, as in `MCP_TOOLS`. `*` stands for every query that has a name. */
+export type ToolNames = readonly string[];
 
 /** The settings of the endpoint for agents. */
 export interface McpConfig {
@@ -19,7 +24,7 @@ export interface Agents {
   readonly check: (set: DocumentSet) => void;
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
-  /** Makes the function that finds the tool of an operation. */
+  /** Makes the function that finds the tool of an operation. It never returns a tool that the caller may not run. */
   readonly toolOf: (documents: () => DocumentSet) => ToolOf;
   /** Makes the handlers of requests, by path. */
   readonly serve: (options: McpOptions, documents: () => DocumentSet) => ReadonlyMap<string, McpHandler>;
@@ -35,7 +40,13 @@ export function createAgents({ tools: names, publicUrl }: McpConfig, options: To
   return {
     check: toolsIn,
     resource,
-    toolOf: (documents) => createToolOf(documents, toolsIn),
+    toolOf: (documents) => (name, text, tenant) => {
+      const set = documents();
+      const tool = toolsIn(set).get(name);
+      const listed = tool && set.byId.get(tool.documentId);
+      if (listed === undefined || !isTextOf(listed, text) || !tool?.isFor(tenant)) return undefined;
+      return { name, cost: tool.costLineFor(tenant) };
+    },
     serve: (edge, documents) => {
       const { metadataPaths = [], metadata = '' } = resource ?? {};
       const handlers = new Map<string, McpHandler>();
@@ -45,4 +56,60 @@ export function createAgents({ tools: names, publicUrl }: McpConfig, options: To
       return handlers;
     },
   };
+}
+
+/** An operation of a listed document. */
+interface NamedOperation {
+  readonly document: ListedDocument;
+  readonly prepared: PreparedOperation;
+}
+
+/**
+ * The tools among the documents of a set. Throws a ManifestError if a name is unknown, is that of a subscription, or is
+ * that of several operations that differ.
+ */
+function toolsOf(set: DocumentSet, names: ToolNames, options: ToolOptions): Tools {
+  const operations = operationsIn(set);
+  const wanted = new Set(names.filter((name) => name !== '*'));
+  if (names.includes('*'))
+    for (const [name, [first]] of operations) if (first?.prepared.operation.operation === 'query') wanted.add(name);
+  const tools = [...wanted].toSorted(byText).map((name): [string, Tool] => {
+    const { document, prepared } = theOnly(name, operations.get(name) ?? []);
+    return [name, new Tool(name, document.id, prepared, options)];
+  });
+  return new Map(tools);
+}
+
+/** Compares texts without a locale, so that the order is the same everywhere. */
+function byText(one: string, other: string): number {
+  return one < other ? -1 : 1;
+}
+
+function theOnly(name: string, found: readonly NamedOperation[]): NamedOperation {
+  const [only, other] = found;
+  if (only === undefined)
+    throw new ManifestError(
+      `MCP_TOOLS: expected ${name} to be an operation of a listed document that is valid, but there is none`,
+    );
+  if (other !== undefined) {
+    const files = [...new Set(found.map(({ document: { file } }) => file))].join(' and ');
+    throw new ManifestError(`MCP_TOOLS: expected one operation ${name}, but ${files} have ${found.length} that differ`);
+  }
+  if (only.prepared.operation.operation === 'subscription')
+    throw new ManifestError(`MCP_TOOLS: expected ${name} to be a query or a mutation, but it is a subscription`);
+  return only;
+}
+
+/** The operations of valid documents by their names; one document under several ids counts once. */
+function operationsIn({ byText: documents }: DocumentSet): ReadonlyMap<string, readonly NamedOperation[]> {
+  const found = new Map<string, NamedOperation[]>();
+  const distinct = new Map([...documents.values()].map((document) => [document.bare, document]));
+  for (const document of distinct.values()) {
+    for (const definition of parse(document.text).definitions) {
+      if (definition.kind !== Kind.OPERATION_DEFINITION || definition.name === undefined) continue;
+      const name = definition.name.value;
+      found.set(name, [...(found.get(name) ?? []), { document, prepared: document.operations.named(name) }]);
+    }
+  }
+  return found;
 }

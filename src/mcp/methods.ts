@@ -4,8 +4,7 @@ import { isObject, type JsonObject } from '../rest/values.ts';
 import { packageVersion } from '../version.ts';
 import { type CallOptions, type CallResult, callTool } from './call.ts';
 import { editions, errorCodes, type Generation, McpError, type Message, metaNames, olderEditions } from './message.ts';
-import type { ToolDefinition } from './tool.ts';
-import type { Tools } from './tools.ts';
+import type { ToolDefinition, Tools } from './tool.ts';
 
 /** Collaborators of the methods. */
 export interface MethodOptions extends CallOptions {

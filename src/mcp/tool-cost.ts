@@ -1,10 +1,10 @@
 import type { CursorCodec } from '../context.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
+import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import { type Extremes, extremesOf, planWith, type Variables } from '../plan/worst-case.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { isList, isObject } from '../rest/values.ts';
-import type { ToolOperation } from './input-schema.ts';
 
 /** The cost of a tool over all arguments that its schema allows. */
 export interface ToolCost {
@@ -19,26 +19,30 @@ export interface ToolCost {
   readonly line: string;
 }
 
-/** The limits that costs are determined with. */
-export interface CostLimits {
-  /** Most REST calls that an operation may make. */
+/** The operation of a tool, and the limits of its cost. */
+export interface ToolOperation extends OperationScope {
+  readonly maxPageSize: number;
   readonly maxUpstreamCalls: number;
+  readonly maxUpstreamRows: number;
+  readonly maxAnswerObjects: number;
 }
 
 /** The cost of a tool for callers of a tenant. Without a tenant, callers reach all that their key sees. */
-export function costOf(tool: ToolOperation & CostLimits, tenant?: Tenant): ToolCost {
-  const { maxUpstreamCalls } = tool;
-  const maxSteps = mostSteps(maxUpstreamCalls);
-  const found = unlessTooLarge(() => extremesOf({ ...tool, maxSteps, tenant, variesDefaults: true }));
+export function costOf(tool: ToolOperation, tenant?: Tenant): ToolCost {
+  const { maxUpstreamCalls: most } = tool;
+  const found = unlessTooLarge(() => extremesOf({ ...planningOf(tool, tenant), variesDefaults: true }));
   if (found === undefined) {
-    const line = `Costs up to ${counted(maxUpstreamCalls)}.`;
-    const objects = Number.POSITIVE_INFINITY;
-    return { lower: 0, upper: maxUpstreamCalls, waves: maxUpstreamCalls, objects, line };
+    const line = `Costs up to ${counted(most)}.`;
+    return { lower: 0, upper: most, waves: most, objects: Number.POSITIVE_INFINITY, line };
   }
   const { worst, lower } = found;
-  const upper = Math.min(worst.upper, maxUpstreamCalls);
+  const upper = Math.min(worst.upper, most);
   const { waves, objects } = worst;
-  return { lower: Math.min(lower, upper), upper, waves, objects, line: lineOf(found, maxUpstreamCalls) };
+  return { lower: Math.min(lower, upper), upper, waves, objects, line: lineOf(found, most) };
+}
+
+function planningOf(tool: ToolOperation, tenant: Tenant | undefined) {
+  return { ...tool, tenant, maxSteps: mostSteps(tool.maxUpstreamCalls) };
 }
 
 function unlessTooLarge<T>(plan: () => T): T | undefined {
@@ -74,25 +78,13 @@ function withVariables(variables: Variables): string {
   return shown.length === 0 ? '' : ` with ${shown.join(', ')}`;
 }
 
-/** The limits of what an operation may cost. */
-export interface OperationLimits extends CostLimits {
-  readonly maxUpstreamRows: number;
-  readonly maxAnswerObjects: number;
-}
-
-/** A caller, and the limits of its operations. */
-export interface CallerLimits extends OperationLimits {
-  readonly tenant: Tenant | undefined;
-}
-
 /** The errors of fields that would be refused because of their arguments. */
 export function refusalsOf(
   tool: ToolOperation,
   values: Variables,
-  { cursors, tenant, maxUpstreamCalls }: CallerLimits & { readonly cursors: CursorCodec },
+  { cursors, tenant }: { readonly cursors: CursorCodec; readonly tenant: Tenant | undefined },
 ): readonly unknown[] {
-  const options = { ...tool, tenant, maxSteps: mostSteps(maxUpstreamCalls) };
-  const planned = unlessTooLarge(() => planWith(values, { ...options, cursors }));
+  const planned = unlessTooLarge(() => planWith(values, { ...planningOf(tool, tenant), cursors }));
   // A tenant that may not reach one part may still see the other parts.
   return (planned?.refusals ?? []).filter((refusal) => !(refusal instanceof ForbiddenError));
 }
@@ -108,16 +100,15 @@ export function fittingSize(
   tool: ToolOperation,
   sizing: readonly string[],
   values: Variables,
-  limits: CallerLimits,
+  tenant: Tenant | undefined,
 ): number | undefined {
-  const maxSteps = mostSteps(limits.maxUpstreamCalls);
-  const options = { ...tool, tenant: limits.tenant, maxSteps };
+  const options = planningOf(tool, tenant);
   return smallerSizes.find((size) => {
     const smaller = { ...values, ...Object.fromEntries(sizing.map((name) => [name, sized(values[name], size)])) };
     const plan = unlessTooLarge(() => planWith(smaller, options)?.plan);
     if (plan === undefined) return false;
     const { upper, rows, objects } = plan;
-    return upper <= limits.maxUpstreamCalls && rows <= limits.maxUpstreamRows && objects <= limits.maxAnswerObjects;
+    return upper <= tool.maxUpstreamCalls && rows <= tool.maxUpstreamRows && objects <= tool.maxAnswerObjects;
   });
 }
 

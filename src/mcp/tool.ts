@@ -1,23 +1,23 @@
-import { type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
+import type { OperationDefinitionNode } from 'graphql';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { memoize } from '../memoize.ts';
 import type { PreparedOperation } from '../operation/document.ts';
 import { reachesAll, runningOperation, type Tenant } from '../rest/tenants.ts';
-import { inputSchemaOf, oneLine, sizingVariables, type ToolOperation } from './input-schema.ts';
+import { inputSchemaOf, oneLine, sizingVariables } from './input-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { outputSchemaOf } from './output-schema.ts';
-import { type CostLimits, costOf, type ToolCost } from './tool-cost.ts';
+import { costOf, type ToolCost, type ToolOperation } from './tool-cost.ts';
 import { variableUses } from './variable-uses.ts';
 
 /** The most characters of an answer: agents pay for each of them. */
 export const mostCharacters = 100_000;
 
-/** Collaborators and limits of tools. */
-export interface ToolOptions extends CostLimits {
-  readonly schema: GraphQLSchema;
-  readonly maxPageSize: number;
-}
+/** The schema of tools, and the limits of their cost. */
+export type ToolOptions = Omit<ToolOperation, 'fragments' | 'operation'>;
+
+/** The tools by their names, in the order of the names. */
+export type Tools = ReadonlyMap<string, Tool>;
 
 /** A tool as agents see it (Model Context Protocol, Tool). */
 export interface ToolDefinition {
@@ -48,22 +48,16 @@ export class Tool {
   /** The id of its document. */
   readonly documentId: string;
   readonly isMutation: boolean;
-  /** The names of the root fields that it may select. */
-  readonly rootFields: ReadonlySet<string>;
   readonly inputSchema: JsonSchema;
-  readonly outputSchema: JsonSchema;
   /** The arguments that determine the size of its answer. */
   readonly sizing: readonly string[];
-  readonly #operation: ToolOperation & CostLimits;
-  readonly #text: string;
-  readonly #annotations: Annotations;
+  readonly operation: ToolOperation;
+  readonly #fields: readonly RootField[];
   /**
    * The tool as each kind of caller sees it. Narrowed tenants read lists in another way, at another cost. The tool
    * itself is the key for all other callers.
    */
-  readonly #seen = memoize((viewer: Tenant | Tool) =>
-    this.#seeAs(costOf(this.#operation, viewer instanceof Tool ? undefined : viewer)),
-  );
+  readonly #seen: (viewer: Tenant | Tool) => SeenTool;
 
   constructor(
     name: string,
@@ -72,18 +66,25 @@ export class Tool {
     options: ToolOptions,
   ) {
     const own = { ...options, fragments, operation };
-    const fields = rootFieldsOf(own);
     const uses = variableUses(own);
     this.name = name;
     this.documentId = documentId;
     this.isMutation = operation.operation === 'mutation';
-    this.rootFields = new Set(fields.map(({ name: field }) => field));
     this.inputSchema = inputSchemaOf(own, uses);
-    this.outputSchema = outputSchemaOf(own);
     this.sizing = sizingVariables(uses);
-    this.#operation = own;
-    this.#text = descriptionOf(operation, fields);
-    this.#annotations = annotationsOf(operation, fields);
+    this.operation = own;
+    this.#fields = rootFieldsOf(own);
+    const text = descriptionOf(operation, this.#fields);
+    const { inputSchema } = this;
+    const outputSchema = outputSchemaOf(own);
+    const annotations = annotationsOf(operation, this.#fields);
+    this.#seen = memoize((viewer) => {
+      const cost = costOf(own, viewer instanceof Tool ? undefined : viewer);
+      const { lower, upper, waves, line } = cost;
+      const description = text === '' ? line : `${text}\n${line}`;
+      const _meta = { restCalls: { lower, upper, waves } };
+      return { cost, definition: { name, description, inputSchema, outputSchema, annotations, _meta } };
+    });
   }
 
   /** The tool as callers of a tenant see it. It is the same object until it changes. */
@@ -101,25 +102,12 @@ export class Tool {
     return this.#seen(running === undefined || reachesAll(running) ? this : running);
   }
 
-  #seeAs(cost: ToolCost): SeenTool {
-    const { lower, upper, waves, line } = cost;
-    const definition: ToolDefinition = {
-      name: this.name,
-      description: this.#text === '' ? line : `${this.#text}\n${line}`,
-      inputSchema: this.inputSchema,
-      outputSchema: this.outputSchema,
-      annotations: this.#annotations,
-      _meta: { restCalls: { lower, upper, waves } },
-    };
-    return { cost, definition };
-  }
-
   /** True if callers of a tenant may run it. */
   isFor(tenant: Tenant | undefined): boolean {
     if (tenant === undefined) return true;
     const running = runningOperation(tenant, this.name);
     if (running === undefined || !this.isMutation) return running !== undefined;
-    return [...this.rootFields].every((field) => running.mutations.has(field));
+    return this.#fields.every(({ name }) => running.mutations.has(name));
   }
 
   /** Hints for authors of documents that tell why it is a poor tool. */
@@ -127,7 +115,7 @@ export class Tool {
     const { upper, objects } = this.#seenBy(undefined).cost;
     const largest = objects * usualCharacters;
     return [
-      ...(this.#operation.operation.description === undefined ? ['it has no description of its own'] : []),
+      ...(this.operation.operation.description === undefined ? ['it has no description of its own'] : []),
       ...(upper > mostUsualCalls
         ? [`it may make ${upper} REST calls: smaller pages, or fewer lists in lists, make less`]
         : []),
@@ -135,11 +123,6 @@ export class Tool {
         ? [`its answer may exceed the ${mostCharacters} characters that agents are given`]
         : []),
     ];
-  }
-
-  /** The operation of the tool. */
-  get operation(): ToolOperation {
-    return this.#operation;
   }
 }
 

@@ -1,5 +1,4 @@
-import type { McpConfig } from '../mcp/mcp.ts';
-import type { ToolNames } from '../mcp/tools.ts';
+import type { McpConfig, ToolNames } from '../mcp/mcp.ts';
 import { authSettings } from './auth-settings.ts';
 import { persistedSettings } from './persisted-settings.ts';
 import { optional, type SettingsReader } from './reader.ts';

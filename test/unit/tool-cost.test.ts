@@ -15,7 +15,7 @@ function toolOf(text: string): Tool {
     'A',
     'id',
     { fragments: fragmentsOf(document), operation },
-    { schema, maxPageSize: 100, maxUpstreamCalls: 150 },
+    { schema, maxPageSize: 100, maxUpstreamCalls: 150, maxUpstreamRows: 50_000, maxAnswerObjects: 100_000 },
   );
 }
 
