@@ -77,11 +77,21 @@ const whole: readonly (readonly [string, string, Partial<Parsed>])[] = [
     'HTTP/1.1 200 OK\r\nConnection: foo, Close\r\nContent-Length: 1\r\n\r\nx',
     { body: 'x', isPersistent: false },
   ],
+  [
+    'a connection that is to be kept and to be closed',
+    'HTTP/1.1 200 OK\r\nConnection: close\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx',
+    { body: 'x', isPersistent: false },
+  ],
   ['HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx', { body: 'x', isPersistent: false }],
   [
     'HTTP/1.0 that stays open',
     'HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx',
     { body: 'x', isPersistent: true },
+  ],
+  [
+    'HTTP/1.0 with chunks, which it does not have,',
+    'HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n',
+    { body: 'x', isPersistent: false },
   ],
 ];
 

@@ -218,11 +218,13 @@ class Head {
   readonly headers: Partial<Record<ReadHeader, string>> = {};
   length: number | undefined;
   isChunked = false;
-  isPersistent: boolean;
+  readonly #isCurrent: boolean;
+  #isKept = false;
+  #isClosed = false;
   keepAliveSeconds: number | undefined;
 
   constructor(text: string) {
-    this.isPersistent = text.startsWith('1', version.length);
+    this.#isCurrent = text.startsWith('1', version.length);
     let line = text.indexOf('\r\n');
     while (line !== -1) {
       const colon = text.indexOf(':', line);
@@ -231,6 +233,14 @@ class Head {
       this.#add(name, text, colon + 1, next === -1 ? text.length : next);
       line = next;
     }
+  }
+
+  /**
+   * True if the connection may be used again. HTTP/1.0 closes it by itself, and has no chunks: a server on the way may
+   * not know where they end (RFC 9112 §6.1 and §9.3).
+   */
+  get isPersistent(): boolean {
+    return !this.#isClosed && (this.#isCurrent || (this.#isKept && !this.isChunked));
   }
 
   #add(name: string, text: string, from: number, to: number): void {
@@ -280,9 +290,8 @@ class Head {
 
   #addOptions(value: string): void {
     for (const option of value.split(',')) {
-      if (option.trim() === 'close') this.isPersistent = false;
-      // HTTP/1.0 closes connections without it.
-      else if (option.trim() === 'keep-alive') this.isPersistent = true;
+      if (option.trim() === 'close') this.#isClosed = true;
+      else if (option.trim() === 'keep-alive') this.#isKept = true;
     }
   }
 }
