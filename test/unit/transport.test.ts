@@ -109,6 +109,15 @@ test('a write that needs a new connection gets one, which is closed behind it', 
   expect(wire.requests).toEqual(['0: GET /1', '1: DELETE /2', '0: GET /3']);
 });
 
+test('a read does not wait for a write that opens a connection of its own', async () => {
+  await using wire = await startWire((request, socket) => {
+    if (request.startsWith('GET')) socket.write(ok);
+  });
+  wire.send('/1', { method: 'DELETE', fresh: true });
+  expect(await wire.ask('/2')).toBe('200 {}');
+  expect(wire.requests.map((line) => line.slice(3)).toSorted()).toEqual(['DELETE /1', 'GET /2']);
+});
+
 test.each([
   ['behind a response', `${ok}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"evil"`, 0],
   ['later, when nothing was asked', ok, 20],
@@ -205,7 +214,7 @@ test('what would end a line of the head is not sent', async () => {
   expect(wire.requests).toEqual([]);
 });
 
-test('after it was closed, what is under way has failed', async () => {
+test('after it was closed, what is under way has failed, and nothing more is sent', async () => {
   const held: Socket[] = [];
   await using wire = await startWire((_request, socket) => void held.push(socket), { connections: 1 });
   const [sent, waiting] = [wire.ask('/1'), wire.ask('/2')];
@@ -213,4 +222,6 @@ test('after it was closed, what is under way has failed', async () => {
   wire.transport.close();
   await expect(sent).rejects.toEqual(failing('network'));
   await expect(waiting).rejects.toBeInstanceOf(TransportError);
+  await expect(wire.ask('/3')).rejects.toEqual(failing('network'));
+  expect(wire.requests).toEqual(['0: GET /1']);
 });

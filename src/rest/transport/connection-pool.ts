@@ -22,7 +22,10 @@ export class ConnectionPool {
   readonly #most: number;
   readonly #idle: Idle[] = [];
   readonly #waiting: Exchange[] = [];
+  /** Connections that are opened for requests that wait: each is for the first that waits then. */
   readonly #opening = new Set<Opening>();
+  /** Connections that are opened for one request each. */
+  readonly #openingFor = new Map<Exchange, Opening>();
   readonly #open = new Set<Connection>();
   #sweep: NodeJS.Timeout | undefined;
   #isRetired = false;
@@ -51,6 +54,7 @@ export class ConnectionPool {
 
   /** Takes back a request that waits for a connection. */
   withdraw(exchange: Exchange): void {
+    this.#openingFor.get(exchange)?.cancel();
     const at = this.#waiting.indexOf(exchange);
     if (at !== -1) this.#waiting.splice(at, 1);
   }
@@ -65,7 +69,7 @@ export class ConnectionPool {
   destroy(): void {
     this.retire();
     for (const exchange of this.#waiting.splice(0)) exchange.onError(new ConnectionError('CONNECTION_CLOSED'), false);
-    for (const opening of this.#opening) opening.cancel();
+    for (const opening of [...this.#opening, ...this.#openingFor.values()]) opening.cancel();
     for (const connection of this.#open) connection.close();
   }
 
@@ -103,7 +107,8 @@ export class ConnectionPool {
   /** Opens a connection for each request that waits and has none, as long as there are fewer than the most. */
   #openMore(): void {
     const isShort = (): boolean => this.#waiting.length > this.#opening.size;
-    while (isShort() && this.#open.size + this.#opening.size < this.#most) this.#connect(undefined);
+    const count = (): number => this.#open.size + this.#opening.size + this.#openingFor.size;
+    while (isShort() && count() < this.#most) this.#connect(undefined);
   }
 
   /** Opens a connection for one request, or for the first that waits then. */
@@ -114,20 +119,25 @@ export class ConnectionPool {
       if (connection === undefined) isEarly = true;
       else connection.read(bytes);
     });
-    this.#opening.add(opening);
+    if (own === undefined) this.#opening.add(opening);
+    else this.#openingFor.set(own, opening);
+    const ended = (): void => {
+      if (own === undefined) this.#opening.delete(opening);
+      else this.#openingFor.delete(own);
+    };
     const opened = (socket: Socket): void => {
       if (isEarly) {
         socket.destroy();
         throw new NotHttp('it speaks before it is asked');
       }
-      this.#opening.delete(opening);
+      ended();
       connection = new Connection(socket, this);
       this.#open.add(connection);
-      if (own === undefined || own.isSettled) this.freed(connection);
+      if (own === undefined) this.freed(connection);
       else connection.send(own);
     };
     const failed = (error: unknown): void => {
-      this.#opening.delete(opening);
+      ended();
       (own ?? this.#waiting.shift())?.onError(error, false);
       this.#openMore();
     };

@@ -9,8 +9,6 @@ export interface Exchange extends ResponseSink {
   readonly content: string | undefined;
   /** True if the connection must not be used again. */
   readonly isLast: boolean;
-  /** True once it has ended. */
-  readonly isSettled: boolean;
   onSent(connection: Connection): void;
   onEnd(): void;
   /** `isStale` is true if a connection that was used before ended without a byte of the response. */

@@ -1,6 +1,6 @@
 import type { Claim, MemoryRoom } from '../../memory.ts';
 import { Chunks } from './chunks.ts';
-import { Connector, ProxyFailure, type Route } from './connect.ts';
+import { ConnectionError, Connector, ProxyFailure, type Route } from './connect.ts';
 import type { Connection, Exchange } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { type Call, RequestHeads } from './request-heads.ts';
@@ -76,17 +76,22 @@ export interface TransportOptions {
  */
 export function createTransport(options: TransportOptions): Transport {
   let way = wayOf(options, options.route ?? {});
+  let isClosed = false;
   return {
     send: (call, listener) => {
       const request = new Request(options, way.pool, call, listener);
-      request.send(way.heads);
+      if (isClosed) request.onError(new ConnectionError('CONNECTION_CLOSED'), false);
+      else request.send(way.heads);
       return request;
     },
     reroute: (route) => {
       way.pool.retire();
       way = wayOf(options, route);
     },
-    close: () => way.pool.destroy(),
+    close: () => {
+      isClosed = true;
+      way.pool.destroy();
+    },
   };
 }
 
@@ -110,7 +115,6 @@ class Request implements Exchange, SentRequest, RawResponse {
   status = 0;
   headers = noHeaders;
   body = emptyBody;
-  isSettled = false;
   readonly #options: TransportOptions;
   readonly #pool: ConnectionPool;
   readonly #call: Call;
@@ -120,6 +124,7 @@ class Request implements Exchange, SentRequest, RawResponse {
   readonly #chunks = new Chunks();
   readonly #claim: Claim;
   #connection: Connection | undefined;
+  #isSettled = false;
 
   constructor(options: TransportOptions, pool: ConnectionPool, call: Call, listener: ResponseListener) {
     this.#options = options;
@@ -174,7 +179,7 @@ class Request implements Exchange, SentRequest, RawResponse {
   }
 
   onData(bytes: Buffer): void {
-    if (this.isSettled) return;
+    if (this.#isSettled) return;
     const total = this.#chunks.bytes + bytes.length;
     if (total > this.#options.maxBodyBytes) this.#fail(tooLarge());
     // Copied, because the next read overwrites them.
@@ -183,8 +188,8 @@ class Request implements Exchange, SentRequest, RawResponse {
   }
 
   onEnd(): void {
-    if (this.isSettled) return;
-    this.isSettled = true;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.body = this.#chunks.join();
     this.#listener.responded(this);
   }
@@ -201,8 +206,8 @@ class Request implements Exchange, SentRequest, RawResponse {
   }
 
   #fail(error: TransportError): void {
-    if (this.isSettled) return;
-    this.isSettled = true;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.release();
     if (this.#connection === undefined) this.#pool.withdraw(this);
     else this.#connection.close();
