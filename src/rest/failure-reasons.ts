@@ -121,6 +121,7 @@ function reasonOfCause(cause: unknown): FailureReason {
   const known = byCode[code];
   if (known !== undefined) return known;
   if (code.startsWith('ERR_SSL_')) return 'TLS_FAILED';
+  if (code.startsWith('HPE_')) return 'NOT_HTTP';
   return cause.cause === undefined ? 'OTHER' : reasonOfCause(cause.cause);
 }
 

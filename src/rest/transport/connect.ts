@@ -105,7 +105,13 @@ export class Connector {
   /** Opens a connection, over which `onBytes` gets all that comes. */
   open(onBytes: OnBytes): Opening {
     const attempt = new Attempt();
-    const socket = this.#open(attempt, onBytes).finally(() => attempt.end());
+    const socket = this.#open(attempt, onBytes)
+      .catch((error: unknown) => {
+        // A server that cannot resume it would refuse every later connection, too.
+        this.#session = undefined;
+        throw error;
+      })
+      .finally(() => attempt.end());
     return { socket, cancel: () => attempt.cancel(new ConnectionError('CONNECTION_CLOSED')) };
   }
 
@@ -159,8 +165,8 @@ export class Connector {
     const asked = request({ method: 'CONNECT', path, headers, createConnection: () => connected });
     const { promise, resolve, reject } = Promise.withResolvers<Socket>();
     attempt.watch(asked, reject);
-    asked.on('connect', ({ statusCode }: IncomingMessage, socket: Socket, first: Buffer) => {
-      if (statusCode === 200 && first.length === 0) return resolve(socket);
+    asked.on('connect', ({ statusCode = 0 }: IncomingMessage, socket: Socket, first: Buffer) => {
+      if (statusCode >= 200 && statusCode < 300 && first.length === 0) return resolve(socket);
       socket.destroy();
       reject(new ProxyFailure(undefined, statusCode));
     });
