@@ -19,7 +19,7 @@ export class LogThrottle {
     this.#now = now;
   }
 
-  /** True if a line about this reason is to be logged now; it then counts as logged. */
+  /** True if a line about this reason may be logged now. The reason is then noted as logged. */
   takes(reason: string): boolean {
     const now = this.#now();
     if (now < (this.#loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) + quietMs) return false;

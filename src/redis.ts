@@ -7,7 +7,7 @@ import { type Log, LogThrottle } from './log.ts';
 import { readTextFile } from './read-text.ts';
 import { redisAddressOf } from './redis-address.ts';
 
-/** The way to connect to a Redis that several gateways share. */
+/** Settings of the connection to a Redis that several gateways share. */
 interface RedisOptions {
   /** As `REDIS_URL`: one server, Sentinels or nodes of a Cluster, with user and password if they need them. */
   readonly url: string;

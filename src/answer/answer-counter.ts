@@ -13,7 +13,10 @@ export interface ObjectWeight {
   /** Bytes of its punctuation and response keys. */
   readonly bytes: number;
   readonly leaves: number;
-  /** The number of global ids among the leaves. Each of them also names the owner. */
+  /**
+   * The number of global ids among the leaves. A global id is longer than an upstream id: it also names the object's
+   * owner.
+   */
   readonly ids: number;
   /** The most times that it answers the same column of its row. */
   readonly copies: number;

@@ -16,7 +16,7 @@ export interface TokenAuthOptions {
   readonly tenants: Tenants;
 }
 
-/** Collaborators of the authentication by tokens. */
+/** Collaborators of token authentication. */
 export interface TokenAuthParts {
   readonly route: () => Route;
   readonly log: Log;

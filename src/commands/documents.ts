@@ -102,7 +102,7 @@ export function lineOf({ message, locations }: GraphQLError): string {
   return at === undefined ? message : `${at.line}:${at.column} ${message}`;
 }
 
-/** The cursors that a gateway with these settings uses. */
+/** The codec of cursors of a gateway with these settings. */
 export function cursorsOf({ cursorSecret, upstreamUrl, host, workspace }: PlainConfig): CursorCodec {
   return createCursorCodec(cursorSecretOf(cursorSecret, upstreamUrl ?? `http://${host}:${workspace.port}`));
 }

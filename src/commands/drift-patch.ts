@@ -85,7 +85,7 @@ function editFor(document: Document, text: string, divergence: Divergence): Edit
   }
 }
 
-/** Follows a node that is a `$ref`; returns any other node. */
+/** Resolves a `$ref`. Returns any other node unchanged. */
 function target(document: Document, node: unknown): unknown {
   const reference = isMap(node) ? node.get('$ref') : undefined;
   return typeof reference === 'string' ? document.getIn(reference.split('/').slice(1), true) : node;

@@ -112,7 +112,7 @@ export function parseIdWithOwner(
   );
 }
 
-/** An id that refers to an object whose owner is not known to the gateway: the upstream id, whichever form was given. */
+/** The upstream id in an argument that may be an upstream id or a global id. The owner in a global id is ignored. */
 export function parseReference(noun: Noun, text: string, argument: string): string {
   const nodeId = decode(text);
   if (nodeId?.type === noun) return nodeId.id;

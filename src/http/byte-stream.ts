@@ -21,7 +21,9 @@ function isLead(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** The slices of a text between two others. A small text is one slice, which a client can read at once. */
+/**
+ * `before`, `text` and `after` in slices, in this order. A small text is one slice, which a client can read at once.
+ */
 export function* framed(before: string, text: string, after: string): Generator<Buffer> {
   if (text.length <= sliceLength) yield Buffer.from(before + text + after);
   else {

@@ -50,7 +50,7 @@ const usualHeaders = [
   'sentry-trace',
 ];
 
-/** Headers of an answer that a page may read. */
+/** Response headers that scripts of other origins may read. */
 const exposedHeaders = 'retry-after, x-request-id';
 
 /** The time for which a browser may remember a preflight, in seconds. */

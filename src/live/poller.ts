@@ -130,7 +130,8 @@ export class Poller {
       if (this.#isLate) this.#sendLate(this.#known, polled);
     }
     this.#known.prune();
-    // A listener that joined without a place during this poll need not wait for the next one.
+    // A listener that joined during this poll without a cursor gets all events from now on: it need not wait for a
+    // poll.
     const isServed = (one: Joining): boolean => one.known === undefined || joining.includes(one);
     for (const one of this.#joining)
       if (isServed(one)) for (const listener of one.listeners) this.#listeners.add(listener);

@@ -80,7 +80,7 @@ export class RowLoader {
     return found;
   }
 
-  /** Finds rows that are wanted together and need only the columns that a list has. */
+  /** Finds rows that were wanted in the same turn. Lists have all of their wanted columns. */
   #findAll(keys: readonly Key[]): Found[] {
     const pages = new Map<string, Promise<void>>();
     for (const [text, [first, ...others]] of Map.groupBy(keys, collectionText)) {

@@ -6,6 +6,8 @@ export class SavedCalls {
   totals = 0;
   /** Rows by key that the operation had already read or was already reading. */
   knownRows = 0;
-  /** Rows by key that a page of their list answered, because only columns that lists have were wanted. */
+  /**
+   * The number of rows that a page of their list answered. Otherwise each would have cost a call for its detail view.
+   */
   views = 0;
 }

@@ -93,7 +93,7 @@ export class WindowLoader {
     const tail = tailOf(page, limit);
     const start = positionOf(tail, 0).offset;
     if (tail.rows.length === limit || start <= from) return tail;
-    // The count was a little too high, so that the page began within the tail and not at its start.
+    // The list was shorter than its count said, so the page has only the end of the tail. One more page has all of it.
     return this.load({ list, at: { offset: Math.max(start + tail.rows.length - limit, from) }, limit });
   }
 

@@ -85,8 +85,9 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
 }
 
 /**
- * True if an id is selected that only the row has: the id of the `@current` project, or the global id of a plugin below
- * `@current`. For plugins that a report names, one read of the current project replaces the reads of their rows.
+ * True if an id is selected that only the row has. These are the id of the `@current` project, and the global id of a
+ * plugin below `@current`. A plugin that a report names is an exception: the id of the current project is enough, and
+ * one read gives it for all of them.
  */
 function isNamedByRow({ noun, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
   if (noun === 'Project') return id === current && (globalId || upstreamId);

@@ -39,6 +39,6 @@ export interface OperationResult {
   readonly parts?: AnswerParts;
   /** The JSON text, kept once it has been made, because one result may answer several requests. */
   text?: string | undefined;
-  /** A hash of the text, kept once it has been made; undefined unless HTTP caches may keep the answer. */
+  /** The hash of the text for `ETag`. Undefined until it is made, and if HTTP caches may not keep the answer. */
   tag?: string | undefined;
 }

@@ -55,7 +55,7 @@ export interface StreamEnd {
 }
 
 /**
- * Begins a subscription, whose result has a stream. `onEnd` is called when the stream has ended. Throws the error if the
+ * Begins a subscription. The result has its stream, and `onEnd` is called when the stream has ended. Rejects if the
  * subscription is refused.
  */
 export type Subscribe = (run: PlannedRun, caller: Caller, onEnd: (end: StreamEnd) => void) => Promise<OperationResult>;

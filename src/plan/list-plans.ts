@@ -183,9 +183,9 @@ function longestOf(jumps: readonly WantedWindow[]): number {
 }
 
 /**
- * True if a reading is certain to answer a window. Pages are merged from the windows that are wanted at one time, and
- * only the windows of the first stage are certain. Later, a window lies in one page for certain only if it was wanted
- * before.
+ * True if a reading is certain to answer a window. Windows that are wanted at the same time are merged into pages. In the
+ * first stage it is certain which windows those are. In later stages it is not: a window then lies in a page for certain
+ * only if it was wanted before.
  */
 function surelyAnswers({ page, windows, asked }: Reading, window: WantedWindow): boolean {
   if (!isBefore(asked, window.stage)) return false;

@@ -136,7 +136,8 @@ function fetchEarly(
 }
 
 /**
- * True if a relation proves that the object exists. An answer proves it, and a failure does if `failureProves` says so.
+ * True if a relation proves that the object exists. Its answer is a proof. Its failure is a proof if `failureProves`
+ * returns true for the error.
  */
 function provesExistence(
   { relations }: Needs,

@@ -75,7 +75,7 @@ export class LocalEpochs implements Epochs {
   }
 }
 
-/** The use that an operation makes of answers that were read before it. */
+/** The rule by which an operation uses cached answers. */
 export type Reuse =
   // Earlier answers may be given to it.
   | 'normal'
@@ -83,8 +83,8 @@ export type Reuse =
   | 'reload'
   // Everything is read anew, and nothing is kept.
   | 'none'
-  // As `none`, and not counted either. Used for reads that the gateway makes itself for its streams, and for all reads
-  // if nothing is kept.
+  // As `none`, and the reads are not counted in metrics of the cache. Used for reads that the gateway makes itself for
+  // its streams, and for all reads if nothing is kept.
   | 'uncounted';
 
 let unshared = 0;
@@ -139,7 +139,7 @@ export class OperationEpoch {
     if (epoch === undefined) this.#reuse = 'none';
   }
 
-  /** The epoch as a refresh uses it: everything is read anew, and kept. */
+  /** This epoch for the refresh of a stale answer: everything is read anew, and kept. */
   forRefresh(): OperationEpoch {
     return new OperationEpoch(this.#isShared ? this.#name : undefined, 'reload');
   }

@@ -263,6 +263,6 @@ const unsafeTexts: readonly RegExp[] = [
   /::[0-9a-f]|[0-9a-f]::|(?:\b[0-9a-f]{1,4}:){5}/i,
   /\b(?:localhost|[\w-]+\.(?:internal|local|svc|lan))\b/i,
   /\b(?![\d-]+T)[\w-]*[a-z][\w-]*:\d{2,5}\b/i,
-  // Stacks.
+  // Stack traces.
   /\bat \S+(?: ?\(|:\d)|Traceback|File "/i,
 ];

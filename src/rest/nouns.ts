@@ -30,7 +30,7 @@ export const nouns = {
   Plugin: { owner: 'Organization', path: 'plugins', ids: 'integer' },
 } as const satisfies Readonly<Record<string, NounEntry>>;
 
-/** The name of a noun, in the schema too. */
+/** The name of a noun. Its type in the schema has the same name. */
 export type Noun = keyof typeof nouns;
 
 /** The types that a global id can name. */

@@ -130,7 +130,7 @@ function filterOf({ filter = {} }: Pick<ListRef, 'filter'>, at: Position): [stri
 /** A page of a list as CSV or as the result of `select`. Its rows need neither ids nor times. */
 export interface TablePage<Content> {
   readonly content: Content;
-  /** The position behind the page, found by counting its rows; undefined at the end of the list. */
+  /** The position after the page, found by counting its rows; undefined at the end of the list. */
   readonly end: Position | undefined;
   readonly hasNext: boolean;
 }

@@ -10,9 +10,9 @@ export interface Tenant {
   readonly name: string;
   /** The personal API key that its calls are made with. */
   readonly key: string;
-  /** SHA-256 of that key, as base64url: REST calls are shared and counted by it. */
+  /** SHA-256 of `key`, as base64url: REST calls are shared and counted by it. */
   readonly keyHash: string;
-  /** SHA-256 of the whole entry, or of the roles that the users have. Whole operations are shared by it. */
+  /** SHA-256 of the tenant's entry in `UPSTREAM_KEYS` and of the user's roles. Whole operations are shared by it. */
   readonly entryHash: string;
   /** The objects that it may reach; undefined for all that the key sees. */
   readonly reach: Reach | undefined;

@@ -10,8 +10,8 @@ const keptSeconds = 7 * 24 * 3600;
 const entryBytes = 200;
 
 /**
- * The number of rooms for texts, and the most bytes in each. A caller always uses the same room, so it cannot evict the
- * texts in the others.
+ * Texts are kept in this number of parts, each of which has a limit in bytes. A caller always uses the same part, so it
+ * cannot evict the texts in the others.
  */
 const rooms = 8;
 const roomBytes = 4 * 2 ** 20;

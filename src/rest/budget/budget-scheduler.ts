@@ -38,7 +38,7 @@ interface QueuedCall extends Queued {
 
 /** Calls of one operation that asked in one turn of the event loop: they begin together, or not at all. */
 interface Group {
-  /** By their ids. */
+  /** The calls of the group that still wait, by id. */
   readonly calls: Map<string, QueuedCall>;
   readonly isBackground: boolean;
   /** The time until which it can wait, on the clock of the process. */

@@ -23,7 +23,7 @@ export interface LedgerCall extends Account {
   readonly surface: Surface;
 }
 
-/** Calls of one operation with one key that begin together, or not at all. */
+/** A request to begin several calls of one operation with one key. They begin together, or not at all. */
 export interface Want extends Account {
   /** True if they leave the last fifth of each window to others. */
   readonly isBackground: boolean;

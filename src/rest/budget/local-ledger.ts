@@ -29,7 +29,7 @@ export interface LocalLedgerOptions extends LimitSettings, Pick<BudgetSettings, 
   readonly longestCallMs: number;
   /** The number of gateways among which the limits of proven keys are divided. */
   readonly gateways: number;
-  /** Called with calls of proven keys that have begun or ended here, or were not sent. */
+  /** Called when calls of proven keys begin, end, or turn out not to have been sent. */
   readonly onChange?: (calls: readonly CountedCall[]) => void;
 }
 

@@ -40,8 +40,8 @@ export interface Attempt {
   readonly owner: CallOwner;
   readonly request: Pick<CallRequest<unknown>, 'operation' | 'isWrite' | 'beforeSend'>;
   /**
-   * The latest deadline of the operations that wait for it, in milliseconds of the clock of deadlines. It grows as others
-   * join.
+   * The latest deadline of the operations that wait for it, in milliseconds of `performance.now()`. It becomes
+   * later when an operation with a later deadline joins.
    */
   readonly endsAt: number;
   /** True if no client waits for it. It then leaves calls of the budget that clients may need. */

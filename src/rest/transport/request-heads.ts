@@ -10,7 +10,10 @@ export interface Call {
   readonly fresh?: boolean;
 }
 
-/** A header value, or a target, that would end its line, or that is not Latin-1. */
+/**
+ * Header values and targets that can be sent: Latin-1 without control characters. A value may also have blanks and
+ * tabs.
+ */
 const isValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 const isTarget = /^[\x21-\x7e\x80-\xff]+$/;
 

@@ -84,7 +84,7 @@ export class ResponseParser {
     return this.#keepAliveSeconds;
   }
 
-  /** Begins with the next response. */
+  /** Prepares for the next response, whose parts go to `sink`. */
   expect(sink: ResponseSink): void {
     this.#sink = sink;
     this.#phase = 'head';
