@@ -10,13 +10,12 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
-import { mostFiles } from '../graphql/mutation-body.ts';
 import { type NodeType, nouns } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { type JsonSchema, orNull } from './json-schema.ts';
 import type { ToolOperation } from './tool-cost.ts';
-import { isAlone, isOwner, isPageSize, namedBy, type VariableUse, type VariableUses } from './variable-uses.ts';
+import { isOwner, mostItems, type NamedBy, namedBy, type VariableUse, type VariableUses } from './variable-uses.ts';
 
 /**
  * The schema of the arguments of a tool: the variables of its operation. Arguments that fit it are run, or refused
@@ -52,13 +51,18 @@ function variableSchema(
   const type = typeFromAST(schema, definition.type);
   if (!isInputType(type)) return {};
   const use = uses.find(({ isCondition }) => !isCondition);
-  const named = idOf(uses);
+  const [first, ...others] = new Set(uses.map((one) => one.named));
+  const named = others.length === 0 ? first : 'any';
   const takesNull = !isNonNullType(type) && uses.every(({ isRequired }) => !isRequired);
   const inner = isNonNullType(type) ? type.ofType : type;
-  const bounded = boundedBy(valueSchema(inner, named, { isGlobal: uses.some(isAlone) }), uses, maxPageSize);
+  const bounded = boundedBy(
+    valueSchema(inner, named, { isGlobal: uses.some(({ isAlone }) => isAlone) }),
+    uses,
+    maxPageSize,
+  );
   return {
     ...(takesNull ? orNull(bounded) : bounded),
-    ...describedBy(bounded, definition.description?.value ?? generalOf(use?.argument, named)),
+    ...describedBy(bounded, definition.description?.value ?? generalOf(use?.place, named)),
     ...defaultOf(schema, definition),
   };
 }
@@ -70,7 +74,7 @@ function describedBy({ description: form }: JsonSchema, said: string | undefined
 }
 
 /** The description of a place in the schema. An id has none, because it would only repeat the form of the id. */
-function generalOf(place: VariableUse['argument'] | undefined, named: NamedBy): string | undefined {
+function generalOf(place: VariableUse['place'] | undefined, named: NamedBy): string | undefined {
   return named === undefined ? (place?.description ?? undefined) : undefined;
 }
 
@@ -81,30 +85,13 @@ function defaultOf(schema: GraphQLSchema, definition: VariableDefinitionNode): P
   return value === undefined || value === null ? {} : { default: value };
 }
 
-type NamedBy = ReturnType<typeof namedBy>;
-
-/**
- * The type that the ids in all places of a variable name; `any` if the types differ, undefined if the places hold no
- * ids.
- */
-function idOf(uses: readonly VariableUse[]): NamedBy {
-  const [first, ...others] = new Set(uses.map(namedBy));
-  return others.length === 0 ? first : 'any';
-}
-
 /** A schema with the bounds of all places of a value. The tightest bounds hold. */
 function boundedBy(value: JsonSchema, uses: readonly VariableUse[], maxPageSize: number): JsonSchema {
-  const sizes = uses.filter(isPageSize);
-  if (sizes.length > 0)
-    return { ...value, minimum: sizes.some(({ isTable }) => isTable) ? 1 : 0, maximum: maxPageSize };
-  const most = uses.flatMap(({ argument: { name }, field, isItem }) =>
-    isItem ? [] : field !== undefined && name === 'ids' ? [maxPageSize] : (mostItems[name] ?? []),
-  );
+  const pages = uses.flatMap(({ page = [] }) => page);
+  if (pages.length > 0) return { ...value, minimum: pages.includes('table') ? 1 : 0, maximum: maxPageSize };
+  const most = uses.flatMap(({ maxItems = [] }) => maxItems);
   return most.length === 0 ? value : { ...value, maxItems: Math.min(...most) };
 }
-
-/** Most items of lists in inputs. */
-const mostItems: Readonly<Record<string, number>> = { files: mostFiles, deletedFiles: mostFiles };
 
 /** Describes an id that names the owner of its object. */
 interface Owned {
@@ -129,7 +116,7 @@ function valueSchema(type: GraphQLInputType, id: NamedBy, owned: Owned = {}): Js
   const fields = Object.values(type.getFields());
   const owner = fields.find(({ name }) => isOwner(name))?.name;
   const properties = fields.map((field): [string, JsonSchema] => {
-    const named = namedBy({ argument: field, parent: type.name, field: undefined, answer: undefined });
+    const named = namedBy(field, type.name);
     const value = field.name === 'extra' ? ({ type: 'object' } as const) : valueSchema(field.type, named, { owner });
     const most = mostItems[field.name];
     const bounded = most === undefined ? value : { ...value, maxItems: most };
@@ -177,7 +164,7 @@ const forms = {
   text: '[a-zA-PX-Z0-9][\\w-]{0,198}',
 } as const;
 
-function idSchema(named: NodeType | 'any' | 'tile', { isGlobal = false, owner }: Owned): JsonSchema {
+function idSchema(named: Exclude<NamedBy, undefined>, { isGlobal = false, owner }: Owned): JsonSchema {
   if (named === 'any')
     return { type: 'string', pattern: '^[Q-W][\\w-]{7,2199}$', description: 'a global id, the `id` of an object' };
   if (named === 'tile')
@@ -210,13 +197,6 @@ function globalPrefix(type: NodeType): string {
 /** A description as one line. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
-}
-
-/** The variables of an operation that determine the size of its answer: sizes of pages, and lists of ids. */
-export function sizingVariables(uses: VariableUses): readonly string[] {
-  const isSizing = ({ argument, field, isItem }: VariableUse): boolean =>
-    isPageSize({ argument, field }) || (field !== undefined && argument.name === 'ids' && !isItem);
-  return [...uses].filter(([, all]) => all.some(isSizing)).map(([name]) => name);
 }
 
 /** Arguments with all ids as texts, because JSON may also have them as numbers. */

@@ -4,7 +4,7 @@ import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { memoize } from '../memoize.ts';
 import type { PreparedOperation } from '../operation/document.ts';
 import { reachesAll, runningOperation, type Tenant } from '../rest/tenants.ts';
-import { inputSchemaOf, oneLine, sizingVariables } from './input-schema.ts';
+import { inputSchemaOf, oneLine } from './input-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { outputSchemaOf } from './output-schema.ts';
 import { costOf, type ToolCost, type ToolOperation } from './tool-cost.ts';
@@ -71,7 +71,7 @@ export class Tool {
     this.documentId = documentId;
     this.isMutation = operation.operation === 'mutation';
     this.inputSchema = inputSchemaOf(own, uses);
-    this.sizing = sizingVariables(uses);
+    this.sizing = [...uses].flatMap(([variable, all]) => (all.some(({ isSizing }) => isSizing) ? [variable] : []));
     this.operation = own;
     this.#fields = rootFieldsOf(own);
     const text = descriptionOf(operation, this.#fields);

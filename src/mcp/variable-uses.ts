@@ -10,37 +10,39 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  Kind,
   TypeInfo,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { mostFiles } from '../graphql/mutation-body.ts';
 import { roleOf } from '../look-ahead/roles.ts';
-import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { isNoun, type NodeType } from '../rest/nouns.ts';
+import type { ToolOperation } from './tool-cost.ts';
+
+/** The kind of objects that an id names: one type, any of them, or the tile of a dashboard. Undefined for no id. */
+export type NamedBy = NodeType | 'any' | 'tile' | undefined;
 
 /** A place of a document in which a variable stands: an argument, or a field of an input object. */
 export interface VariableUse {
-  readonly argument: GraphQLArgument | GraphQLInputField;
-  /** The type of the objects that have the field, or of the input. */
-  readonly parent: string;
-  /** The field that has the argument; undefined for a field of an input object. */
-  readonly field: string | undefined;
-  /** The type that the field answers, if it is an object type. */
-  readonly answer: string | undefined;
-  /** True if the variable is one of the items of a list. */
-  readonly isItem: boolean;
-  /** The other fields of the same input object that the document writes out. */
-  readonly siblings: readonly string[];
-  /** True if the field answers a page as one value. Such a page has at least one row. */
-  readonly isTable: boolean;
+  readonly place: GraphQLArgument | GraphQLInputField;
+  readonly named: NamedBy;
+  /** True if an id must name the owner of its object itself, because no field beside it does. */
+  readonly isAlone: boolean;
+  /** The kind of page whose size it is. A table is a page that is answered as one value, and has at least one row. */
+  readonly page: 'connection' | 'table' | undefined;
+  /** The most items of the list that it is. */
+  readonly maxItems: number | undefined;
+  /** True if it determines the size of the answer, as the size of a page or a list of ids. */
+  readonly isSizing: boolean;
   /** True if the variable is the condition of a directive. */
   readonly isCondition: boolean;
   /** True if the place does not allow null. */
   readonly isRequired: boolean;
 }
 
-/** A field of an input object that the document writes out. */
-interface Input {
+/** A field of an input object that the document writes out, and the names of all fields that it writes out. */
+interface WrittenField {
   readonly field: GraphQLInputField | undefined;
   readonly type: string;
   readonly siblings: readonly string[];
@@ -50,30 +52,30 @@ interface Input {
 export type VariableUses = ReadonlyMap<string, readonly VariableUse[]>;
 
 /** The places of each variable of an operation, including places in its fragments. */
-export function variableUses({ schema, fragments, operation }: OperationScope): VariableUses {
+export function variableUses({ schema, fragments, operation, maxPageSize }: ToolOperation): VariableUses {
   const uses = new Map<string, VariableUse[]>();
   const types = new TypeInfo(schema);
   const waiting: ASTNode[] = [operation];
   const seen = new Set<string>();
   /** The fields of input objects around the current node, innermost last. */
-  const inputs: Input[] = [];
-  /** The fields of the object literals around it. */
-  const objects: (readonly string[])[] = [];
+  const inputs: WrittenField[] = [];
   const add = (name: string, parent: unknown): void => {
     const input = inputs.at(-1);
     const isCondition = types.getDirective() !== null;
-    const argument = input === undefined ? types.getArgument() : input.field;
-    const field = input === undefined && !isCondition ? types.getFieldDef() : undefined;
-    if (argument === null || argument === undefined) return;
+    const place = input === undefined ? types.getArgument() : input.field;
+    const field = input === undefined && !isCondition ? (types.getFieldDef() ?? undefined) : undefined;
+    if (place === null || place === undefined) return;
+    const isItem = Array.isArray(parent) && isListType(getNullableType(place.type));
+    const page = field && pageOf(place.name, types.getParentType(), field);
+    const maxItems = isItem ? undefined : field && place.name === 'ids' ? maxPageSize : mostItems[place.name];
     const use: VariableUse = {
-      argument,
-      parent: input?.type ?? types.getParentType()?.name ?? '',
-      field: field?.name,
-      answer: field === undefined || field === null ? undefined : getNamedType(field.type).name,
-      siblings: input?.siblings ?? [],
-      isItem: Array.isArray(parent) && isListType(getNullableType(argument.type)),
+      place,
+      named: namedBy(place, input?.type ?? '', field),
+      isAlone: input !== undefined && place.name === 'id' && !input.siblings.some(isOwner),
+      page,
+      maxItems,
+      isSizing: field !== undefined && (page ?? maxItems) !== undefined,
       isCondition,
-      isTable: field !== undefined && field !== null && isTable(types.getParentType(), field),
       isRequired: isNonNullType(types.getInputType()),
     };
     uses.set(name, [...(uses.get(name) ?? []), use]);
@@ -86,15 +88,14 @@ export function variableUses({ schema, fragments, operation }: OperationScope): 
       seen.add(value);
       waiting.push(fragment);
     },
-    ObjectValue: {
-      enter: ({ fields }) => void objects.push(fields.map(({ name }) => name.value)),
-      leave: () => void objects.pop(),
-    },
     ObjectField: {
-      enter: (node) => {
+      enter: ({ name }, _key, siblings) => {
         const parent = getNamedType(types.getParentInputType());
-        const field = isInputObjectType(parent) ? parent.getFields()[node.name.value] : undefined;
-        inputs.push({ field, type: parent?.name ?? '', siblings: objects.at(-1) ?? [] });
+        const field = isInputObjectType(parent) ? parent.getFields()[name.value] : undefined;
+        const written = [siblings ?? []]
+          .flat()
+          .flatMap((one) => (one.kind === Kind.OBJECT_FIELD ? [one.name.value] : []));
+        inputs.push({ field, type: parent?.name ?? '', siblings: written });
       },
       leave: () => void inputs.pop(),
     },
@@ -104,46 +105,35 @@ export function variableUses({ schema, fragments, operation }: OperationScope): 
   return uses;
 }
 
-function isTable(parent: GraphQLCompositeType | null | undefined, field: GraphQLField<unknown, unknown>): boolean {
-  return isObjectType(parent) && roleOf(parent, field).kind === 'table';
-}
+/** Most items of lists in inputs. */
+export const mostItems: Readonly<Record<string, number>> = { files: mostFiles, deletedFiles: mostFiles };
 
-/** The arguments that give the number of rows. */
-const pageSizes: ReadonlySet<string> = new Set(['first', 'last']);
-
-/** True if a place takes the size of a page. */
-export function isPageSize({ argument, field }: Pick<VariableUse, 'argument' | 'field'>): boolean {
-  return field !== undefined && pageSizes.has(argument.name);
+function pageOf(
+  argument: string,
+  parent: GraphQLCompositeType | null | undefined,
+  field: GraphQLField<unknown, unknown>,
+): VariableUse['page'] {
+  if (argument !== 'first' && argument !== 'last') return undefined;
+  return isObjectType(parent) && roleOf(parent, field).kind === 'table' ? 'table' : 'connection';
 }
 
 /**
- * The type that an id in a place names: one type of objects, any of them, or the tile of a dashboard. Undefined if the
- * place holds no id.
+ * The kind of objects that an id in a place names. The place is an argument of a field, or else a field of the input
+ * `parent`.
  */
-export function namedBy({
-  argument,
-  parent,
-  field,
-  answer,
-}: Omit<VariableUse, 'isItem' | 'isCondition' | 'isTable' | 'isRequired' | 'siblings'>):
-  | NodeType
-  | 'any'
-  | 'tile'
-  | undefined {
-  const { name, type } = argument;
+export function namedBy(
+  { name, type }: VariableUse['place'],
+  parent: string,
+  field?: GraphQLField<unknown, unknown>,
+): NamedBy {
   if (getNamedType(type).name !== 'ID') return undefined;
   if (name === 'tileId') return 'tile';
   const ofName = /(project|organization|dashboard|plugin)Id$/i.exec(name)?.[1];
   if (ofName !== undefined) return typeOf(ofName);
   if (field === undefined) return typeOf(/Dashboard|Plugin|Project/.exec(parent)?.[0] ?? '');
+  const answer = getNamedType(field.type).name;
   if (answer === 'Node') return 'any';
-  if (answer !== undefined && answer !== 'String') return typeOf(answer);
-  return typeOf(/^[a-z]+/.exec(field)?.[0] ?? '');
-}
-
-/** True if an id must name the owner of its object itself, because no argument beside it does. */
-export function isAlone({ argument, field, siblings }: VariableUse): boolean {
-  return field === undefined && argument.name === 'id' && !siblings.some(isOwner);
+  return typeOf(answer === 'String' ? (/^[a-z]+/.exec(field.name)?.[0] ?? '') : answer);
 }
 
 /** True if a field of an input names the owner of the object that the `id` beside it identifies. */
