@@ -27,7 +27,7 @@ test('a thousand simultaneous misses of one page are one call', async () => {
   expect(new Set(await Promise.all(reads))).toEqual(new Set(['Project 1']));
   expect(await read(upstream, one)).toBe('Project 1');
   expect(api.requests).toEqual([`GET ${one}`]);
-  await upstream.close();
+  upstream.close();
 });
 
 test('a 401 ends the use of all that the key has read', async () => {
@@ -41,7 +41,7 @@ test('a 401 ends the use of all that the key has read', async () => {
   // The key is not asked with for some seconds, and what it has read is not given either.
   expect(await read(upstream, one)).toBe('UNAUTHENTICATED');
   expect(api.requests).toEqual([`GET ${one}`, `GET ${two}`]);
-  await upstream.close();
+  upstream.close();
 });
 
 test.each([
@@ -74,7 +74,7 @@ test.each([
   expect(api.requests).toHaveLength(3);
   await readAll();
   expect(api.requests).toHaveLength(5);
-  for (const worker of workers) await worker.close();
+  for (const worker of workers) worker.close();
 });
 
 test('a write ends the use of what was read before it, though it was lost or found no connection', async () => {
@@ -92,7 +92,7 @@ test('a write ends the use of what was read before it, though it was lost or fou
   await api[Symbol.asyncDispose]();
   expect(await write()).toBe('UPSTREAM_UNAVAILABLE');
   expect(await read(upstream, one)).toBe('UPSTREAM_UNAVAILABLE');
-  await upstream.close();
+  upstream.close();
 });
 
 test('a write that a proxy has given up may arrive after that: it is read then', async () => {
@@ -106,7 +106,7 @@ test('a write that a proxy has given up may arrive after that: it is read then',
   expect(await read(upstream, one)).toBe('Old');
   name = 'New';
   await expect.poll(() => read(upstream, one)).toBe('New');
-  await upstream.close();
+  upstream.close();
 });
 
 test('ten thousand invented keys drive out nothing of what a key has read', async () => {
@@ -116,7 +116,7 @@ test('ten thousand invented keys drive out nothing of what a key has read', asyn
   for (let index = 0; index < 10_001; index += 1) await upstream.epochOf?.(callerWith(`invented ${index}`), 'normal');
   expect(await read(upstream, one)).toBe('Project 1');
   expect(api.requests).toEqual([`GET ${one}`]);
-  await upstream.close();
+  upstream.close();
 });
 
 test('an operation reads its own writes, and others that began before them go on with what was then', async () => {
@@ -137,5 +137,5 @@ test('an operation reads its own writes, and others that began before them go on
     'Old',
     'New',
   ]);
-  await upstream.close();
+  upstream.close();
 });

@@ -62,7 +62,7 @@ function createHeldUpstream(): HeldUpstream {
         };
       },
       reroute: () => undefined,
-      close: () => Promise.resolve(),
+      close: () => undefined,
     },
   };
   prove(upstream.keys, caller);
