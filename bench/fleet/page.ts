@@ -96,7 +96,7 @@ function processOf(results: Results): string {
   const { machine, samples } = results;
   const own = samples.filter(({ gateway, size }) => gateway === 'ours' && size === 0);
   const memory = Math.max(...own.map((sample) => sample.memory));
-  return `${table(['Operation', 'a second, each for other objects', 'a second, all for the same'], rows)}
+  return `${table(['Operation', 'operations a second for different objects', 'operations a second for the same object'], rows)}
 
 One core of ${machine.processor} at commit ${machine.commit}, over loopback, and an upstream that answers at once. The process held at most
 ${number(memory)} MiB. [RESULTS.md](../bench/RESULTS.md) has the spread.`;
@@ -114,7 +114,7 @@ function notesOf(fleet: Fleet): string {
 - Redis held at most ${number(kibibytes)} KiB.
 - ${outageOf(fleet)}
 - Measured on ${machine.date}: ${machine.processor}, ${machine.cores} cores, ${number(size.seconds)} seconds each. The machine was busy: with
-  ${largest.gateways} gateways, Redis was late ${number(largest.losses)} times.`;
+  ${largest.gateways} gateways, Redis answered too late ${number(largest.losses)} times. An operation then counts as during an outage.`;
 }
 
 /** The facts of an outage. */
@@ -123,7 +123,7 @@ function outageOf({ figures, size }: Fleet): string {
   if (one === undefined) throw new Error('expected a case with an outage');
   const { operationsInOutage: asked, refusedInOutage: refused } = one;
   const part = Math.max(1, Math.floor(size.limit.calls / one.gateways));
-  return `While Redis was away, ${number(refused)} of ${number(asked)} operations were refused (${percent(refused / asked)}). Each gateway had
+  return `In the seconds without Redis, ${number(refused)} of ${number(asked)} operations were refused (${percent(refused / asked)}). Each gateway then had
   ${part} of the ${size.limit.calls} calls a minute.`;
 }
 
