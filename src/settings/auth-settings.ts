@@ -23,7 +23,7 @@ export const authSettings = {
   ),
   keySet: optional('JWT_JWKS', keySet('Public keys that verify tokens')),
   issuer: optional('JWT_ISSUER', text('Issuer of the tokens', undefined, 'the `iss` of the tokens, to the letter')),
-  audience: optional('JWT_AUDIENCE', text('Audience of the tokens', undefined, 'an `aud` of every token')),
+  audience: optional('JWT_AUDIENCE', text('Audience of the tokens', undefined, 'a value in the `aud` of every token')),
   tenantClaim: required('JWT_TENANT_CLAIM', text('Claim that names the tenant', 'tenant', 'the name of a claim')),
   rolesClaim: optional(
     'JWT_ROLES_CLAIM',

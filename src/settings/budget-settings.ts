@@ -22,7 +22,7 @@ export const budgetSettings = {
   replicas: optional(
     'UPSTREAM_BUDGET_REPLICAS',
     whole(
-      'Gateways that divide the budget while Redis is down. Required with UPSTREAM_BUDGET and REDIS_URL',
+      'Number of gateways. Each has its part while Redis is down. Required with UPSTREAM_BUDGET and REDIS_URL',
       undefined,
       1,
       1000,
@@ -53,7 +53,8 @@ export function windows(meaning: string): Kind<BudgetWindows> {
   return {
     fallback: undefined,
     meaning,
-    expected: 'calls/seconds for events, values or rest, such as rest=480/60,4800/3600 events=240/60',
+    expected:
+      'windows of calls/seconds for the surfaces events, values or rest, such as rest=480/60,4800/3600 events=240/60',
     read: parse,
   };
 }

@@ -18,7 +18,12 @@ export const cacheSettings = {
   ttls: optional('CACHE_TTL', secondsByNoun('Seconds for which REST answers are cached. Default: none')),
   staleSeconds: required(
     'CACHE_STALE',
-    whole('Seconds after CACHE_TTL in which an old answer is used while a new one is read', '600', 0, 604_800),
+    whole(
+      'Seconds after CACHE_TTL in which an old answer is given at once, while a new one is read',
+      '600',
+      0,
+      604_800,
+    ),
   ),
   mebibytes: required('CACHE_MAX_MB', whole('Most MiB of cached answers in a process', '64', 1, 65_536)),
 };

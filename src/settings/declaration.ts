@@ -13,7 +13,10 @@ import { baseUrl, origins } from './urls.ts';
 /** Settings of the process: its ports, its workers and its upstream. */
 const processSettings = {
   port: required('PORT', whole('Port of the gateway. 0 takes a free one', '4000', 0, 65_535)),
-  metricsPort: optional('METRICS_PORT', whole('Port of `/metrics`. Default: PORT', undefined, 1, 65_535)),
+  metricsPort: optional(
+    'METRICS_PORT',
+    whole('Port of `/metrics`, which asks for no key. Default: PORT', undefined, 1, 65_535),
+  ),
   adminTokenFile: optional(
     'ADMIN_TOKEN_FILE',
     secretFile(
@@ -38,7 +41,7 @@ const operationSettings = {
   explain: optional(
     'EXPLAIN',
     onOff(
-      'Shows clients the REST calls of their operations. Default: on with UPSTREAM_URL=embedded, else off',
+      'Shows clients the REST calls of their operations, if they ask. Default: on with UPSTREAM_URL=embedded, else off',
       undefined,
     ),
   ),
@@ -104,7 +107,10 @@ const edgeSettings = {
     'GRAPHIQL',
     onOff('Shows GraphiQL to browsers. Default: on, off with NODE_ENV=production', undefined),
   ),
-  corsOrigins: optional('CORS_ORIGINS', origins('Origins whose pages may call the gateway. Default: its own')),
+  corsOrigins: optional(
+    'CORS_ORIGINS',
+    origins('Origins whose pages may call the gateway. Default: that of the gateway'),
+  ),
   corsHeaders: optional(
     'CORS_HEADERS',
     headerNames('Headers that these pages may send beside those of GraphQL clients and tracing'),
@@ -113,7 +119,7 @@ const edgeSettings = {
   compression: required('COMPRESSION', onOff('Compresses answers above 1 KB with br or gzip', 'on')),
   stopDelayMs: required(
     'STOP_DELAY_MS',
-    whole('Milliseconds after SIGTERM in which requests are taken', '500', 0, 60_000),
+    whole('Milliseconds after SIGTERM in which new requests are still answered', '500', 0, 60_000),
   ),
   introspection: optional(
     'INTROSPECTION',

@@ -55,11 +55,11 @@ export const persistedSettings = {
     'PERSISTED_DOCUMENTS_TOKEN_FILE',
     secretFile('File with the bearer token for the URLs of PERSISTED_DOCUMENTS', 'the path of a file with a token'),
   ),
-  mode: required(
+  mode: optional(
     'PERSISTED_DOCUMENTS_MODE',
     oneOf(
-      '`off` ignores manifests. `allow` runs all documents. `log` also logs unlisted ones. `only` refuses them, and is the default with AUTH=jwt',
-      'allow',
+      '`off` ignores manifests. `allow` runs all documents. `log` also logs unlisted ones. `only` refuses unlisted ones. Default: `only` with AUTH=jwt, else `allow`',
+      undefined,
       documentModes,
     ),
   ),
@@ -77,6 +77,7 @@ export const persistedSettings = {
 
 /** The configuration of persisted documents, and the routes to those on servers. */
 export interface PersistedConfig extends Values<typeof persistedSettings> {
+  readonly mode: DocumentMode;
   readonly routes: Readonly<Record<string, Route>>;
 }
 
@@ -87,7 +88,7 @@ export function readPersisted(reader: SettingsReader): PersistedConfig {
   const isJwt = reader.read(authSettings.auth) === 'jwt';
   const isGiven = reader.isSet(modeSetting.name);
   // A token identifies the caller, but only a list of documents restricts the operations.
-  const mode: DocumentMode = isJwt && !isGiven ? 'only' : values.mode;
+  const mode: DocumentMode = values.mode ?? (isJwt ? 'only' : 'allow');
   if (isJwt && mode !== 'only')
     reader.warnings.push(
       `${modeSetting.name}: with AUTH=jwt expected only, but it is ${mode}: any user may run any document`,

@@ -35,7 +35,7 @@ test('with tokens the keys are read from the file, and only listed documents are
 test.each([
   ['JWT_JWKS', 'an https URL (http on loopback only), or the path of a JSON Web Key Set'],
   ['JWT_ISSUER', 'the `iss` of the tokens, to the letter'],
-  ['JWT_AUDIENCE', 'an `aud` of every token'],
+  ['JWT_AUDIENCE', 'a value in the `aud` of every token'],
   ['UPSTREAM_KEYS', 'the path of a JSON file'],
   ['CURSOR_SECRET', 'a secret that cannot be guessed, of at least 16 characters'],
 ])('with tokens %s is required', (name, expected) => {

@@ -1,8 +1,19 @@
 import { settings } from '../../src/settings/declaration.ts';
 
+/** The headings of the page, each with the settings below it. */
+const chapters: Readonly<Record<string, RegExp>> = {
+  'Process and log': /^(?:HOST|PORT|METRICS_PORT|ADMIN_|WORKERS|STOP_|LOG_)/,
+  'Way to the upstream': /^(?:UPSTREAM_(?:URL|CA|CLIENT|CONNECTIONS)|OPERATION_|DRIFT_|.*_PROXY$)/,
+  'Sign-in': /^(?:AUTH|JWT_|UPSTREAM_KEYS|CURSOR_)/,
+  'Budget and cache': /^(?:UPSTREAM_BUDGET|MCP_BUDGET|CACHE_)/,
+  'What clients may use': /^(?:EXPLAIN|GRAPHIQL|CORS_|INCREMENTAL|COMPRESSION|INTROSPECTION|LIVE|MCP_TOOLS|PUBLIC_URL)/,
+  'Persisted documents': /^(?:PERSISTED_|APQ)/,
+  Redis: /^REDIS_/,
+};
+
 /**
- * A text whose part between the markers is the table of settings. The page explains limits by hand, and leaves those of the
- * embedded workspace to its help.
+ * A text whose part between the markers is the tables of settings. The page explains limits by hand, and leaves those of
+ * the embedded workspace to its help.
  */
 export function withSettingsTable(text: string): string {
   const first = new Map<string, string>();
@@ -15,12 +26,21 @@ export function withSettingsTable(text: string): string {
     const earlier = first.get(expected);
     first.set(expected, earlier ?? name);
     const cell = earlier !== undefined && values.length > 30 ? `as \`${earlier}\`` : values;
-    return `| \`${name}\` | ${shown} | ${what} | ${cell} |`;
+    return { chapter: chapterOf(name), row: `| \`${name}\` | ${shown} | ${what} | ${cell} |` };
   });
-  const table = ['| Variable | Default | Meaning | Values |', '|---|---|---|---|', ...rows].join('\n');
+  const tables = Object.keys(chapters).map((chapter) => {
+    const own = rows.filter((one) => one.chapter === chapter).map(({ row }) => row);
+    return [`### ${chapter}\n`, '| Variable | Default | Meaning | Values |', '|---|---|---|---|', ...own].join('\n');
+  });
   const marked = /(<!-- settings -->\n)[\s\S]*?(\n<!-- end of settings -->)/;
   if (!marked.test(text)) throw new Error('expected the markers <!-- settings --> and <!-- end of settings -->');
-  return text.replace(marked, (_all, start: string, end: string) => `${start}\n${table}\n${end}`);
+  return text.replace(marked, (_all, start: string, end: string) => `${start}\n${tables.join('\n\n')}\n${end}`);
+}
+
+function chapterOf(name: string): string {
+  const found = Object.entries(chapters).find(([, names]) => names.test(name));
+  if (found === undefined) throw new Error(`${name}: expected a heading of docs/settings.md for it`);
+  return found[0];
 }
 
 /** What is expected as a cell of the table, in short: `.env.example` has it in full. URLs are code, else pages link them. */
