@@ -44,7 +44,7 @@ export interface McpOptions extends Omit<MethodOptions, 'tools' | 'isPrivate'> {
   readonly log: Log;
 }
 
-/** What the endpoint serves, and where. */
+/** The tools of the endpoint, and its address as tokens name it. */
 interface Served extends Pick<MethodOptions, 'tools'> {
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
