@@ -32,7 +32,10 @@ export interface GroupOptions {
   readonly log: Log;
 }
 
-/** The configuration with the current tenants. Those of the start may name documents that are no longer listed. */
+/**
+ * The configuration with the current tenants. The tenants that were read at the start may name documents that are no
+ * longer listed.
+ */
 function withTenants(config: Orders['config'], tenants: Tenants | undefined): Orders['config'] {
   const { auth } = config;
   return auth === undefined || tenants === undefined ? config : { ...config, auth: { ...auth, tenants } };

@@ -17,10 +17,10 @@ const mostRemembered = 1000;
 const longestRemembered = 300;
 
 /**
- * Opaque cursors: base64url of an HMAC-SHA-256 over list and position, and the position itself with the id of the list's
- * project or organization. They are bound to the list and its filters, not to the caller, and hold across replicas that
- * share the secret. A list below `@current` and the same list by its id take each other's cursors, because to tell them
- * apart would cost a call.
+ * Opaque cursors. A cursor is the base64url of a signature and a payload. The payload of a list's cursor is the id of
+ * its project or organization, and a position. The signature is the start of an HMAC-SHA-256 over the list, its filters
+ * and the payload. It does not depend on the caller. Replicas that share the secret accept each other's cursors. A list
+ * below `@current` and the same list by its id also do, because telling them apart would cost a call.
  */
 export function createCursorCodec(secret: string): CursorCodec {
   const codeOf = (of: string, payload: string): Buffer =>

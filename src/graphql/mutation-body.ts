@@ -280,7 +280,7 @@ function columnsOf(noun: GraphQLObjectType | undefined): ReadonlySet<string> {
   return new Set([...columns, ...(requests[noun.name] ?? [])].map(snakeCase));
 }
 
-/** The type of the objects that a mutation writes, as its payload has it. */
+/** The type of the rows that a mutation writes, found in its payload; undefined if the payload has none. */
 function nounOf({ parentType, fieldName }: MutationInfo): GraphQLObjectType | undefined {
   const field = parentType.getFields()[fieldName];
   const payload = field && getNamedType(field.type);

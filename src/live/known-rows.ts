@@ -39,7 +39,7 @@ export class KnownRows {
   /** Rows of this moment and of earlier ones are not sent. */
   #floor = '';
 
-  /** Restores the known rows at a place that `place` has returned. */
+  /** Restores the known rows from a position that came from the getter `place`. */
   static at({ boundary }: Position): KnownRows {
     const known = new KnownRows();
     if (boundary === undefined) return known;

@@ -60,7 +60,10 @@ function isEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((item, index) => item === other[index]);
 }
 
-/** The next page. Undefined if its call fails and the page before has rows, which are then the answer. */
+/**
+ * The next page. Undefined if its call fails and rows have been read, which are then the answer. The cost limit and a
+ * stuck position are errors in any case.
+ */
 async function fetchFurther(
   reader: Reader,
   page: ListPage,

@@ -16,7 +16,7 @@ import { fittingSize, refusalsOf } from './tool-cost.ts';
 /** The possible results of the use of a tool, for metrics. */
 export const callResults = [
   'ok',
-  // The arguments do not fit the schema, each other, or the lists. Nothing was executed.
+  // The arguments do not fit the schema, or a field would be refused because of them. Nothing was executed.
   'invalid_arguments',
   // Nothing was called, because the gateway refused the operation or its caller may not run it.
   'refused',

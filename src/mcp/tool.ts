@@ -54,8 +54,8 @@ export class Tool {
   readonly operation: ToolOperation;
   readonly #fields: readonly RootField[];
   /**
-   * The tool as each kind of caller sees it. Narrowed tenants read lists in another way, at another cost. The tool
-   * itself is the key for all other callers.
+   * The tool as a caller sees it. A tenant that reaches only a part of its key's data reads lists in another way, at
+   * another cost. All other callers see the same, and have the tool itself as their viewer.
    */
   readonly #seen: (viewer: Tenant | Tool) => SeenTool;
 

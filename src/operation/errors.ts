@@ -51,7 +51,10 @@ export interface ErrorReporting {
   readonly report: (error: unknown) => void;
 }
 
-/** Most characters of the paths of all reported errors: an alias may be nearly as long as a document. */
+/**
+ * No further error is reported once the paths of the reported errors have more characters than this. An alias may be
+ * nearly as long as a document.
+ */
 export const maximumPaths = 131_072;
 
 /**

@@ -34,7 +34,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly subscribe?: Subscribe | undefined;
   readonly costs: Costs;
   readonly refuseArguments: RefuseArguments;
-  /** The reason for which every REST call of this caller would fail; undefined if one may succeed. */
+  /** The error with which every REST call of this caller would fail; undefined if a call may succeed. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** True if the key or token of this caller has been accepted. Documents that the caller registers are then shared. */
   readonly isAccepted: (caller: Caller) => boolean;

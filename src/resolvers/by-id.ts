@@ -228,7 +228,7 @@ async function awaitRow(
     if (known !== undefined) return toRecord(key, { id: key.id, row: known.row, view: known.view, started });
     return existence === 'assumed' && key.id !== current ? toRecord(key, { id: key.id, started }) : null;
   } catch (error) {
-    // Relations that answer keep their data; the columns fail one by one.
+    // The data of the relations that have answered is kept. Each selected column of the row then fails on its own.
     if (await hasAnswer(started)) return toRecord(key, { id: key.id, failure: toError(error), started });
     throw error;
   }

@@ -76,7 +76,7 @@ export interface RestApi {
   readonly createRow: (collection: Collection, body: JsonObject, action?: 'create_from_template_json') => Promise<Row>;
   /** `PATCH` of a row, or of an action below it. */
   readonly changeRow: (key: Key, body: JsonObject, action?: 'move_tile') => Promise<Row>;
-  /** An action below `…/plugins/{id}/`. Answers any shape, or null without a body. A GET sends no body. */
+  /** An action below `…/plugins/{id}/`. A GET sends no body. The answer has any shape; null if it has no body. */
   readonly actOnPlugin: (key: Key, action: PluginAction, body: JsonObject) => Promise<unknown>;
   /** `DELETE` of a row. Answers the body, if there is one. */
   readonly deleteRow: (key: Key) => Promise<unknown>;

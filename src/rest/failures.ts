@@ -80,7 +80,7 @@ function timeOf(text: string): number {
  */
 const statementStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 410, 429, 451]);
 
-/** The words that the API has for kinds of errors: `validation_error`. Problem Details (RFC 9457) have a URL there. */
+/** The form of `type` in errors of the API, such as `validation_error`. In Problem Details (RFC 9457) it is a URI. */
 const typeWord = /^[a-z]+(?:_[a-z]+)*$/;
 
 /**

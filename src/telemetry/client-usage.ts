@@ -31,8 +31,8 @@ export interface Usage {
   readonly operations: readonly UsageRow[];
   readonly deprecated: readonly DeprecatedUse[];
   /**
-   * REST calls outside finished operations: polls of streams, refreshes of kept answers, and calls of operations still under
-   * way.
+   * REST calls outside finished operations: polls of streams, refreshes of kept answers, and calls of operations still
+   * under way.
    */
   readonly otherRestCalls: number;
 }

@@ -122,8 +122,8 @@ function headersOf(scripts: readonly string[]): Complete['headers'] {
 }
 
 /**
- * The content security policy of the page. Scripts are allowed by their hashes. Styles and workers cannot be, because the
- * editor makes its styles at run time and its workers from blobs.
+ * The content security policy of the page. Scripts are allowed by their hashes. Hashes cannot allow styles and workers:
+ * the editor makes its styles at run time, and its workers from blobs.
  */
 function contentSecurityPolicy(scripts: readonly string[]): string {
   const hashes = scripts.map((script) => `'sha256-${hash('sha256', script, 'base64')}'`);

@@ -37,8 +37,8 @@ export interface Want extends Account {
 export type WantDecision =
   // All of its calls have begun. `left` is the least share of a window that is left then, from 0 to 1, by surface.
   | { readonly kind: 'begin'; readonly left: ReadonlyMap<Surface, number> }
-  // All of its calls may begin in `turnMs` milliseconds if the calls in flight end soon. `surface` is the surface that
-  // lacks calls.
+  // The calls of the want may begin in `turnMs` milliseconds if the calls in flight end soon. `surface` is the surface
+  // that lacks calls.
   | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
 
 /** One window of a log, as clients see it. */
@@ -54,7 +54,7 @@ export interface WindowStatus {
 /** The windows of a surface, shortest first. */
 export type Outlook = readonly WindowStatus[];
 
-/** The windows of one key as one user meets them, for each surface that was asked about and has a budget. */
+/** The windows that limit an account, by surface: those of its key and of its subject combined. */
 export type Outlooks = ReadonlyMap<Surface, Outlook>;
 
 /** The place where calls are counted. An answer from another process comes as a promise. No method fails. */

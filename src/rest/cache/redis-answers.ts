@@ -3,7 +3,10 @@ import { RecentMap } from '../../recent-map.ts';
 import type { SharedRedis } from '../../redis.ts';
 import type { Epoch } from '../epochs.ts';
 
-/** The place of an answer, with the key that encrypts it in Redis. Its name in Redis is a hash. */
+/**
+ * The place of an answer in Redis. Redis knows it only by a hash. The answer is encrypted with a key that is derived
+ * from `upstreamKey`.
+ */
 export interface AnswerPlace {
   readonly upstreamKey: string;
   readonly sharingKey: string;

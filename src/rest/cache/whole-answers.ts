@@ -33,8 +33,8 @@ const bytesOfSource = 100;
 const largestPart = 1 / 8;
 
 /**
- * The whole answers of queries in one process, by the name of the caller, epoch, generation, operation and variables.
- * An answer is used until the first of the kept answers that it was made of is stale.
+ * The whole answers of queries in one process. Their names are made of the caller, epoch, generation, operation and
+ * variables. An answer is used until the first of the kept answers that it was made of is stale.
  */
 export class WholeAnswers {
   readonly #options: WholeAnswersOptions;

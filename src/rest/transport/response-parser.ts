@@ -213,7 +213,7 @@ export class ResponseParser {
   }
 }
 
-/** The headers of a well-formed head, and those that say where its body and its connection end. */
+/** A well-formed head: its headers, the length of its body, and the facts about the reuse of the connection. */
 class Head {
   readonly headers: Partial<Record<ReadHeader, string>> = {};
   length: number | undefined;
