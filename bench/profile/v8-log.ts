@@ -169,7 +169,8 @@ function inlinedAt({ inlined }: Code, offset: number): Frame[] {
   for (let call = inlined.calls.at(after === -1 ? -1 : Math.max(after - 1, 0)) ?? -1; call >= 0; ) {
     const inner = inlined.functions[call];
     if (inner?.frame !== undefined) frames.push(inner.frame);
-    call = inner?.parent ?? -1;
+    // A caller stands before what is inlined in it. A line that two threads wrote at once may say otherwise.
+    call = Math.min(inner?.parent ?? -1, call - 1);
   }
   return frames;
 }
