@@ -1,6 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import type { AnswerSize } from '../plan/answer-size.ts';
-import type { Bound } from '../plan/bound.ts';
+import type { Estimate } from '../plan/estimate.ts';
 import type { Plan } from '../plan/plan.ts';
 import { PlanLimitError } from '../plan/plan-builder.ts';
 import type { PreparedOperation } from './document.ts';
@@ -14,21 +13,25 @@ export interface CostLimits {
 }
 
 /** True if an operation could exceed the limit of calls or of rows. */
-export function isExpensive({ calls, rows }: Bound, { listed }: PreparedOperation, limits: CostLimits): boolean {
+export function isExpensive(
+  { calls, rows }: Pick<Estimate, 'calls' | 'rows'>,
+  { listed }: PreparedOperation,
+  limits: CostLimits,
+): boolean {
   return calls > limits.maxUpstreamCalls || (rows > limits.maxUpstreamRows && !listed);
 }
 
 /** The refusal of an operation whose answer could have too many objects; undefined if it may run. */
 export function answerRefusal(
-  { objects, objectsThere, path }: AnswerSize,
+  { objects, fullest }: Estimate,
   { maxAnswerObjects: limit }: CostLimits,
 ): GraphQLError | undefined {
   if (objects <= limit) return undefined;
   return refusal(`may answer up to ${objects} objects`, 'objects', {
     count: objects,
     limit,
-    path,
-    there: objectsThere,
+    path: fullest.path,
+    there: fullest.objects,
   });
 }
 

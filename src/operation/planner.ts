@@ -1,8 +1,8 @@
 import { type GraphQLSchema, type VariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
+import { rootOf } from '../look-ahead/operation-trees.ts';
 import { memoize } from '../memoize.ts';
-import { type AnswerSize, answerSizeOf } from '../plan/answer-size.ts';
-import { type Bound, boundOf } from '../plan/bound.ts';
+import { type Estimate, estimateOf } from '../plan/estimate.ts';
 import { defersLittle, mostDeferredPlaces, mostNameBytes, planInParts } from '../plan/parts.ts';
 import { type Plan, planOperation } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
@@ -31,10 +31,8 @@ const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments 
 /** Predicts the REST calls and the answers of operations. */
 export class Planner {
   readonly #options: PlannerOptions;
-  // These hold for any variables. Operations of narrowed tenants have separate bounds.
-  readonly #boundOfAll = memoize((prepared: PreparedOperation) => this.#boundOf(prepared, false));
-  readonly #boundOfNarrowed = memoize((prepared: PreparedOperation) => this.#boundOf(prepared, true));
-  readonly #largestAnswer = memoize((prepared: PreparedOperation) => this.#answerSizeOf(prepared, undefined));
+  // These hold for any variables.
+  readonly #largest = memoize((prepared: PreparedOperation) => this.#estimateOf(prepared, undefined));
   readonly #alwaysDefersLittle = memoize((prepared: PreparedOperation) => this.#defersLittle(prepared, undefined));
   readonly #constantUpper = memoize((prepared: PreparedOperation) => this.#upperOf(prepared));
 
@@ -42,27 +40,28 @@ export class Planner {
     this.#options = options;
   }
 
-  /** The most calls and rows that an operation needs with any variables. */
-  boundOf({ document: { prepared }, request: { caller } }: Asked): Bound {
-    return caller?.tenant?.reach === undefined ? this.#boundOfAll(prepared) : this.#boundOfNarrowed(prepared);
-  }
-
-  #boundOf(prepared: PreparedOperation, isNarrowed: boolean): Bound {
-    return boundOf({ ...prepared, maxPageSize: this.#options.maxPageSize, isNarrowed });
+  /**
+   * The most calls and rows that an operation needs with any variables. A narrowed tenant reads each project of a list by
+   * its key, which the estimate does not cover.
+   */
+  boundOf({ document: { prepared }, request: { caller } }: Asked): Pick<Estimate, 'calls' | 'rows'> {
+    const isNarrowed = caller?.tenant?.reach !== undefined;
+    const readsByKey = isNarrowed && rootOf(prepared, undefined)?.fields.some(({ role }) => role.kind === 'list');
+    return readsByKey === true ? { calls: Infinity, rows: Infinity } : this.#largest(prepared);
   }
 
   /**
    * The most that an operation answers: with any variables if that is within the limit, as it is for most operations,
    * else with its own.
    */
-  answerSizeOf(asked: Asked): AnswerSize {
+  answerSizeOf(asked: Asked): Estimate {
     const { prepared } = asked.document;
-    const largest = this.#largestAnswer(prepared);
-    return largest.objects <= this.#options.maxAnswerObjects ? largest : this.#answerSizeOf(prepared, asked.coerced);
+    const largest = this.#largest(prepared);
+    return largest.objects <= this.#options.maxAnswerObjects ? largest : this.#estimateOf(prepared, asked.coerced);
   }
 
-  #answerSizeOf(prepared: PreparedOperation, variableValues: VariableValues | undefined): AnswerSize {
-    return answerSizeOf({ ...prepared, maxPageSize: this.#options.maxPageSize, variableValues });
+  #estimateOf(prepared: PreparedOperation, variableValues: VariableValues | undefined): Estimate {
+    return estimateOf({ ...prepared, maxPageSize: this.#options.maxPageSize, variableValues });
   }
 
   /**
@@ -98,7 +97,7 @@ export class Planner {
    */
   #defersLittle({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
     const { maxPageSize } = this.#options;
-    return deferred === undefined || defersLittle({ ...deferred, maxPageSize, variableValues });
+    return deferred === undefined || defersLittle({ ...deferred, maxPageSize, variableValues }, deferred.document);
   }
 
   /** The plan of an operation, or the reason why it has none. If it is explained, it also tells when parts are sent. */

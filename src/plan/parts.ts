@@ -1,7 +1,7 @@
 import type { DocumentNode } from 'graphql';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import type { OperationScope } from '../look-ahead/selection-tree.ts';
-import { type AnswerSizeRequest, sumOverObjects } from './answer-size.ts';
+import { type EstimateRequest, estimateOf } from './estimate.ts';
 import { type Plan, type PlanRequest, planOperation } from './plan.ts';
 import type { PlannedCall } from './planned-calls.ts';
 
@@ -22,7 +22,7 @@ export function planInParts(
 ): PlanInParts {
   if (request.operation.operation !== 'query') return plan;
   const inParts = { ...request, ...deferring };
-  const defers = deferring !== undefined && sumOverObjects(inParts, ({ deferrals }) => deferrals) > 0;
+  const defers = deferring !== undefined && estimateOf(inParts).deferrals > 0;
   const first = defers ? planOperation({ ...inParts, isFirstPart: true }) : undefined;
   const hints = [...plan.hints, ...hintsOf(first ?? plan)];
   return first === undefined
@@ -59,34 +59,15 @@ export const mostDeferredPlaces = 5000;
  */
 export const mostNameBytes = 4 * 2 ** 20;
 
-/** An operation of a valid document whose deferred fragments are counted. */
-export interface DeferredPlacesRequest extends AnswerSizeRequest {
-  /** With `@defer`. */
-  readonly document: DocumentNode;
-}
-
-/** True if the deferred fragments of an answer stay within their limits. */
-export function defersLittle(request: DeferredPlacesRequest): boolean {
-  const places = deferredPlacesOf(request);
-  return places <= mostDeferredPlaces && places * longestNameOf(request.document) <= mostNameBytes;
-}
-
 /**
- * The most deferred fragments of an answer. A fragment counts once for each object that it is on, because it takes
- * graphql's executors and the answer more time and memory than an object. A list of unknown length counts as too long.
+ * True if the deferred fragments of an answer stay within their limits. A fragment counts once for each object that it is
+ * on, because it takes graphql's executors and the answer more time and memory than an object. `document` has `@defer`.
  */
-export function deferredPlacesOf(request: AnswerSizeRequest): number {
-  const most = mostDeferredPlaces + 1;
-  const sized = { ...request, openListLength: most };
-  // The number of objects of the schema is known only from the answer.
-  return sumOverObjects(sized, ({ deferrals, introspects }) => deferrals + (introspects ? most : 0));
-}
-
-/**
- * The bytes of the longest label and the longest path together, without the places in lists. The name of a deferred
- * fragment never takes more.
- */
-export function longestNameOf(document: DocumentNode): number {
+export function defersLittle(request: EstimateRequest, document: DocumentNode): boolean {
+  const { deferrals, introspects } = estimateOf(request);
   const { longestLabel, longestPath } = measureOf(document);
-  return longestLabel + longestPath;
+  // The name of a deferred fragment is at most its label and its path without the places in lists. The number of objects
+  // of the schema is known only from the answer.
+  const bytes = deferrals * (longestLabel + longestPath);
+  return !introspects && deferrals <= mostDeferredPlaces && bytes <= mostNameBytes;
 }

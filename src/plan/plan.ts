@@ -6,8 +6,8 @@ import type { Role } from '../look-ahead/roles.ts';
 import { type OperationScope, type SelectedField } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import { reaches } from '../rest/tenants.ts';
-import { answerSizeOf } from './answer-size.ts';
 import { planReachable, rowsOf } from './connection-plans.ts';
+import { estimateOf } from './estimate.ts';
 import { planByRole, planObjects } from './field-plans.ts';
 import { planMutations } from './mutation-plans.ts';
 import { after, keyed, keyedOrganization, start, textOf, toObjects } from './objects.ts';
@@ -51,7 +51,7 @@ export function planOperation(request: PlanRequest): Plan {
 /** The plan of an operation, with the refusals of arguments. */
 export function planChecked(request: PlanRequest): CheckedPlan {
   const builder = planCalls(request);
-  const plan = { ...planOf(builder), objects: answerSizeOf(request).objects };
+  const plan = { ...planOf(builder), objects: estimateOf(request).objects };
   return { plan, refusals: builder.refusals };
 }
 

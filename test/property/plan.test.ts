@@ -9,7 +9,7 @@ import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { measureJson } from '../../src/operation/answer-bytes.ts';
 import { createExecution, type Execute } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
-import { boundOf } from '../../src/plan/bound.ts';
+import { estimateOf } from '../../src/plan/estimate.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { ClientApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
@@ -117,7 +117,7 @@ function plain(value: unknown): unknown {
 /** What goes wrong with a case; undefined if nothing does. */
 async function faultOf(one: Case, pace: Pace, random: () => number): Promise<string | undefined> {
   const plan = planOf(one);
-  const bound = boundOf({ ...one, schema, fragments: fragmentsOf(one.document) });
+  const bound = estimateOf({ ...one, schema, fragments: fragmentsOf(one.document), variableValues: undefined });
   if (plan.upper > bound.calls || plan.rows > bound.rows)
     return `planned ${plan.upper} calls and ${plan.rows} rows, but bounded ${bound.calls} and ${bound.rows}`;
   const { result, calls, rounds, mostBytes } = await run(one, pace, random);

@@ -1,21 +1,22 @@
-import { getOperationAST, parse } from 'graphql';
+import { type DocumentNode, getOperationAST, parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { measureOf } from '../../src/look-ahead/document-measure.ts';
 import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
-import { deferredPlacesOf, longestNameOf } from '../../src/plan/parts.ts';
+import { type EstimateRequest, estimateOf } from '../../src/plan/estimate.ts';
+import { defersLittle } from '../../src/plan/parts.ts';
 import { createSchema } from '../../src/schema.ts';
 
 const schema = createSchema();
 
-function placesOf(query: string, coerced?: Record<string, unknown>): number {
-  const document = parse(query);
+function requestOf(document: DocumentNode, coerced?: Record<string, unknown>): EstimateRequest {
   const operation = getOperationAST(document);
   if (!operation) throw new Error('no operation');
   const variableValues = coerced && { sources: {}, coerced };
-  return deferredPlacesOf({
-    ...{ schema, document, operation, variableValues },
-    fragments: fragmentsOf(document),
-    maxPageSize: 100,
-  });
+  return { schema, operation, variableValues, fragments: fragmentsOf(document), maxPageSize: 100 };
+}
+
+function placesOf(query: string, coerced?: Record<string, unknown>): number {
+  return estimateOf(requestOf(parse(query), coerced)).deferrals;
 }
 
 test.each([
@@ -35,7 +36,7 @@ test.each([
   [
     'too many in a list as long as the upstream likes',
     '{ project(id: 1) { eventValues(key: "a") { values { ... @defer { name } } } } }',
-    5001,
+    Number.POSITIVE_INFINITY,
   ],
   ['one around such a list', '{ project(id: 1) { ... @defer { eventValues(key: "a") { values { name } } } } }', 1],
   ['none that is switched off', '{ projects(first: 20) { nodes { ... @defer(if: false) { name } } } }', 0],
@@ -52,9 +53,9 @@ test('variables decide how many deferred fragments there are', () => {
   expect(placesOf(query, { first: 7, defers: false })).toBe(0);
 });
 
-test('deferred fragments of introspection are counted for each object of the schema', () => {
-  const query = '{ __schema { types { fields { ... @defer { name } } } } }';
-  expect(placesOf(query)).toBeGreaterThan(100);
+test('an answer with deferred fragments of introspection may not come in parts, because its length is unknown', () => {
+  const document = parse('{ __schema { types { fields { ... @defer { name } } } } }');
+  expect(defersLittle(requestOf(document), document)).toBe(false);
 });
 
 test.each([
@@ -67,5 +68,6 @@ test.each([
   ],
   ['the longest label, as JSON', '{ a { ... @defer(label: "b") { c } ... @defer(label: "\\u0000") { c } } }', 10],
 ])('the longest name of deferred fragments has %s', (_which, query, bytes) => {
-  expect(longestNameOf(parse(query))).toBe(bytes);
+  const { longestLabel, longestPath } = measureOf(parse(query));
+  expect(longestLabel + longestPath).toBe(bytes);
 });

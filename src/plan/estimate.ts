@@ -1,0 +1,216 @@
+import { getNamedType, getNullableType, isListType, Kind, type ValueNode, type VariableValues } from 'graphql';
+import { pageSizeOf } from '../graphql/connections.ts';
+import { isRowType } from '../graphql/field-mapping.ts';
+import { listView, suffices } from '../loaders/row-store.ts';
+import { needsOf } from '../look-ahead/needs.ts';
+import { rootOf } from '../look-ahead/operation-trees.ts';
+import { type ObjectSelection, type OperationScope, type SelectedField } from '../look-ahead/selection-tree.ts';
+import { memoize } from '../memoize.ts';
+import { isNoun } from '../rest/nouns.ts';
+
+/**
+ * The most that an operation answers and reads if every record is distinct, every page is full, and no read is shared.
+ * It is worked out much faster than a plan. An operation whose estimate is within the limits needs no plan.
+ */
+export interface Estimate extends Readonly<Sums> {
+  /** The response path with the most objects, and their number; empty and 0 if there is none. */
+  readonly fullest: { readonly path: string; readonly objects: number };
+  /** True if the operation also reads the schema. Objects of the schema are not counted. */
+  readonly introspects: boolean;
+}
+
+interface Sums {
+  /**
+   * JSON objects: records, connections, edges, `pageInfo` and payloads. Objects in JSON values do not count.
+   * `look-ahead/object-weight.ts` counts the same objects while the answer is made.
+   */
+  objects: number;
+  /**
+   * Deferred fragments, each once for each object that it is on; infinite if they are in a list whose length only the
+   * upstream's answer says.
+   */
+  deferrals: number;
+  /** REST calls; infinite for mutations, subscriptions, and objects by global id. */
+  calls: number;
+  /** The rows that the REST calls ask for. */
+  rows: number;
+}
+
+/** An operation of a valid document that is estimated. */
+export interface EstimateRequest extends OperationScope {
+  readonly maxPageSize: number;
+  /** The coerced variables. If undefined, the estimate holds for any variables. */
+  readonly variableValues: VariableValues | undefined;
+}
+
+/** The estimate of an operation. */
+export function estimateOf(request: EstimateRequest): Estimate {
+  const root = rootOf(request, request.variableValues?.coerced);
+  if (root === undefined) return { ...nothing, fullest: { path: '', objects: 0 }, introspects: false };
+  const estimating = new Estimating(request);
+  const sums = estimating.ofObject(root, undefined);
+  // The root itself is no object of the answer. Larger numbers would not be exact.
+  const objects = Math.min(sums.objects - 1, Number.MAX_SAFE_INTEGER);
+  return { ...sums, objects, fullest: estimating.fullestPlace(root), introspects: root.introspects };
+}
+
+const nothing: Readonly<Sums> = { objects: 0, deferrals: 0, calls: 0, rows: 0 };
+
+/** The objects that a field answers at each object that has it. */
+interface Answered {
+  readonly inside: readonly ObjectSelection[];
+  readonly items: number;
+  /** True if only the upstream's answer says how many items there are. */
+  readonly isOpen: boolean;
+  /** The number of rows in the page, if it is a connection. */
+  readonly page: number | undefined;
+}
+
+/** The estimate of one tree. It visits each selection once, so that nested fragments cannot multiply the work. */
+class Estimating {
+  readonly #request: EstimateRequest;
+  /** Known sums, by the number of rows of the page that an object is; undefined if it is no page. */
+  readonly #known = memoize((_selection: ObjectSelection) => new Map<number | undefined, Sums>());
+
+  constructor(request: EstimateRequest) {
+    this.#request = request;
+  }
+
+  /** The sums of an object and all that is below it; `page` is its number of rows, if it is a connection. */
+  ofObject(selection: ObjectSelection, page: number | undefined): Readonly<Sums> {
+    const sums = this.#known(selection);
+    const known = sums.get(page);
+    if (known !== undefined) return known;
+    const own = readsOwnRow(selection) ? 1 : 0;
+    const total = { objects: 1, deferrals: selection.deferrals, calls: own, rows: own };
+    for (const selected of selection.fields) this.#add(total, selected, this.#answered(selected, page));
+    sums.set(page, total);
+    return total;
+  }
+
+  /** Adds the reads of a field, and the objects that it answers with all that is below them. */
+  #add(total: Sums, selected: SelectedField, { inside, items, isOpen, page }: Answered): void {
+    const { calls, rows } = this.#readsOf(selected, page);
+    total.calls += calls;
+    total.rows += rows;
+    if (inside.length === 0 || items === 0) return;
+    const all = inside.map((selection) => this.ofObject(selection, page));
+    const most = (of: keyof Sums): number => items * Math.max(...all.map((sums) => sums[of]));
+    total.objects += most('objects');
+    total.deferrals += isOpen && most('deferrals') > 0 ? Number.POSITIVE_INFINITY : most('deferrals');
+    total.calls += most('calls');
+    total.rows += most('rows');
+  }
+
+  /** The REST calls and rows of a field itself. The own rows of the objects that it answers count with these. */
+  #readsOf(selected: SelectedField, page = 0): Pick<Sums, 'calls' | 'rows'> {
+    const { maxPageSize } = this.#request;
+    const { role, inside } = selected;
+    // The row of an object that is read by its key, even if a list has all that is selected.
+    const byKey = inside !== undefined && isNoun(inside.type.name) && !readsOwnRow(inside) ? 1 : 0;
+    const has = (argument: string): boolean => selected.given(argument) !== undefined;
+    switch (role.kind) {
+      case 'free':
+      case 'column':
+      case 'organizationOf':
+        return nothing;
+      case 'anyRow':
+      // The project that tells what `@current` stands for.
+      case 'organization':
+        return { calls: 1, rows: 1 };
+      case 'byId':
+      case 'owner':
+      case 'reference':
+        // A page of its list, and its row.
+        return { calls: 1 + byKey, rows: maxPageSize + byKey };
+      case 'list': {
+        // After a cursor, one page may be merged from this window and another window of the list.
+        const read = has('after') || has('before') ? maxPageSize : Math.max(page, 1);
+        return has('last') ? { calls: 2, rows: maxPageSize + read } : { calls: 1, rows: read };
+      }
+      case 'table':
+        return { calls: 1, rows: maxPageSize };
+      case 'text':
+        // The event, and the project that tells what `@current` stands for.
+        return { calls: 2, rows: 2 };
+      case 'report':
+        // If it names rows, a page of their list is read, and then each of the rows that the page lacks.
+        if (!isRowType(getNamedType(selected.field.type).name)) return { calls: 1, rows: 0 };
+        return { calls: 2 + maxPageSize * byKey, rows: maxPageSize * (1 + byKey) };
+      case 'node':
+      case 'tail':
+      case 'write':
+        return { calls: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
+    }
+  }
+
+  /** Follows the field that answers the most objects, down to a field with no objects below it. */
+  fullestPlace(root: ObjectSelection): Estimate['fullest'] {
+    const path: string[] = [];
+    let objects = 1;
+    let fullest = this.#fullestOf([root], undefined);
+    for (; fullest !== undefined; fullest = this.#fullestOf(fullest.inside, fullest.page)) {
+      path.push(fullest.responseKey);
+      objects = Math.min(objects * fullest.items, Number.MAX_SAFE_INTEGER);
+    }
+    return { path: path.join('.'), objects: path.length === 0 ? 0 : objects };
+  }
+
+  #fullestOf(selections: readonly ObjectSelection[], page: number | undefined) {
+    const all = selections.flatMap(({ fields }) => fields);
+    const counted = all.map((selected) => {
+      const answered = this.#answered(selected, page);
+      const sums = { ...nothing };
+      this.#add(sums, selected, answered);
+      return { ...answered, responseKey: selected.responseKey, objects: sums.objects };
+    });
+    return counted.filter(({ objects }) => objects > 0).toSorted((one, other) => other.objects - one.objects)[0];
+  }
+
+  #answered(selected: SelectedField, page: number | undefined): Answered {
+    const { role, possible: inside } = selected;
+    const isList = isListType(getNullableType(selected.field.type));
+    const isOpen = isList && role.kind !== 'node' && page === undefined;
+    const length = role.kind === 'node' ? this.#idsOf(selected) : (page ?? this.#request.maxPageSize);
+    return {
+      inside,
+      items: isList ? length : 1,
+      isOpen,
+      page: role.kind === 'list' ? this.#pageOf(selected) : undefined,
+    };
+  }
+
+  /** The most rows of a page. A page that is larger than allowed will be refused. */
+  #pageOf(selected: SelectedField): number {
+    const { maxPageSize } = this.#request;
+    const given = ['first', 'last'].map((name) => this.#numberIn(selected.given(name)));
+    const size = given.find((number) => number !== undefined) ?? pageSizeOf('first', undefined, maxPageSize);
+    return Math.max(0, Math.min(size, maxPageSize));
+  }
+
+  #numberIn(value: ValueNode | undefined): number | undefined {
+    if (value?.kind === Kind.INT) return Number(value.value);
+    if (value?.kind !== Kind.VARIABLE) return undefined;
+    const { variableValues, maxPageSize } = this.#request;
+    if (variableValues === undefined) return maxPageSize;
+    const number = variableValues.coerced[value.name.value];
+    return typeof number === 'number' ? number : undefined;
+  }
+
+  /** The number of given ids. Repeated ids count each time. */
+  #idsOf(selected: SelectedField): number {
+    const { variableValues, maxPageSize } = this.#request;
+    const value = selected.given('ids');
+    if (value?.kind === Kind.LIST) return Math.min(value.values.length, maxPageSize);
+    if (value?.kind !== Kind.VARIABLE) return 1;
+    const ids = variableValues?.coerced[value.name.value];
+    return Array.isArray(ids) ? Math.min(ids.length, maxPageSize) : maxPageSize;
+  }
+}
+
+/** True if columns are selected that only the own row of an object has, and no list. */
+function readsOwnRow(selection: ObjectSelection): boolean {
+  const { name } = selection.type;
+  const { view } = needsOf(selection);
+  return isNoun(name) && view !== undefined && !suffices(listView(name), view);
+}
