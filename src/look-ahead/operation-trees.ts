@@ -31,9 +31,9 @@ export function rootOf(
   return isObjectType(type) ? treesOf(scope).of(coerced, part).root.on(type) : undefined;
 }
 
-/** True if the variables do not affect which fields an operation selects. */
-export function isConstant(scope: OperationScope): boolean {
-  return treesOf(scope).isOne;
+/** The names of the variables that affect which fields an operation selects. */
+export function conditionsOf(scope: OperationScope): readonly string[] {
+  return treesOf(scope).conditions;
 }
 
 /** The selection below the field that is being executed. */
@@ -44,7 +44,7 @@ export function selectionOf(info: ExecutionInfo): Selection {
 /** The tree of the operation that is being executed. */
 export function executedTree(info: ExecutionInfo): SelectionTree {
   const trees = treesOf(info);
-  return trees.of(trees.isOne ? {} : variablesOf(info).coerced);
+  return trees.of(trees.conditions.length === 0 ? {} : variablesOf(info).coerced);
 }
 
 /** The `info` of a resolver: graphql-jit gives variables without their sources. */
@@ -75,26 +75,22 @@ const mostTrees = 16;
 /** The trees of one operation: one without directives, otherwise one for each set of values of its conditions. */
 class Trees {
   readonly scope: OperationScope;
-  readonly #conditions: readonly string[];
+  /** The names of the variables that affect which fields are selected. */
+  readonly conditions: readonly string[];
   readonly #trees = new Map<string, SelectionTree>();
   /** The only tree, if the operation has no directives. */
   readonly #whole: SelectionTree | undefined;
 
   constructor(scope: OperationScope) {
     this.scope = scope;
-    const { names, hasDirectives } = conditionsOf(scope);
-    this.#conditions = names;
+    const { names, hasDirectives } = findConditions(scope);
+    this.conditions = names;
     if (!hasDirectives) this.#whole = new SelectionTree(scope, undefined, false);
-  }
-
-  /** True if the variables do not affect which fields are selected. */
-  get isOne(): boolean {
-    return this.#conditions.length === 0;
   }
 
   of(coerced: Coerced | undefined, part?: 'first part'): SelectionTree {
     if (this.#whole !== undefined) return this.#whole;
-    const values = coerced === undefined ? 'any' : this.#conditions.map((name) => String(coerced[name])).join();
+    const values = coerced === undefined ? 'any' : this.conditions.map((name) => String(coerced[name])).join();
     const key = `${part ?? ''} ${values}`;
     let tree = this.#trees.get(key);
     if (tree === undefined) {
@@ -107,7 +103,7 @@ class Trees {
 
   /** The variables that affect the selection. No others are kept. */
   #variables(coerced: Coerced): VariableValues {
-    const given = this.#conditions.filter((name) => name in coerced);
+    const given = this.conditions.filter((name) => name in coerced);
     return { sources: {}, coerced: Object.fromEntries(given.map((name) => [name, coerced[name]])) };
   }
 }
@@ -115,7 +111,7 @@ class Trees {
 /**
  * The variables that affect which fields an operation selects, including those in fragments that it does not spread.
  */
-function conditionsOf({ operation, fragments }: OperationScope): {
+function findConditions({ operation, fragments }: OperationScope): {
   readonly names: readonly string[];
   readonly hasDirectives: boolean;
 } {

@@ -10,6 +10,7 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
+import { conditionsOf } from '../look-ahead/operation-trees.ts';
 import { type NodeType, nouns } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
@@ -23,11 +24,11 @@ import { isOwner, mostItems, type NamedBy, namedBy, type VariableUse, type Varia
  * time zone, the name of a file, `first` beside `last`, an id without its owner, a member of `extra` that has a field
  * of its own, and the cost.
  */
-export function inputSchemaOf({ schema, operation, maxPageSize }: ToolOperation, uses: VariableUses): JsonSchema {
-  const { variableDefinitions: definitions = [] } = operation;
+export function inputSchemaOf(tool: ToolOperation, uses: VariableUses): JsonSchema {
+  const { variableDefinitions: definitions = [] } = tool.operation;
   const properties = definitions.map((definition): [string, JsonSchema] => {
     const name = definition.variable.name.value;
-    return [name, variableSchema(schema, definition, uses.get(name) ?? [], maxPageSize)];
+    return [name, variableSchema(tool, definition, uses.get(name) ?? [])];
   });
   const required = definitions.filter(isNeeded).map(({ variable }) => variable.name.value);
   return {
@@ -43,17 +44,17 @@ function isNeeded({ type, defaultValue }: VariableDefinitionNode): boolean {
 }
 
 function variableSchema(
-  schema: GraphQLSchema,
+  tool: ToolOperation,
   definition: VariableDefinitionNode,
   uses: readonly VariableUse[],
-  maxPageSize: number,
 ): JsonSchema {
+  const { schema, maxPageSize } = tool;
   const type = typeFromAST(schema, definition.type);
   if (!isInputType(type)) return {};
-  const use = uses.find(({ isCondition }) => !isCondition);
   const [first, ...others] = new Set(uses.map((one) => one.named));
   const named = others.length === 0 ? first : 'any';
-  const takesNull = !isNonNullType(type) && uses.every(({ isRequired }) => !isRequired);
+  const isRequired = uses.some((one) => one.isRequired) || conditionsOf(tool).includes(definition.variable.name.value);
+  const takesNull = !isNonNullType(type) && !isRequired;
   const inner = isNonNullType(type) ? type.ofType : type;
   const bounded = boundedBy(
     valueSchema(inner, named, { isGlobal: uses.some(({ isAlone }) => isAlone) }),
@@ -62,7 +63,7 @@ function variableSchema(
   );
   return {
     ...(takesNull ? orNull(bounded) : bounded),
-    ...describedBy(bounded, definition.description?.value ?? generalOf(use?.place, named)),
+    ...describedBy(bounded, definition.description?.value ?? generalOf(uses[0]?.place, named)),
     ...defaultOf(schema, definition),
   };
 }

@@ -9,13 +9,13 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { isConstant, rootOf } from '../look-ahead/operation-trees.ts';
+import { conditionsOf, rootOf } from '../look-ahead/operation-trees.ts';
 import type { ObjectSelection, OperationScope, Selection } from '../look-ahead/selection-tree.ts';
 import { type JsonSchema, orNull } from './json-schema.ts';
 
 /** The schema of the data that an operation answers. */
 export function outputSchemaOf(scope: OperationScope): JsonSchema {
-  const isCertain = isConstant(scope);
+  const isCertain = conditionsOf(scope).length === 0;
   const root = rootOf(scope, isCertain ? {} : undefined);
   return root === undefined ? {} : objectSchema(root, { schema: scope.schema, isCertain });
 }

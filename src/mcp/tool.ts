@@ -8,7 +8,7 @@ import { inputSchemaOf, oneLine } from './input-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { outputSchemaOf } from './output-schema.ts';
 import { costOf, type ToolCost, type ToolOperation } from './tool-cost.ts';
-import { variableUses } from './variable-uses.ts';
+import { isSizing, variableUses } from './variable-uses.ts';
 
 /** The most characters of an answer: agents pay for each of them. */
 export const mostCharacters = 100_000;
@@ -71,7 +71,7 @@ export class Tool {
     this.documentId = documentId;
     this.isMutation = operation.operation === 'mutation';
     this.inputSchema = inputSchemaOf(own, uses);
-    this.sizing = [...uses].flatMap(([variable, all]) => (all.some(({ isSizing }) => isSizing) ? [variable] : []));
+    this.sizing = [...uses].flatMap(([variable, all]) => (all.some(isSizing) ? [variable] : []));
     this.operation = own;
     this.#fields = rootFieldsOf(own);
     const text = descriptionOf(operation, this.#fields);

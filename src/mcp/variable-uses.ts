@@ -1,22 +1,18 @@
 import {
-  type ASTNode,
   type GraphQLArgument,
-  type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLInputField,
+  type GraphQLInputType,
   getNamedType,
   getNullableType,
   isInputObjectType,
   isListType,
   isNonNullType,
-  isObjectType,
   Kind,
-  TypeInfo,
-  visit,
-  visitWithTypeInfo,
+  type ValueNode,
 } from 'graphql';
 import { mostFiles } from '../graphql/mutation-body.ts';
-import { roleOf } from '../look-ahead/roles.ts';
+import { visitFields } from '../look-ahead/operation-trees.ts';
 import { isNoun, type NodeType } from '../rest/nouns.ts';
 import type { ToolOperation } from './tool-cost.ts';
 
@@ -33,89 +29,56 @@ export interface VariableUse {
   readonly page: 'connection' | 'table' | undefined;
   /** The most items of the list that it is. */
   readonly maxItems: number | undefined;
-  /** True if it determines the size of the answer, as the size of a page or a list of ids. */
-  readonly isSizing: boolean;
-  /** True if the variable is the condition of a directive. */
-  readonly isCondition: boolean;
   /** True if the place does not allow null. */
   readonly isRequired: boolean;
-}
-
-/** A field of an input object that the document writes out, and the names of all fields that it writes out. */
-interface WrittenField {
-  readonly field: GraphQLInputField | undefined;
-  readonly type: string;
-  readonly siblings: readonly string[];
 }
 
 /** The places of each variable of an operation. */
 export type VariableUses = ReadonlyMap<string, readonly VariableUse[]>;
 
-/** The places of each variable of an operation, including places in its fragments. */
-export function variableUses({ schema, fragments, operation, maxPageSize }: ToolOperation): VariableUses {
+/** The places of each variable in arguments of an operation, including those in its fragments. */
+export function variableUses(scope: ToolOperation): VariableUses {
   const uses = new Map<string, VariableUse[]>();
-  const types = new TypeInfo(schema);
-  const waiting: ASTNode[] = [operation];
-  const seen = new Set<string>();
-  /** The fields of input objects around the current node, innermost last. */
-  const inputs: WrittenField[] = [];
-  const add = (name: string, parent: unknown): void => {
-    const input = inputs.at(-1);
-    const isCondition = types.getDirective() !== null;
-    const place = input === undefined ? types.getArgument() : input.field;
-    const field = input === undefined && !isCondition ? (types.getFieldDef() ?? undefined) : undefined;
-    if (place === null || place === undefined) return;
-    const isItem = Array.isArray(parent) && isListType(getNullableType(place.type));
-    const page = field && pageOf(place.name, types.getParentType(), field);
-    const maxItems = isItem ? undefined : field && place.name === 'ids' ? maxPageSize : mostItems[place.name];
-    const use: VariableUse = {
-      place,
-      named: namedBy(place, input?.type ?? '', field),
-      isAlone: input !== undefined && place.name === 'id' && !input.siblings.some(isOwner),
-      page,
-      maxItems,
-      isSizing: field !== undefined && (page ?? maxItems) !== undefined,
-      isCondition,
-      isRequired: isNonNullType(types.getInputType()),
-    };
-    uses.set(name, [...(uses.get(name) ?? []), use]);
+  const add = (value: ValueNode, type: GraphQLInputType, use: Omit<VariableUse, 'isRequired'>): void => {
+    const known = getNullableType(type);
+    const named = getNamedType(type);
+    if (value.kind === Kind.VARIABLE) {
+      const maxItems = isListType(known) ? use.maxItems : undefined;
+      const { value: name } = value.name;
+      uses.set(name, [...(uses.get(name) ?? []), { ...use, maxItems, isRequired: isNonNullType(type) }]);
+    } else if (value.kind === Kind.LIST && isListType(known)) {
+      for (const item of value.values) add(item, known.ofType, use);
+    } else if (value.kind === Kind.OBJECT && isInputObjectType(named)) {
+      const isOwned = value.fields.some(({ name }) => isOwner(name.value));
+      for (const { name, value: member } of value.fields) {
+        const place = named.getFields()[name.value];
+        if (place === undefined) continue;
+        const isAlone = place.name === 'id' && !isOwned;
+        const maxItems = mostItems[place.name];
+        add(member, place.type, { place, named: namedBy(place, named.name), isAlone, page: undefined, maxItems });
+      }
+    }
   };
-  const visitor = visitWithTypeInfo(types, {
-    VariableDefinition: () => false,
-    FragmentSpread: ({ name: { value } }) => {
-      const fragment = fragments[value];
-      if (fragment === undefined || seen.has(value)) return;
-      seen.add(value);
-      waiting.push(fragment);
-    },
-    ObjectField: {
-      enter: ({ name }, _key, siblings) => {
-        const parent = getNamedType(types.getParentInputType());
-        const field = isInputObjectType(parent) ? parent.getFields()[name.value] : undefined;
-        const written = [siblings ?? []]
-          .flat()
-          .flatMap((one) => (one.kind === Kind.OBJECT_FIELD ? [one.name.value] : []));
-        inputs.push({ field, type: parent?.name ?? '', siblings: written });
-      },
-      leave: () => void inputs.pop(),
-    },
-    Variable: ({ name: { value } }, _key, parent) => add(value, parent),
+  visitFields(scope, ({ field, role, nodes: [node] }) => {
+    for (const { name, value } of node?.arguments ?? []) {
+      const place = field.args.find((one) => one.name === name.value);
+      if (place === undefined) continue;
+      const isPage = place.name === 'first' || place.name === 'last';
+      const page = isPage ? (role.kind === 'table' ? 'table' : 'connection') : undefined;
+      const maxItems = place.name === 'ids' ? scope.maxPageSize : undefined;
+      add(value, place.type, { place, named: namedBy(place, '', field), isAlone: false, page, maxItems });
+    }
   });
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) visit(next, visitor);
   return uses;
+}
+
+/** True if a variable determines the size of the answer there, as the size of a page or a list of ids. */
+export function isSizing({ page, place }: VariableUse): boolean {
+  return page !== undefined || place.name === 'ids';
 }
 
 /** Most items of lists in inputs. */
 export const mostItems: Readonly<Record<string, number>> = { files: mostFiles, deletedFiles: mostFiles };
-
-function pageOf(
-  argument: string,
-  parent: GraphQLCompositeType | null | undefined,
-  field: GraphQLField<unknown, unknown>,
-): VariableUse['page'] {
-  if (argument !== 'first' && argument !== 'last') return undefined;
-  return isObjectType(parent) && roleOf(parent, field).kind === 'table' ? 'table' : 'connection';
-}
 
 /**
  * The kind of objects that an id in a place names. The place is an argument of a field, or else a field of the input
