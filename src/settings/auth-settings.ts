@@ -16,26 +16,29 @@ import { safeUrlIn, shownUrl } from './urls.ts';
 export const authSettings = {
   auth: required(
     'AUTH',
-    oneOf('Credential of callers: their API key (forward), or a token of an identity provider (jwt)', 'forward', [
+    oneOf('What clients send: an API key of their own (forward), or a token of an identity provider (jwt)', 'forward', [
       'forward',
       'jwt',
     ]),
   ),
-  keySet: optional('JWT_JWKS', keySet('Public keys that verify tokens')),
+  keySet: optional('JWT_JWKS', keySet('Public keys of the identity provider, which verify tokens')),
   issuer: optional('JWT_ISSUER', text('Issuer of the tokens', undefined, 'the `iss` of the tokens, to the letter')),
   audience: optional('JWT_AUDIENCE', text('Audience of the tokens', undefined, 'a value in the `aud` of every token')),
-  tenantClaim: required('JWT_TENANT_CLAIM', text('Claim that names the tenant', 'tenant', 'the name of a claim')),
+  tenantClaim: required(
+    'JWT_TENANT_CLAIM',
+    text('Claim that names the tenant of a user', 'tenant', 'the name of a claim'),
+  ),
   rolesClaim: optional(
     'JWT_ROLES_CLAIM',
     text(
-      'Claim that names the roles of users. Required if UPSTREAM_KEYS has roles',
+      'Claim that names the roles of a user. Required if UPSTREAM_KEYS has roles',
       undefined,
       'the name of a claim, or a path such as realm_access.roles',
     ),
   ),
   tenants: optional(
     'UPSTREAM_KEYS',
-    secretFile('JSON file with the key and the rights of each tenant', 'the path of a JSON file', jsonIn),
+    secretFile('JSON file with the API key and the rights of each tenant', 'the path of a JSON file', jsonIn),
   ),
 };
 

@@ -6,23 +6,26 @@ import { Fault, type Kind, oneOf, whole } from './settings.ts';
 
 /** Settings of the budget of each upstream key. */
 export const budgetSettings = {
-  windows: optional('UPSTREAM_BUDGET', windows('Most REST calls of a key for each surface. Default: no limit')),
+  windows: optional(
+    'UPSTREAM_BUDGET',
+    windows('Most REST calls of an API key, for each surface and window. Default: no limit'),
+  ),
   scope: required(
     'UPSTREAM_BUDGET_SCOPE',
-    oneOf('Owner of UPSTREAM_BUDGET: each key, or all keys together', 'key', ['key', 'all']),
+    oneOf('What UPSTREAM_BUDGET limits: each API key (key), or all API keys together (all)', 'key', ['key', 'all']),
   ),
   share: required(
     'UPSTREAM_BUDGET_SHARE',
-    whole('Percent of each window that one user may use, with AUTH=jwt', '100', 1, 100),
+    whole('Percent of the budget that one user may use, with AUTH=jwt', '100', 1, 100),
   ),
   agentShare: required(
     'MCP_BUDGET_SHARE',
-    whole('Percent of each window that the agents of a key may use together', '50', 1, 100),
+    whole('Percent of the budget that all agents of an API key may use together', '50', 1, 100),
   ),
   replicas: optional(
     'UPSTREAM_BUDGET_REPLICAS',
     whole(
-      'Number of gateways. Each has its part while Redis is down. Required with UPSTREAM_BUDGET and REDIS_URL',
+      'Number of gateways. Each uses its part of the budget while Redis is down. Required with UPSTREAM_BUDGET and REDIS_URL',
       undefined,
       1,
       1000,

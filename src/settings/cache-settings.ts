@@ -15,17 +15,20 @@ const longest = 86_400;
 
 /** Settings of the cache of REST answers. */
 export const cacheSettings = {
-  ttls: optional('CACHE_TTL', secondsByNoun('Seconds for which REST answers are cached. Default: none')),
+  ttls: optional(
+    'CACHE_TTL',
+    secondsByNoun('Seconds for which a cached answer is fresh, by kind of data. Default: no cache'),
+  ),
   staleSeconds: required(
     'CACHE_STALE',
     whole(
-      'Seconds after CACHE_TTL in which an old answer is given at once, while a new one is read',
+      'Seconds after CACHE_TTL in which clients still get the old answer, while a new one is read',
       '600',
       0,
       604_800,
     ),
   ),
-  mebibytes: required('CACHE_MAX_MB', whole('Most MiB of cached answers in a process', '64', 1, 65_536)),
+  mebibytes: required('CACHE_MAX_MB', whole('Most MiB of cached answers in each process', '64', 1, 65_536)),
 };
 
 /** Reads the settings of the cache; undefined if nothing is cached. */

@@ -11,7 +11,7 @@ const shortest = 16;
 /** The setting of the secret that signs cursors. */
 export const cursorSecret = optional('CURSOR_SECRET', {
   fallback: undefined,
-  meaning: 'Secret that signs cursors. Default: made from UPSTREAM_URL',
+  meaning: 'Secret that signs the cursors of pages. Default: made from UPSTREAM_URL',
   expected: `a secret that cannot be guessed, of at least ${shortest} characters`,
   shown: nothing,
   read: (source: string) => {

@@ -12,24 +12,26 @@ import { baseUrl, origins } from './urls.ts';
 
 /** Settings of the process: its ports, its workers and its upstream. */
 const processSettings = {
-  port: required('PORT', whole('Port of the gateway. 0 takes a free one', '4000', 0, 65_535)),
+  port: required('PORT', whole('Port that the gateway listens on. 0 takes a free port', '4000', 0, 65_535)),
   metricsPort: optional(
     'METRICS_PORT',
-    whole('Port of `/metrics`, which asks for no key. Default: PORT', undefined, 1, 65_535),
+    whole('Port of `/metrics`, which needs no key. Default: the value of PORT', undefined, 1, 65_535),
   ),
   adminTokenFile: optional(
     'ADMIN_TOKEN_FILE',
     secretFile(
-      'File with the token for `/admin/` on METRICS_PORT. Default: no `/admin/`',
+      'File with the token for `/admin/usage` and `/admin/cache/purge` on METRICS_PORT. Default: no such paths',
       'the path of a file with a token of at least 32 ASCII characters',
       adminTokenIn,
     ),
   ),
   host: required('HOST', text('Address to listen on', '127.0.0.1', 'an address or name of this machine')),
-  workers: required('WORKERS', workerCount('Number of processes. auto is one for each core', '1')),
+  workers: required('WORKERS', workerCount('Number of worker processes. `auto` starts one for each core', '1')),
   upstreamUrl: optional(
     'UPSTREAM_URL',
-    baseUrl('URL of the REST API. embedded serves example data. Default: embedded, none with NODE_ENV=production'),
+    baseUrl(
+      'URL of the REST API. `embedded` starts a server with example data. Default: `embedded`, none with NODE_ENV=production',
+    ),
   ),
 };
 
@@ -41,26 +43,29 @@ const operationSettings = {
   explain: optional(
     'EXPLAIN',
     onOff(
-      'Shows clients the REST calls of their operations, if they ask. Default: on with UPSTREAM_URL=embedded, else off',
+      'Lets clients ask which REST calls an operation makes. Default: on with UPSTREAM_URL=embedded, else off',
       undefined,
     ),
   ),
   driftSampleRate: required(
     'DRIFT_SAMPLE_RATE',
-    fraction('Share of operations whose answers are compared with the OpenAPI document', '0.01'),
+    fraction('Share of operations whose REST answers are compared with the OpenAPI document. 0.01 is 1 %', '0.01'),
   ),
   cursorSecret,
-  logLevel: required('LOG_LEVEL', oneOf('Least severe lines that are logged', 'info', logLevels)),
+  logLevel: required('LOG_LEVEL', oneOf('Lowest level of the lines that are logged', 'info', logLevels)),
   logStyle: optional(
     'LOG_STYLE',
-    oneOf('Form of log lines. Default: text at a terminal, else JSON', undefined, ['json', 'text']),
+    oneOf('Format of log lines. Default: text at a terminal, else JSON', undefined, ['json', 'text']),
   ),
 };
 
 /** Settings of subscriptions. */
 const liveSettings = {
   isOn: required('LIVE', onOff('Lets clients subscribe to new events', 'off')),
-  pollMs: required('LIVE_POLL_SECONDS', seconds('Seconds between two polls for new events', '10', 2, 3600)),
+  pollMs: required(
+    'LIVE_POLL_SECONDS',
+    seconds('Seconds between two reads of new events for subscriptions', '10', 2, 3600),
+  ),
   maxStreams: required('MAX_STREAMS', whole('Most open subscriptions of a process', '1000', 1, 100_000)),
   maxStreamsPerCaller: required(
     'MAX_STREAMS_PER_CALLER',
@@ -72,7 +77,7 @@ const liveSettings = {
 const costSettings = {
   operationDeadlineMs: required(
     'OPERATION_DEADLINE_MS',
-    whole('Milliseconds for an operation, with retries and waits', '8000', 1, 600_000),
+    whole('Most milliseconds that an operation may take, with all retries and waits', '8000', 1, 600_000),
   ),
   maxPageSize: required(
     'MAX_PAGE_SIZE',
@@ -109,17 +114,17 @@ const edgeSettings = {
   ),
   corsOrigins: optional(
     'CORS_ORIGINS',
-    origins('Origins whose pages may call the gateway. Default: that of the gateway'),
+    origins('Origins whose web pages may call the gateway. Default: the origin of the gateway'),
   ),
   corsHeaders: optional(
     'CORS_HEADERS',
-    headerNames('Headers that these pages may send beside those of GraphQL clients and tracing'),
+    headerNames('More headers that these pages may send. Headers of GraphQL clients and of tracing are always allowed'),
   ),
-  incremental: required('INCREMENTAL', onOff('Sends fields below `@defer` later', 'on')),
+  incremental: required('INCREMENTAL', onOff('Lets clients get slow fields later, with `@defer`', 'on')),
   compression: required('COMPRESSION', onOff('Compresses answers above 1 KB with br or gzip', 'on')),
   stopDelayMs: required(
     'STOP_DELAY_MS',
-    whole('Milliseconds after SIGTERM in which new requests are still answered', '500', 0, 60_000),
+    whole('Milliseconds after SIGTERM in which the gateway still takes new requests', '500', 0, 60_000),
   ),
   introspection: optional(
     'INTROSPECTION',

@@ -7,7 +7,7 @@ import { publicUrl } from './urls.ts';
 
 /** The settings of the endpoint for agents. */
 export const mcpSettings = {
-  tools: optional('MCP_TOOLS', toolNames('Listed operations that agents may use at `/mcp`. Default: none')),
+  tools: optional('MCP_TOOLS', toolNames('Operations of the manifests that agents may use at `/mcp`. Default: none')),
   publicUrl: optional(
     'PUBLIC_URL',
     publicUrl('URL under which clients reach the gateway. Required with MCP_TOOLS and AUTH=jwt'),

@@ -14,12 +14,15 @@ import { hasCredentials, redisUrl, safeUrlIn, shownUrls } from './urls.ts';
 const redisSettings = {
   redisUrl: optional(
     'REDIS_URL',
-    redisUrl('Redis in which gateways share documents, budgets and the cache. Default: none'),
+    redisUrl('Redis in which gateways share budgets, the cache and registered documents. Default: none'),
   ),
   redisAuthorities: optional('REDIS_CA', pemFile('PEM file with more certificate authorities for Redis')),
   redisPasswordFile: optional(
     'REDIS_PASSWORD_FILE',
-    secretFile('File with the password of Redis, read at each connect', 'the path of a file with a password'),
+    secretFile(
+      'File with the password of Redis. It is read for each new connection',
+      'the path of a file with a password',
+    ),
   ),
   redisSentinelPassword: optional('REDIS_SENTINEL_PASSWORD', {
     ...text('Password of the Sentinels', undefined, 'a password'),
@@ -50,7 +53,7 @@ export function checkRedis(reader: SettingsReader): void {
 
 /** Settings of persisted documents and of the store for those that clients register. */
 export const persistedSettings = {
-  files: optional('PERSISTED_DOCUMENTS', manifests('Manifests of listed documents')),
+  files: optional('PERSISTED_DOCUMENTS', manifests('Manifests: files with GraphQL documents and their ids')),
   tokenFile: optional(
     'PERSISTED_DOCUMENTS_TOKEN_FILE',
     secretFile('File with the bearer token for the URLs of PERSISTED_DOCUMENTS', 'the path of a file with a token'),
@@ -58,19 +61,25 @@ export const persistedSettings = {
   mode: optional(
     'PERSISTED_DOCUMENTS_MODE',
     oneOf(
-      '`off` ignores manifests. `allow` runs all documents. `log` also logs unlisted ones. `only` refuses unlisted ones. Default: `only` with AUTH=jwt, else `allow`',
+      '`off` ignores manifests. `allow` runs all documents. `log` also logs those that no manifest has. `only` refuses those. Default: `only` with AUTH=jwt, else `allow`',
       undefined,
       documentModes,
     ),
   ),
-  strict: required('PERSISTED_DOCUMENTS_STRICT', onOff('Stops the start if a listed document is not valid', 'off')),
+  strict: required(
+    'PERSISTED_DOCUMENTS_STRICT',
+    onOff('Stops the start if a document in a manifest is not valid', 'off'),
+  ),
   getMaxAge: required(
     'PERSISTED_GET_MAX_AGE',
-    whole('Seconds for which clients may keep answers of GET by id', '0', 0, 31_536_000),
+    whole('Seconds for which browsers may keep the answer of a GET request with a document id', '0', 0, 31_536_000),
   ),
   automatic: optional(
     'APQ',
-    onOff('Lets clients register documents by hash. Default: on, off with PERSISTED_DOCUMENTS_MODE=only', undefined),
+    onOff(
+      'Lets clients register documents by hash (automatic persisted queries). Default: on, off with PERSISTED_DOCUMENTS_MODE=only',
+      undefined,
+    ),
   ),
   ...redisSettings,
 };

@@ -8,7 +8,7 @@ import { proxyUrl } from './urls.ts';
 const proxies = {
   https: optional('HTTPS_PROXY', proxyUrl('Proxy to an https upstream')),
   http: optional('HTTP_PROXY', proxyUrl('Proxy to an http upstream')),
-  all: optional('ALL_PROXY', proxyUrl('Proxy to the upstream if neither of these two applies')),
+  all: optional('ALL_PROXY', proxyUrl('Proxy to the upstream, if neither HTTPS_PROXY nor HTTP_PROXY applies')),
   none: optional('NO_PROXY', {
     ...text(
       'Hosts that are reached without a proxy',
