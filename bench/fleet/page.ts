@@ -37,20 +37,20 @@ export function writeScaling(fleet: Fleet, results: Results): void {
 
 const titles: Readonly<Record<Sharing, string>> = {
   both: 'budget and cache',
-  budget: 'the budget',
+  budget: 'only the budget',
   none: 'nothing',
 };
 
 /** The table of all cases. */
 export function fleetTable({ size, figures }: Fleet): string {
   const head = [
-    'Gateways and what they share',
-    'operations',
-    'refused',
+    'Simulated',
+    'Operations',
+    'Refused',
     'REST calls',
-    `in the busiest minute (limit ${number(size.limit.calls)})`,
-    'calls saved by sharing',
-    'commands a second',
+    `REST calls in the busiest minute (limit ${number(size.limit.calls)})`,
+    'REST calls saved by sharing',
+    'Redis commands a second',
   ];
   return table(
     head,
@@ -59,10 +59,11 @@ export function fleetTable({ size, figures }: Fleet): string {
 }
 
 function rowOf(one: FleetFigures, { seconds, outage }: FleetSize): readonly string[] {
-  const away = one.hasOutage ? `, Redis is killed for ${outage.to - outage.from} s` : '';
+  const away = one.hasOutage ? `. Redis is down for ${outage.to - outage.from} s` : '';
+  const title = one.gateways === 1 ? '1 gateway' : `${one.gateways} gateways that share ${titles[one.sharing]}`;
   const inRedis = (text: string): string => (one.sharing === 'none' ? '–' : text);
   return [
-    `${one.gateways}: ${titles[one.sharing]}${away}`,
+    `${title}${away}`,
     number(one.operations),
     percent(one.refused / one.operations),
     number(one.calls),
@@ -96,10 +97,10 @@ function processOf(results: Results): string {
   const { machine, samples } = results;
   const own = samples.filter(({ gateway, size }) => gateway === 'ours' && size === 0);
   const memory = Math.max(...own.map((sample) => sample.memory));
-  return `${table(['Operation', 'operations a second for different objects', 'operations a second for the same object'], rows)}
+  return `${table(['Operation', 'Different objects (operations a second)', 'The same object (operations a second)'], rows)}
 
-One core of ${machine.processor} at commit ${machine.commit}, over loopback, and an upstream that answers at once. The process held at most
-${number(memory)} MiB. [RESULTS.md](../bench/RESULTS.md) has the spread.`;
+Measured on one core of ${machine.processor} at commit ${machine.commit}, over loopback. The REST API of the test answers at once. The
+process used at most ${number(memory)} MiB of memory. [RESULTS.md](../bench/RESULTS.md) shows how much the numbers vary.`;
 }
 
 /** The facts beside the table. */
@@ -110,11 +111,13 @@ function notesOf(fleet: Fleet): string {
   const commands = largest.commands / largest.operations;
   const each = (1000 * largest.redisMs) / largest.operations;
   const kibibytes = Math.max(...figures.map(({ redisBytes }) => redisBytes)) / 1024;
-  return `- An operation takes ${number(commands)} commands and ${number(each)} µs of Redis. So one Redis carries some ${number(Math.round(1e4 / each) * 100)} a second.
-- Redis held at most ${number(kibibytes)} KiB.
+  return `- An operation takes ${number(commands)} Redis commands and ${number(each)} µs of CPU time in Redis. So one Redis serves about ${number(Math.round(1e4 / each) * 100)}
+  operations a second.
+- Redis used at most ${number(kibibytes)} KiB of memory.
 - ${outageOf(fleet)}
-- Measured on ${machine.date}: ${machine.processor}, ${machine.cores} cores, ${number(size.seconds)} seconds each. The machine was busy: with
-  ${largest.gateways} gateways, Redis answered too late ${number(largest.losses)} times. An operation then counts as during an outage.`;
+- Each row is a run of ${number(size.seconds)} seconds, measured on ${machine.date} on ${machine.processor} with ${machine.cores} cores.
+- The machine was busy. With ${largest.gateways} gateways, Redis answered too late ${number(largest.losses)} times. Such an operation runs as if Redis were
+  down.`;
 }
 
 /** The facts of an outage. */
@@ -123,8 +126,8 @@ function outageOf({ figures, size }: Fleet): string {
   if (one === undefined) throw new Error('expected a case with an outage');
   const { operationsInOutage: asked, refusedInOutage: refused } = one;
   const part = Math.max(1, Math.floor(size.limit.calls / one.gateways));
-  return `In the seconds without Redis, ${number(refused)} of ${number(asked)} operations were refused (${percent(refused / asked)}). Each gateway then had
-  ${part} of the ${size.limit.calls} calls a minute.`;
+  return `While Redis was down, ${number(refused)} of ${number(asked)} operations were refused (${percent(refused / asked)}). Each gateway could then make only
+  ${part} of the ${size.limit.calls} REST calls a minute.`;
 }
 
 function percent(share: number): string {
