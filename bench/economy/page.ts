@@ -10,24 +10,31 @@ export function economyPageOf(economy: Economy): string {
   return `${[introduction(economy), economyTable(economy), notes(economy), method(economy)].join('\n\n')}\n`;
 }
 
-/** What the README shows of it. */
+/** The ways to the service that the README shows, with their names there. */
+const summarized: readonly (readonly [name: ContenderName, title: string])[] = [
+  ['direct', 'a REST client, without a gateway'],
+  ['neither', 'this gateway'],
+  ['both', '**this gateway with budget and cache**'],
+  ['tailcall', 'Tailcall with its cache'],
+  ['hive', 'Hive Gateway with its response cache'],
+];
+
+/** The table of the README. */
 export function economySummary({ figures }: Pick<Economy, 'figures'>): string {
-  const head = ['', 'REST calls a minute', '429s', 'refused', 'age of answers, p50 / p99', "without one's own edit"];
-  const rows = contenderNames.flatMap((name) => {
+  const head = [
+    'Clients use',
+    'REST calls a minute',
+    '429 answers',
+    'Operations refused',
+    'Outdated by, p50 / p99',
+    'Own change missing',
+  ];
+  const rows = summarized.flatMap(([name, title]) => {
     const own = figures[name];
     if (own === undefined) return [];
     const ages = `${number(own.ageP50)} / ${number(own.ageP99)} s`;
     const refused = percent(own.refused / own.operations);
-    return [
-      [
-        contenders[name].title,
-        number(own.callsPerMinute),
-        number(own.throttled),
-        refused,
-        ages,
-        number(own.unseenEdits),
-      ],
-    ];
+    return [[title, number(own.callsPerMinute), number(own.throttled), refused, ages, number(own.unseenEdits)]];
   });
   return table(head, rows);
 }
