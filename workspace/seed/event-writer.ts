@@ -17,11 +17,12 @@ export function eventWriter(
   random: Random,
 ): WriteEvent {
   const kinds = kindsOf(project);
+  const weights = kinds.reduce((sum, { weight }) => sum + weight, 0);
   const insert = database.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
   return (id, timeOf) => {
     // One of twelve events is of a visitor who was not identified.
     const person = random() < 1 / 12 ? undefined : persons[Math.floor(random() * persons.length)];
-    const { event, propertiesOf } = chooseKind(random, kinds);
+    const { event, propertiesOf } = chooseKind(kinds, random() * weights);
     const company = project.hasCompanies && person !== undefined ? { $group_0: companyOf(person.id) } : {};
     const properties = JSON.stringify({ ...surroundings(random, project), ...propertiesOf(random), ...company });
     const clicked = event === '$autocapture' ? choose(random, buttons) : undefined;
@@ -39,8 +40,9 @@ export function eventWriter(
   };
 }
 
-function chooseKind(random: Random, kinds: readonly EventKind[]): EventKind {
-  let rest = random() * kinds.reduce((sum, { weight }) => sum + weight, 0);
+/** The kind at `place` if the kinds lie side by side, each as wide as its weight. */
+function chooseKind(kinds: readonly EventKind[], place: number): EventKind {
+  let rest = place;
   for (const kind of kinds) {
     rest -= kind.weight;
     if (rest < 0) return kind;

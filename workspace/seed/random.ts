@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Numbers from 0 up to 1 that look random and are the same on every start: the generator mulberry32. */
 export type Random = () => number;
@@ -26,6 +26,6 @@ export function cycle<T>(series: readonly [T, ...T[]], index: number): T {
 
 /** A UUID that is always the same for the same name. */
 export function uuidOf(name: string): string {
-  const hex = createHash('sha256').update(name).digest('hex');
+  const hex = hash('sha256', name);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
