@@ -30,8 +30,6 @@ export class EventLoopYield {
    * of none.
    */
   readonly #pieces: Piece[] = [];
-  /** Pieces that end operations. They go before the others, because they release memory. */
-  readonly #lastPieces: Work[] = [];
   /** The moment after which further tasks of this turn have to wait. */
   #until = 0;
   /** True if the next turn is awaited. */
@@ -55,13 +53,13 @@ export class EventLoopYield {
     return new Promise((resolve) => void this.#operations.push(resolve));
   }
 
-  /** Does the same for the large work that ends an operation, such as writing a large answer. */
+  /**
+   * Does the same for the large work that ends an operation, such as writing a large answer. It goes before other pieces,
+   * because it releases memory.
+   */
   takeLast(): Promise<void> | undefined {
     if (this.#mayBegin(this.#now()) && !this.#isLargeOn) return undefined;
-    return new Promise((resolve) => {
-      this.#lastPieces.push(resolve);
-      this.#awaitTurn();
-    });
+    return new Promise((resolve) => this.doLater(resolve, Number.NEGATIVE_INFINITY));
   }
 
   /**
@@ -77,7 +75,9 @@ export class EventLoopYield {
   doLater(work: Work, endsAt: number): void {
     const before = this.#pieces.findLastIndex((piece) => piece.endsAt <= endsAt);
     this.#pieces.splice(before + 1, 0, { work, since: this.#now(), endsAt });
-    this.#awaitTurn();
+    if (this.#isLargeOn) return;
+    this.#isLargeOn = true;
+    setImmediate(this.#doOne);
   }
 
   /** True if there is more large work than the process can do soon. No operation that would add to it should begin. */
@@ -93,12 +93,6 @@ export class EventLoopYield {
       setImmediate(this.#turn);
     }
     return now < this.#until;
-  }
-
-  #awaitTurn(): void {
-    if (this.#isLargeOn) return;
-    this.#isLargeOn = true;
-    setImmediate(this.#doOne);
   }
 
   readonly #turn = (): void => {
@@ -119,8 +113,8 @@ export class EventLoopYield {
 
   readonly #doOne = (): void => {
     this.#isRested = !this.#isRested && this.#now() >= this.#until;
-    const work = this.#isRested ? undefined : (this.#lastPieces.shift() ?? this.#pieces.shift()?.work);
-    this.#isLargeOn = this.#lastPieces.length + this.#pieces.length > 0;
+    const work = this.#isRested ? undefined : this.#pieces.shift()?.work;
+    this.#isLargeOn = this.#pieces.length > 0;
     if (this.#isLargeOn) setImmediate(this.#doOne);
     work?.();
   };
