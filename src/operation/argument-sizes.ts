@@ -1,10 +1,15 @@
-import { type FieldNode, type GraphQLError, Kind, type ValueNode } from 'graphql';
+import { type FieldNode, Kind, type ValueNode } from 'graphql';
 import { visitFields } from '../look-ahead/operation-trees.ts';
-import { type OperationScope } from '../look-ahead/selection-tree.ts';
 import { memoize } from '../memoize.ts';
 import type { JsonObject } from '../rest/values.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
+
+/** The forms in which arguments are measured, with the number of bytes of a text. */
+const forms = {
+  'as JSON': (text: string) => Buffer.byteLength(text),
+  'in the query of a REST call': (text: string) => encodeURIComponent(text.toWellFormed()).length,
+};
 
 /** JSON without its variables, and the names of these variables, once for each occurrence. */
 interface Template {
@@ -12,22 +17,23 @@ interface Template {
   readonly variables: readonly string[];
 }
 
+/** The arguments of one field in one form. */
 interface FieldArguments {
   /**
    * The response keys down to the field. For a field of a fragment, the path leads through the first place at which the
    * fragment is spread.
    */
   readonly path: string;
-  readonly all: Template;
-  /** The arguments that a REST call sends in its query. */
-  readonly query: Template;
+  readonly form: keyof typeof forms;
+  /** The bytes without variables. */
+  readonly bytes: number;
+  readonly variables: readonly string[];
 }
 
 /** The arguments of all fields of an operation, whatever its variables are. */
 interface OperationArguments {
   readonly fields: readonly FieldArguments[];
-  /** UTF-16 units of the longest template, and the largest number of variables in a template. */
-  readonly mostUnits: number;
+  readonly mostBytes: number;
   readonly mostVariables: number;
   /** The defaults of variables, as JSON. */
   readonly defaults: ReadonlyMap<string, string>;
@@ -48,80 +54,58 @@ const mostBytesOfUnit = 9;
 export function createRefuseArguments(limit: number): RefuseArguments {
   const argumentsIn = memoize(argumentsOf);
   return (prepared, variables = {}, text) => {
-    const { fields, mostUnits, mostVariables, defaults } = argumentsIn(prepared);
+    const { fields, mostBytes, mostVariables, defaults } = argumentsIn(prepared);
     let units = text.length;
     for (const value of defaults.values()) units += value.length;
-    if ((mostUnits + units * mostVariables) * mostBytesOfUnit <= limit) return;
+    if (mostBytes + units * mostVariables * mostBytesOfUnit <= limit) return;
     const texts = new Map(defaults);
     for (const [name, value] of Object.entries(variables)) texts.set(name, JSON.stringify(value));
-    for (const field of fields) refuseField(field, texts, limit);
+    const sizes = new Map<string, number>();
+    for (const { path, form, bytes: own, variables: names } of fields) {
+      let bytes = own;
+      for (const name of names) {
+        const key = `${form} ${name}`;
+        const size = sizes.get(key) ?? forms[form](texts.get(name) ?? '');
+        sizes.set(key, size);
+        bytes += size;
+      }
+      if (bytes <= limit) continue;
+      const message = `The arguments of \`${path}\` have ${bytes} bytes ${form}, but the limit is ${limit}.`;
+      throw requestError('largeArguments', message, { details: { bytes, limit, path } });
+    }
   };
-}
-
-function refuseField({ path, all, query }: FieldArguments, texts: ReadonlyMap<string, string>, limit: number): void {
-  const bytes = sizeOf(all, texts, (text) => Buffer.byteLength(text));
-  if (bytes > limit) throw tooLarge(`The arguments of \`${path}\` have ${bytes} bytes as JSON`, limit, path, bytes);
-  const encoded = sizeOf(query, texts, (text) => encodeURIComponent(text.toWellFormed()).length);
-  if (encoded <= limit) return;
-  throw tooLarge(
-    `The arguments of \`${path}\` have ${encoded} bytes in the query of a REST call`,
-    limit,
-    path,
-    encoded,
-  );
-}
-
-function tooLarge(what: string, limit: number, path: string, bytes: number): GraphQLError {
-  const details = { bytes, limit, path };
-  return requestError('largeArguments', `${what}, but the limit is ${limit}.`, { details });
-}
-
-function sizeOf(
-  { text, variables }: Template,
-  texts: ReadonlyMap<string, string>,
-  measure: (text: string) => number,
-): number {
-  const measured = new Map<string, number>();
-  let size = measure(text);
-  for (const name of variables) {
-    const known = measured.get(name) ?? measure(texts.get(name) ?? '');
-    measured.set(name, known);
-    size += known;
-  }
-  return size;
 }
 
 function argumentsOf(scope: PreparedOperation): OperationArguments {
-  const fields = fieldsOf(scope);
-  const defaults = new Map<string, string>();
-  for (const { variable, defaultValue } of scope.operation.variableDefinitions ?? [])
-    if (defaultValue !== undefined) defaults.set(variable.name.value, templateOf(defaultValue).text);
-  return {
-    fields,
-    mostUnits: fields.reduce((most, { all }) => Math.max(most, all.text.length), 0),
-    mostVariables: fields.reduce((most, { all }) => Math.max(most, all.variables.length), 0),
-    defaults,
-  };
-}
-
-/** The fields with arguments. A field that several places spread counts once. */
-function fieldsOf(scope: OperationScope): FieldArguments[] {
-  const found = new Map<FieldNode, FieldArguments>();
+  const found = new Map<FieldNode, readonly FieldArguments[]>();
   visitFields(scope, ({ parent, nodes: [node] }, path) => {
     // Fields that share a response key have the same arguments.
     if (node?.arguments === undefined || node.arguments.length === 0 || found.has(node)) return;
     if (parent !== scope.schema.getMutationType()) found.set(node, argumentsOfField(node, path));
   });
-  return [...found.values()];
+  const fields = [...found.values()].flat();
+  const defaults = new Map<string, string>();
+  for (const { variable, defaultValue } of scope.operation.variableDefinitions ?? [])
+    if (defaultValue !== undefined) defaults.set(variable.name.value, templateOf(defaultValue).text);
+  return {
+    fields,
+    mostBytes: fields.reduce((most, { bytes }) => Math.max(most, bytes), 0),
+    mostVariables: fields.reduce((most, { variables }) => Math.max(most, variables.length), 0),
+    defaults,
+  };
 }
 
 /** Arguments whose values are sent unchanged in the query. */
 const queryArguments: ReadonlySet<string> = new Set(['filter', 'select', 'key', 'eventName']);
 
-function argumentsOfField({ arguments: given = [] }: FieldNode, path: string): FieldArguments {
+function argumentsOfField({ arguments: given = [] }: FieldNode, path: string): readonly FieldArguments[] {
   const members = given.map(({ name, value }) => ({ name: name.value, ...templateOf(value) }));
   const inQuery = members.filter(({ name }) => queryArguments.has(name));
-  return { path, all: objectOf(members), query: objectOf(inQuery) };
+  const measured = (form: keyof typeof forms, { text, variables }: Template): FieldArguments => ({
+    ...{ path, form, variables },
+    bytes: forms[form](text),
+  });
+  return [measured('as JSON', objectOf(members)), measured('in the query of a REST call', objectOf(inQuery))];
 }
 
 function objectOf(members: readonly (Template & { readonly name: string })[]): Template {
