@@ -56,7 +56,7 @@ async function start(command: string, args: string[]): Promise<void> {
 /** Says whether a start would accept the settings and the files that they name. */
 async function checkSettings(file: EnvironmentFile): Promise<void> {
   const { checkedSettings } = await import('./commands/check-settings.ts');
-  const { faults, warnings } = checkedSettings(process.env, file);
+  const { faults, warnings } = await checkedSettings(process.env, file);
   for (const warning of warnings) complain('warn', warning, false);
   for (const fault of faults) complain('fatal', fault, false);
   if (faults.length > 0) process.exitCode = 1;

@@ -15,14 +15,13 @@ import { createCosts, type ToolOf } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { Schemas } from './operation/execute.ts';
 import { createLive, type Live, type LiveSettings } from './operation/live.ts';
-import { type DocumentSet, textsOf } from './operation/persisted/document-set.ts';
+import { checkRoleDocuments, type DocumentSet } from './operation/persisted/document-set.ts';
 import {
   createPersisted,
   type Persisted,
   type PersistedOptions,
   type PersistedSettings,
 } from './operation/persisted/persisted.ts';
-import { checkRoleDocuments } from './operation/persisted/role-documents.ts';
 import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
@@ -155,9 +154,9 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   let tenants: Tenants = options.auth?.tenants ?? new Map();
   const check = (set: DocumentSet): void => {
     agents?.check(set);
-    checkRoleDocuments(tenants, () => textsOf(set));
+    checkRoleDocuments(tenants, () => set.byId.values());
   };
-  const persisted = createPersistedDocuments(options, schemas, { redis, check });
+  const persisted = await createPersistedDocuments(options, schemas, { redis, check });
   const auth = options.auth && startAuth(options.auth, options, agents);
   const tls = followCertificates(options, upstream.reroute);
   const shared = new SharedOperations(options);
@@ -346,7 +345,7 @@ function createPersistedDocuments(
   options: Options,
   schemas: Schemas,
   shared: Pick<PersistedOptions, 'redis' | 'check'>,
-): Persisted {
+): Promise<Persisted> {
   const { introspection, documentLimits: limits, log } = options;
   const prepare = createPrepare({ schemas, preparedBytes, limits, introspection });
   return createPersisted({ ...options.persisted, schemas, introspection, prepare, ...shared, log });

@@ -21,7 +21,7 @@ interface RedisOptions {
 }
 
 /** The settings of a Redis; see `declare` for the meaning of each. */
-interface RedisSettings {
+export interface RedisSettings {
   readonly redisUrl?: string | undefined;
   readonly redisAuthorities?: string | undefined;
   readonly redisPasswordFile?: string | undefined;

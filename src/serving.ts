@@ -7,19 +7,20 @@ import { failureOf, handleUncaught, listening, stopOnSignal } from './exit.ts';
 import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
 import type { Log } from './log.ts';
+import { checkRoleDocuments } from './operation/persisted/document-set.ts';
 import { entriesIn } from './operation/persisted/follow-manifests.ts';
-import { sourcesOf } from './operation/persisted/manifest-files.ts';
+import { sourcesOf } from './operation/persisted/manifest.ts';
 import {
   type FollowedRemote,
   followRemoteManifests,
   type RemoteManifests,
 } from './operation/persisted/remote-manifests.ts';
-import { checkRoleDocuments } from './operation/persisted/role-documents.ts';
 import { createMemoryStore } from './operation/persisted/store.ts';
 import { connectRedis } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
 import { BudgetScheduler } from './rest/budget/budget-scheduler.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
+import type { Tenants } from './rest/tenants.ts';
 import { createAdminEndpoint, followAdminToken } from './server/admin.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, isProduction } from './settings/config.ts';
@@ -251,8 +252,8 @@ function followKeys(
   const hasRoles = auth.rules.rolesClaim !== undefined;
   const source = { path: auth.tenantsPath, environment, mutationNames, hasRoles };
   const { patterns } = sourcesOf(mode === 'off' ? '' : files);
-  const texts = (): readonly string[] => entriesIn({ patterns, remote }).map(({ text }) => text);
-  return followTenants({ source, log, check: (tenants) => checkRoleDocuments(tenants, texts) });
+  const check = (tenants: Tenants): void => checkRoleDocuments(tenants, () => entriesIn({ patterns, remote }));
+  return followTenants({ source, log, check });
 }
 
 function drainMsOf({ stopDelayMs }: Config): number {

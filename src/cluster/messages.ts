@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { ManifestFile } from '../operation/persisted/manifest-files.ts';
+import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/budget/ledger.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenants } from '../rest/tenants.ts';

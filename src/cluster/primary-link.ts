@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ManifestFile } from '../operation/persisted/manifest-files.ts';
+import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { Ledger } from '../rest/budget/ledger.ts';

@@ -1,4 +1,3 @@
-import { Kind, parse } from 'graphql';
 import { memoize } from '../memoize.ts';
 import type { ToolOf } from '../operation/cost.ts';
 import type { PreparedOperation } from '../operation/document.ts';
@@ -105,10 +104,9 @@ function operationsIn({ byText: documents }: DocumentSet): ReadonlyMap<string, r
   const found = new Map<string, NamedOperation[]>();
   const distinct = new Map([...documents.values()].map((document) => [document.bare, document]));
   for (const document of distinct.values()) {
-    for (const definition of parse(document.text).definitions) {
-      if (definition.kind !== Kind.OPERATION_DEFINITION || definition.name === undefined) continue;
-      const name = definition.name.value;
-      found.set(name, [...(found.get(name) ?? []), { document, prepared: document.operations.named(name) }]);
+    for (const prepared of document.operations) {
+      const name = prepared.operation.name?.value;
+      if (name !== undefined) found.set(name, [...(found.get(name) ?? []), { document, prepared }]);
     }
   }
   return found;

@@ -148,15 +148,8 @@ function deferredOf(
   return execute && { schema, document, operation, fragments: fragmentsOf(document), conditions, execute };
 }
 
-/** The operations of a listed document. */
-export interface ListedOperations {
-  readonly count: number;
-  /** The operation with this name. Throws a RefusedDocument if there is none. */
-  readonly named: (operationName: string | undefined) => PreparedOperation;
-}
-
 /** Prepares and compiles all operations of a listed document. Throws a RefusedDocument if one cannot be run. */
-export type PrepareListed = (query: string) => ListedOperations;
+export type PrepareListed = (query: string) => readonly PreparedOperation[];
 
 type ListedOptions = Pick<PrepareOptions, 'schemas' | 'introspection'>;
 
@@ -165,13 +158,21 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
   return (query) => {
     const parsed = parseDocument(query);
     const document = refuseInvalid(query, parsed, options);
-    const preparedFrom = memoize((operation: OperationDefinitionNode) =>
-      preparedOf(options, parsed, document, operation, 'at once'),
-    );
-    const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-    for (const operation of operations) preparedFrom(operation);
-    return { count: operations.length, named: (name) => preparedFrom(operationOf(document, name)) };
+    return document.definitions
+      .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
+      .map((operation) => preparedOf(options, parsed, document, operation, 'at once'));
   };
+}
+
+/** The operation with this name, or the only one without a name. Throws a RefusedDocument if there is none. */
+export function operationNamed(
+  operations: readonly PreparedOperation[],
+  operationName: string | undefined,
+): PreparedOperation {
+  const isOnly = operationName === undefined && operations.length === 1;
+  const found = operations.find(({ operation }) => isOnly || operation.name?.value === operationName);
+  if (found === undefined) throw wrongName(operationName);
+  return found;
 }
 
 /** The document without `@defer`. Throws a RefusedDocument if it is not valid. */
@@ -188,12 +189,16 @@ const mostErrors = 20;
 
 function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {
   const operation = getOperationAST(document, operationName);
-  if (operation !== null && operation !== undefined) return operation;
+  if (operation === null || operation === undefined) throw wrongName(operationName);
+  return operation;
+}
+
+function wrongName(operationName: string | undefined): RefusedDocument {
   const message =
     operationName === undefined
       ? 'Expected `operationName`, because the document has not exactly one operation.'
       : `Expected \`operationName\` to be an operation of the document, but got ${JSON.stringify(operationName.slice(0, 100))}.`;
-  throw new RefusedDocument([requestError('wrongOperationName', message)]);
+  return new RefusedDocument([requestError('wrongOperationName', message)]);
 }
 
 /**

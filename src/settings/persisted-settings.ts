@@ -1,5 +1,4 @@
-import { ManifestError, readManifest } from '../operation/persisted/manifest.ts';
-import { readFiles, sourcesOf } from '../operation/persisted/manifest-files.ts';
+import { ManifestError, readFiles, readManifest, sourcesOf } from '../operation/persisted/manifest.ts';
 import { type DocumentMode, documentModes } from '../operation/persisted/resolve.ts';
 import { redisAddressOf } from '../redis-address.ts';
 import type { Route } from '../rest/transport/connect.ts';

@@ -2,7 +2,7 @@ import type { Aggregator } from 'prom-client';
 import type { AuthResult } from '../auth/authenticator.ts';
 import type { Reloads } from '../follow-files.ts';
 import { latePackage } from '../late-packages.ts';
-import type { DocumentUses } from '../operation/persisted/uses.ts';
+import type { DocumentUses } from '../operation/persisted/persisted.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { CountingState } from '../rest/budget/redis-counts.ts';

@@ -4,7 +4,6 @@ import { type Batch, Channel } from '../../src/cluster/rpc.ts';
 import { retire, totalsOf } from '../../src/cluster/totals.ts';
 import { SavedCalls } from '../../src/loaders/saved-calls.ts';
 import type { OperationReport } from '../../src/operation/operation-report.ts';
-import { createDocumentUses, type DocumentUses } from '../../src/operation/persisted/uses.ts';
 import { DriftWatch } from '../../src/rest/drift/drift-watch.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { createMetrics, createPrimaryMetrics, type Metrics, type Snapshot } from '../../src/telemetry/metrics.ts';
@@ -66,14 +65,14 @@ test('a question is answered once, under its own id, or given up in time, or whe
 
 interface Process {
   readonly metrics: Metrics;
-  readonly documents: DocumentUses;
   readonly drift: DriftWatch;
 }
 
-function processWith(...ids: readonly string[]): Process {
+/** A process with listed documents, and how often each was asked for. */
+function processWith(hits: Readonly<Record<string, number>> = {}): Process {
   const drift = new DriftWatch(1, () => undefined);
-  const documents = createDocumentUses();
-  for (const id of ids) documents.of(id);
+  const uses = Object.entries(hits).map(([id, count]) => ({ id, hits: count, errors: 0, restCalls: 0 }));
+  const documents = { automatic: { hits: 0, misses: 0, registrations: 0 }, all: () => uses };
   const upstream = () => ({
     state: 'open' as const,
     ...{ inFlight: 1, queued: 2, retries: 3, sheds: 4, sharedReads: 5 },
@@ -84,7 +83,6 @@ function processWith(...ids: readonly string[]): Process {
     budgets: { refusals: new Map([['rest' as const, 9]]), waits: new Map(), left: () => new Map() },
   });
   return {
-    documents,
     drift,
     metrics: createMetrics(
       {
@@ -135,9 +133,7 @@ async function totals(processes: readonly Process[], retired: Snapshot = []): Pr
 }
 
 test('metrics of several processes are summed, states are not, and a document that one has run is used', async () => {
-  const [a, b] = [processWith('x', 'y', 'z'), processWith('x', 'y', 'z')];
-  a.documents.of('x').hits = 2;
-  b.documents.of('y').hits = 3;
+  const [a, b] = [processWith({ x: 2, y: 0, z: 0 }), processWith({ x: 0, y: 3, z: 0 })];
   a.metrics.begin();
   a.metrics.end(answered());
   b.metrics.begin();
@@ -164,7 +160,7 @@ test('metrics of several processes are summed, states are not, and a document th
 });
 
 test('what a process counted stays when it has ended, what it was does not', async () => {
-  const [ended, next] = [processWith('gone'), processWith()];
+  const [ended, next] = [processWith({ gone: 0 }), processWith()];
   ended.metrics.begin();
   ended.metrics.end(answered('FORBIDDEN'));
   ended.metrics.begin();

@@ -25,9 +25,9 @@ function createListed(files: string): ReturnType<typeof createPersisted> {
 }
 
 describe('A listed id', () => {
-  test('is answered at once with what was prepared at start: the same operation every time, and no promise', () => {
+  test('is answered at once with what was prepared at start: the same operation every time, and no promise', async () => {
     using folder = createFolder();
-    const persisted = createListed(folder.write('m.json', { one: '{ a }' }));
+    const persisted = await createListed(folder.write('m.json', { one: '{ a }' }));
     const first = persisted.resolve(request({ id: 'one' }));
     expect(first).not.toBeInstanceOf(Promise);
     expect(first).toMatchObject({ byId: true, prepared: { listed: true }, use: { id: 'one' } });
@@ -37,7 +37,7 @@ describe('A listed id', () => {
 
   test('keeps its prepared operation over a reload if its text stays the same', async () => {
     using folder = createFolder();
-    const persisted = createListed(folder.write('m.json', { one: '{ a }', two: '{ b: a }' }));
+    const persisted = await createListed(folder.write('m.json', { one: '{ a }', two: '{ b: a }' }));
     const preparedOf = async (id: string): Promise<unknown> => (await persisted.resolve(request({ id }))).prepared;
     const [one, two] = [await preparedOf('one'), await preparedOf('two')];
     folder.write('m.json', { one: '{ a }', two: '{ c: a }' });

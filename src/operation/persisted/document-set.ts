@@ -1,8 +1,18 @@
-import { stripIgnoredCharacters } from 'graphql';
-import type { ListedOperations, PrepareListed } from '../document.ts';
+import { setImmediate } from 'node:timers/promises';
+import { Kind, parse, stripIgnoredCharacters } from 'graphql';
+import type { Tenants } from '../../rest/tenants.ts';
+import type { PreparedOperation, PrepareListed } from '../document.ts';
 import { RefusedDocument } from '../request-error.ts';
 import { type ManifestEntry, ManifestError } from './manifest.ts';
-import type { DocumentUse, DocumentUses } from './uses.ts';
+
+/** Counters of the operations of one listed document. They only increase, and last as long as it is listed. */
+export interface DocumentUse {
+  readonly id: string;
+  hits: number;
+  /** Answers with at least one error. */
+  errors: number;
+  restCalls: number;
+}
 
 /** A listed document. All of its operations are prepared. */
 export interface ListedDocument {
@@ -12,12 +22,12 @@ export interface ListedDocument {
   readonly bare: string;
   readonly file: string;
   /** Its operations; its errors if it is not valid. */
-  readonly operations: ListedOperations | RefusedDocument;
+  readonly operations: readonly PreparedOperation[] | RefusedDocument;
   readonly use: DocumentUse;
 }
 
 interface ValidDocument extends ListedDocument {
-  readonly operations: ListedOperations;
+  readonly operations: readonly PreparedOperation[];
 }
 
 /** The documents of all manifests at one time. A set is immutable: a reload makes a new one. */
@@ -33,21 +43,16 @@ export interface DocumentSet {
 /** The documents of a gateway without a manifest. */
 export const noDocuments: DocumentSet = { byId: new Map(), byText: new Map(), longest: 0, problems: [] };
 
-/** Collaborators of a set. Documents that `previous` has prepared are taken from it. */
-export interface DocumentSetOptions {
-  readonly prepare: PrepareListed;
-  readonly uses: DocumentUses;
-  readonly previous: DocumentSet;
-}
-
 /**
- * Prepares the documents of manifests, one in each step, so that other work can run in between. Throws a ManifestError
+ * Prepares the documents of manifests, and lets requests be answered between two of them. Rejects with a ManifestError
  * if one id has two texts. The set includes invalid documents, and requests for them are answered with their errors.
+ * Documents that `previous` has prepared are taken from it.
  */
-export function* prepareSet(
+export async function prepareSet(
   entries: readonly ManifestEntry[],
-  { prepare, uses, previous }: DocumentSetOptions,
-): Generator<void, DocumentSet> {
+  prepare: PrepareListed,
+  previous: DocumentSet,
+): Promise<DocumentSet> {
   const byId = new Map<string, ListedDocument>();
   const byText = new Map<string, ValidDocument>();
   const problems: string[] = [];
@@ -59,19 +64,21 @@ export function* prepareSet(
     const operations =
       previous.byText.get(text)?.operations ?? byText.get(text)?.operations ?? prepareOne(prepare, text);
     const bare = withoutIgnored(text) ?? text;
-    const document = { id, text, bare, file, operations, use: uses.of(id) };
+    const before = previous.byId.get(id);
+    const use = before?.id === id ? before.use : { id, hits: 0, errors: 0, restCalls: 0 };
+    const document = { id, text, bare, file, operations, use };
     for (const name of [id, ...aliases]) byId.set(name, document);
     longest = Math.max(longest, text.length);
     if (operations instanceof RefusedDocument) problems.push(problemOf(file, id, operations));
     else for (const key of [text, bare]) byText.set(key, { ...document, operations });
-    yield;
+    await setImmediate();
   }
   return { byId, byText, longest, problems };
 }
 
-/** The texts of all documents of a set, including invalid ones. */
-export function* textsOf({ byId }: DocumentSet): Generator<string> {
-  for (const { text } of byId.values()) yield text;
+/** The distinct documents of a set, including invalid ones. A document may have several ids. */
+export function documentsOf({ byId }: DocumentSet): readonly ListedDocument[] {
+  return [...new Set(byId.values())];
 }
 
 /** Finds the listed document with this text, ignoring white space and comments; undefined if there is none. */
@@ -128,4 +135,35 @@ function shortened(text: string, longest: number): string {
 function twoTexts(id: string, file: string, other: string): ManifestError {
   const where = file === other ? file : `${file} and ${other}`;
   return new ManifestError(`${where}: the id ${JSON.stringify(shortened(id, longestId))} has two different documents`);
+}
+
+/**
+ * Throws a ManifestError if a role may run an operation that is in no document. `listed` are all listed documents,
+ * including invalid ones. They are parsed only if a role names an operation.
+ */
+export function checkRoleDocuments(tenants: Tenants, listed: () => Iterable<Pick<ListedDocument, 'text'>>): void {
+  const named = [...tenants.values()].flatMap(({ name: tenant, roles }) =>
+    [...(roles ?? [])].flatMap(([role, { documents }]) =>
+      [...(documents ?? [])].map((name) => ({ tenant, role, name })),
+    ),
+  );
+  if (named.length === 0) return;
+  const known = new Set([...listed()].flatMap(namesIn));
+  const missing = named.find(({ name }) => !known.has(name));
+  if (missing === undefined) return;
+  const { tenant, role, name } = missing;
+  const place = `the role ${JSON.stringify(role)} of ${JSON.stringify(tenant)}`;
+  throw new ManifestError(
+    `UPSTREAM_KEYS: expected ${name} in ${place} to be an operation of a listed document, but there is none`,
+  );
+}
+
+/** The names of the operations in a document. A text that is not GraphQL has none. */
+function namesIn({ text }: Pick<ListedDocument, 'text'>): readonly string[] {
+  try {
+    const { definitions } = parse(text, { noLocation: true });
+    return definitions.flatMap((one) => (one.kind === Kind.OPERATION_DEFINITION ? (one.name?.value ?? []) : []));
+  } catch {
+    return [];
+  }
 }

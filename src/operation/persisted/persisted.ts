@@ -1,18 +1,22 @@
 import type { Followed, Reloads } from '../../follow-files.ts';
 import type { Log } from '../../log.ts';
-import type { SharedRedis } from '../../redis.ts';
+import type { RedisSettings, SharedRedis } from '../../redis.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
-import { type DocumentSet, noDocuments } from './document-set.ts';
+import { type DocumentSet, type DocumentUse, documentsOf, noDocuments } from './document-set.ts';
 import { followManifests } from './follow-manifests.ts';
-import { createRedisStore } from './redis-store.ts';
 import type { RemoteManifests } from './remote-manifests.ts';
 import { createResolve, type DocumentMode, type ResolveDocument } from './resolve.ts';
-import { createMemoryStore, createRegistrations, type SharedTexts } from './store.ts';
-import { createDocumentUses, type DocumentUses } from './uses.ts';
+import {
+  type AutomaticUse,
+  createMemoryStore,
+  createRedisStore,
+  createRegistrations,
+  type SharedTexts,
+} from './store.ts';
 
 /** Settings of persisted documents. */
-export interface PersistedSettings {
+export interface PersistedSettings extends RedisSettings {
   /** The path of a file or a folder of manifests, or a glob; undefined if there are none. */
   readonly files?: string | undefined;
   readonly remote?: RemoteManifests | undefined;
@@ -22,17 +26,6 @@ export interface PersistedSettings {
   readonly strict?: boolean;
   /** True if clients may register documents by their hash. By default they may in every mode but `only`. */
   readonly automatic?: boolean | undefined;
-  /** The URL of the Redis that keeps the documents that clients registered; undefined if only memory keeps them. */
-  readonly redisUrl?: string | undefined;
-  /** PEM certificates of authorities that are trusted for Redis, in addition to those that Node trusts. */
-  readonly redisAuthorities?: string | undefined;
-  /**
-   * The path of a file with the password of Redis, read at each connect; undefined if the URL has the password or there
-   * is none.
-   */
-  readonly redisPasswordFile?: string | undefined;
-  /** The password of the Sentinels, if they have one. */
-  readonly redisSentinelPassword?: string | undefined;
   /**
    * Keeps the documents that clients registered with any process of this gateway. It is not used if there is a Redis.
    */
@@ -54,6 +47,12 @@ export interface PersistedOptions extends PersistedSettings {
   readonly log: Log;
 }
 
+/** Counters of persisted documents, for metrics. */
+export interface DocumentUses {
+  readonly automatic: AutomaticUse;
+  readonly all: () => readonly Readonly<DocumentUse>[];
+}
+
 /** Persisted documents of one gateway. */
 export interface Persisted extends Followed {
   readonly resolve: ResolveDocument;
@@ -63,19 +62,21 @@ export interface Persisted extends Followed {
   readonly reloads: Readonly<Reloads> | undefined;
 }
 
-/** Reads the manifests and connects the store. Throws a ManifestError if a manifest cannot be used. */
-export function createPersisted(options: PersistedOptions): Persisted {
+/** Reads the manifests and connects the store. Rejects with a ManifestError if a manifest cannot be used. */
+export async function createPersisted(options: PersistedOptions): Promise<Persisted> {
   const { files, mode = 'allow', strict = false, check, automatic = mode !== 'only', redis, sharedStore } = options;
-  const uses = createDocumentUses();
   const isListed = files !== undefined && mode !== 'off';
-  const prepareListed = createPrepareListed(options);
   const list = isListed
-    ? followManifests({ ...options, files, mode, strict, uses, prepare: prepareListed })
+    ? await followManifests({ ...options, files, mode, strict, prepare: createPrepareListed(options) })
     : undefined;
   if (list === undefined) check?.(noDocuments);
   const shared = redis === undefined ? sharedStore : createRedisStore(redis);
   const store = automatic ? createRegistrations(createMemoryStore(), shared) : undefined;
   const documents = (): DocumentSet => list?.current() ?? noDocuments;
+  const uses = {
+    automatic: { hits: 0, misses: 0, registrations: 0 },
+    all: () => documentsOf(documents()).map(({ use }) => use),
+  };
   return {
     documents,
     resolve: createResolve({ ...options, mode, documents, store, automatic: uses.automatic }),

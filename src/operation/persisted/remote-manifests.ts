@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../error-text.ts';
 import type { Log } from '../../log.ts';
 import { type FetchOptions, fetchDocument } from '../../rest/transport/fetch-document.ts';
-import { ManifestError, readManifest } from './manifest.ts';
-import type { ManifestFile } from './manifest-files.ts';
+import { ManifestError, type ManifestFile, readManifest } from './manifest.ts';
 
 /** Manifests from servers, as they were last fetched. */
 export interface RemoteManifests {
@@ -47,11 +46,23 @@ const pollTimeoutMs = 10_000;
  */
 export async function followRemoteManifests(options: FollowRemoteOptions): Promise<FollowedRemote> {
   const { urls, log, pollMs = 60_000 } = options;
-  const manifests = urls.map((url) => new RemoteManifest(url, options));
-  await Promise.all(manifests.map((manifest) => manifest.start()));
+  const manifests = await Promise.all(urls.map((url) => fetchFirst(url, options)));
   let changed: () => void = () => undefined;
+  /** Fetches a manifest again; true if it has changed. */
+  const renew = async (known: FetchedManifest, at: number): Promise<boolean> => {
+    try {
+      const next = await fetchManifest(known, options, pollTimeoutMs);
+      manifests[at] = next;
+      return next.text !== known.text;
+    } catch (error) {
+      const { message } = unusable(known, error);
+      if (message !== known.logged) log('error', `persisted documents stay as they were: ${message}`);
+      manifests[at] = { ...known, logged: message };
+      return false;
+    }
+  };
   const look = async (): Promise<void> => {
-    const changes = await Promise.all(manifests.map((manifest) => manifest.renew(log)));
+    const changes = await Promise.all(manifests.map(renew));
     if (changes.includes(true)) changed();
   };
   // Reloads run one after the other: an older answer must not replace a newer one.
@@ -60,7 +71,7 @@ export async function followRemoteManifests(options: FollowRemoteOptions): Promi
   const timer = setInterval(() => void reload(), pollMs);
   timer.unref();
   return {
-    current: () => manifests.map(({ manifest }) => manifest),
+    current: () => manifests.map(({ file, text }) => ({ file, text })),
     onChange: (listener) => {
       changed = listener;
     },
@@ -69,71 +80,46 @@ export async function followRemoteManifests(options: FollowRemoteOptions): Promi
   };
 }
 
-class RemoteManifest {
-  /**
-   * The last version of the manifest that could be used. Its name is the URL without the query, which may hold a key.
-   */
-  manifest: ManifestFile;
-  readonly #url: string;
-  readonly #options: Pick<FollowRemoteOptions, 'token' | 'route'>;
-  /** The `ETag` of that version. */
-  #etag: string | undefined;
+/** The last version of a manifest that could be used. `file` is the URL without the query, which may hold a key. */
+interface FetchedManifest extends ManifestFile {
+  readonly url: string;
+  readonly etag: string | undefined;
   /** The logged reason why the manifest cannot be used now; undefined if there is none. */
-  #logged: string | undefined;
+  readonly logged: string | undefined;
+}
 
-  constructor(url: string, options: Pick<FollowRemoteOptions, 'token' | 'route'>) {
-    const { origin, pathname } = new URL(url);
-    this.manifest = { file: `${origin}${pathname}`, text: '' };
-    this.#url = url;
-    this.#options = options;
-  }
-
-  async start(): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return void (await this.#fetch(firstTimeoutMs));
-      } catch (error) {
-        if (error instanceof ManifestError || tries === firstTries) throw this.#unusable(error);
-        await delay(betweenTriesMs);
-      }
-    }
-  }
-
-  /** Fetches it again; true if it has changed. */
-  async renew(log: Log): Promise<boolean> {
+async function fetchFirst(url: string, options: FollowRemoteOptions): Promise<FetchedManifest> {
+  const { origin, pathname } = new URL(url);
+  const unknown = { url, file: `${origin}${pathname}`, text: '', etag: undefined, logged: undefined };
+  for (let tries = 1; ; tries += 1) {
     try {
-      const isNew = await this.#fetch(pollTimeoutMs);
-      this.#logged = undefined;
-      return isNew;
+      return await fetchManifest(unknown, options, firstTimeoutMs);
     } catch (error) {
-      const { message } = this.#unusable(error);
-      if (message !== this.#logged) log('error', `persisted documents stay as they were: ${message}`);
-      this.#logged = message;
-      return false;
+      if (error instanceof ManifestError || tries === firstTries) throw unusable(unknown, error);
+      await delay(betweenTriesMs);
     }
   }
+}
 
-  async #fetch(timeoutMs: number): Promise<boolean> {
-    const { token, route } = this.#options;
-    const bearer = token();
-    const headers = {
-      accept: 'application/json, application/graphql, */*;q=0.1',
-      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
-    };
-    const request = { route: route(this.#url), maxBytes, timeoutMs, headers, etag: this.#etag };
-    const fetched = await fetchDocument(this.#url, request);
-    if (fetched === undefined) return false;
-    const { text, etag } = fetched;
-    const { file, text: before } = this.manifest;
-    readManifest(file, text);
-    this.#etag = etag;
-    this.manifest = { file, text };
-    return text !== before;
-  }
+/** The manifest as it is now. Rejects if it cannot be fetched, and with a ManifestError if it is not a manifest. */
+async function fetchManifest(
+  known: FetchedManifest,
+  { token, route }: FollowRemoteOptions,
+  timeoutMs: number,
+): Promise<FetchedManifest> {
+  const { url, file, etag } = known;
+  const bearer = token();
+  const headers = {
+    accept: 'application/json, application/graphql, */*;q=0.1',
+    ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+  };
+  const fetched = await fetchDocument(url, { route: route(url), maxBytes, timeoutMs, headers, etag });
+  if (fetched === undefined) return { ...known, logged: undefined };
+  readManifest(file, fetched.text);
+  return { ...known, ...fetched, logged: undefined };
+}
 
-  #unusable(error: unknown): ManifestError {
-    if (error instanceof ManifestError) return error;
-    const message = `${this.manifest.file}: expected a manifest, but ${messageOf(error)}`;
-    return new ManifestError(message, { cause: error });
-  }
+function unusable({ file }: FetchedManifest, error: unknown): ManifestError {
+  if (error instanceof ManifestError) return error;
+  return new ManifestError(`${file}: expected a manifest, but ${messageOf(error)}`, { cause: error });
 }

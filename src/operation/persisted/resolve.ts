@@ -2,14 +2,13 @@ import type { GraphQLError } from 'graphql';
 import type { Log } from '../../log.ts';
 import { isIntrospection } from '../../look-ahead/selection-tree.ts';
 import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
-import type { Prepare, PreparedOperation } from '../document.ts';
+import { operationNamed, type Prepare, type PreparedOperation } from '../document.ts';
 import { shownName } from '../operation-report.ts';
 import type { GraphQLParams } from '../params.ts';
 import { RefusedDocument, requestError } from '../request-error.ts';
-import { type DocumentSet, isTextOf, type ListedDocument, listedByText } from './document-set.ts';
+import { type DocumentSet, type DocumentUse, isTextOf, type ListedDocument, listedByText } from './document-set.ts';
 import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
-import type { Registrations, Share } from './store.ts';
-import type { AutomaticUse, DocumentUse } from './uses.ts';
+import type { AutomaticUse, Registrations, Share } from './store.ts';
 
 /** The operation that a request asks for, by text or by id. */
 export interface Resolved {
@@ -96,7 +95,8 @@ function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepa
 }
 
 function run({ operations, use }: ListedDocument, { operationName }: GraphQLParams, byId: boolean): Resolved {
-  if (!(operations instanceof RefusedDocument)) return { prepared: operations.named(operationName), byId, use };
+  if (!(operations instanceof RefusedDocument))
+    return { prepared: operationNamed(operations, operationName), byId, use };
   // Later steps do not know the document, and cannot count it.
   use.hits += 1;
   use.errors += 1;
