@@ -1,7 +1,7 @@
-import { refusals } from './error-codes.ts';
 import type { OperationRun, RequestContext } from './operation-run.ts';
 import type { GraphQLParams } from './params.ts';
 import { documentIdOf } from './persisted/ids.ts';
+import { refusals } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 import type { StreamEnd } from './subscriptions.ts';
 

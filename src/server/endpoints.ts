@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway.ts';
 import { answerHeaders } from '../http/response.ts';
-import { refusals } from '../operation/error-codes.ts';
+import { refusals } from '../operation/request-error.ts';
 import type { MetricsEndpoint } from './metrics-endpoint.ts';
 import { refusalOfHead } from './request-head.ts';
 

@@ -1,5 +1,5 @@
-import { answerCodes } from '../operation/error-codes.ts';
 import type { OnOperation } from '../operation/operation-report.ts';
+import { answerCodes } from '../operation/request-error.ts';
 import { Tally } from '../tally.ts';
 import type { ClientUsage } from './client-usage.ts';
 import type { Instruments } from './instruments.ts';

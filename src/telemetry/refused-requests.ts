@@ -1,4 +1,4 @@
-import type { RefusalKind } from '../operation/error-codes.ts';
+import type { RefusalKind } from '../operation/request-error.ts';
 import type { Instruments } from './instruments.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { answerCodes } from '../../src/operation/error-codes.ts';
+import { answerCodes } from '../../src/operation/request-error.ts';
 import { startBoth } from '../support/both.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { createFolder } from '../support/persisted.ts';
