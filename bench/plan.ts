@@ -8,7 +8,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createGateway } from '../src/gateway.ts';
 import { createCursorCodec } from '../src/graphql/cursors.ts';
-import { createCosts } from '../src/operation/cost.ts';
+import { Costs } from '../src/operation/cost.ts';
 import { createPrepare } from '../src/operation/document.ts';
 import { createCompilerSchema, createSchema } from '../src/schema.ts';
 import { startServer } from '../src/server/server.ts';
@@ -68,14 +68,14 @@ function microsecondsOfPlan(count: number): number {
     limits: config.documentLimits,
     introspection: true,
   });
-  const costs = createCosts({ schema: schemas.schema, cursors: createCursorCodec(secret), ...config, explain: true });
+  const costs = new Costs({ schema: schemas.schema, cursors: createCursorCodec(secret), ...config, explain: true });
   const run = (): void => {
     for (let index = 0; index < count; index += 1) {
       const variables = { project: `${index % 1000}`, first: 10 };
       const params = { query, variables, operationName: undefined, extensions: { explain: 'plan' }, ids: {} };
       const prepared = prepare(query, undefined);
       const coerced = prepared.coerce(variables);
-      costs({ document: { prepared }, params, coerced, request: { caller: undefined } }, true);
+      costs.of({ document: { prepared }, params, coerced, request: { caller: undefined } }, true);
     }
   };
   run();

@@ -11,7 +11,7 @@ import type { Agents, McpConfig } from './mcp/mcp.ts';
 import { answerRoomBytes, MemoryRoom, processBytes } from './memory.ts';
 import { createRefuseArguments } from './operation/argument-sizes.ts';
 import { createContexts } from './operation/contexts.ts';
-import { createCosts, type ToolOf } from './operation/cost.ts';
+import { Costs, type ToolOf } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { Schemas } from './operation/execute.ts';
 import { createLive, type Live, type LiveSettings } from './operation/live.ts';
@@ -270,7 +270,7 @@ function createOperations(
     createContext,
     subscribe: live?.subscribe,
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
-    costs: createCosts({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf }),
+    costs: new Costs({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf }),
     refusalOf: upstream.refusalOf,
     isAccepted: upstream.isAccepted,
     epochOf: epochOf && (({ caller, cacheControl }) => caller && epochOf(caller, reuseOf(cacheControl))),

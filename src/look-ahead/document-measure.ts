@@ -15,7 +15,8 @@ import { fragmentsOf, isIntrospection } from './selection-tree.ts';
 export interface DocumentMeasure extends Readonly<Counts> {
   readonly operations: number;
   readonly fragments: number;
-  readonly deferVariables: ReadonlySet<string>;
+  /** The variables that decide whether a fragment is deferred. */
+  readonly deferVariables: readonly string[];
 }
 
 /** The sizes of a selection set that add up over its members. */
@@ -68,7 +69,7 @@ class Measuring {
       for (const name of [...sums, ...maxima]) most[name] = Math.max(most[name], counts[name]);
     }
     const fragments = Object.keys(fragmentsOf(this.#document)).length;
-    return { ...most, operations: operations.length, fragments, deferVariables: this.#deferVariables };
+    return { ...most, operations: operations.length, fragments, deferVariables: [...this.#deferVariables] };
   }
 
   #ofOperation({ selectionSet, directives = [] }: OperationDefinitionNode): Counts {

@@ -1,15 +1,27 @@
-import type { GraphQLError } from 'graphql';
-import type { Plan } from '../plan/plan.ts';
-import { PlanLimitError } from '../plan/plan-builder.ts';
+import type { GraphQLError, GraphQLSchema, VariableValues } from 'graphql';
+import type { CursorCodec } from '../context.ts';
+import { rootOf } from '../look-ahead/operation-trees.ts';
+import { memoize } from '../memoize.ts';
+import { type Estimate, estimateOf } from '../plan/estimate.ts';
+import { defersLittle, mostDeferredPlaces, mostNameBytes, planInParts } from '../plan/parts.ts';
+import { type Plan, planOperation } from '../plan/plan.ts';
+import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenant } from '../rest/tenants.ts';
-import { answerRefusal, expenseRefusal, isExpensive } from './cost-limits.ts';
-import { type Asked, Planner, type PlannerOptions } from './planner.ts';
+import { answerRefusal, type CostLimits, expenseRefusal, isExpensive } from './cost-limits.ts';
+import { isUndecided } from './defer.ts';
+import type { PreparedOperation } from './document.ts';
+import type { PlannedRun } from './operation-run.ts';
 import { requestError } from './request-error.ts';
 
 /** Settings of plans, and the limits of what an operation may cost. */
-export interface CostsOptions extends PlannerOptions {
+export interface CostsOptions extends CostLimits {
+  readonly schema: GraphQLSchema;
+  readonly cursors: CursorCodec;
+  readonly maxPageSize: number;
+  /** True if answers may come in parts. Plans then say when the first part is sent. */
+  readonly incremental?: boolean | undefined;
   /** True if clients may see which REST calls an operation makes. */
   readonly explain: boolean;
   /**
@@ -39,7 +51,159 @@ export interface BudgetStatus {
   readonly resetsIn: number;
 }
 
+/** An operation whose plan or size is determined, with its coerced variables and its caller. */
+interface Sized extends Pick<PlannedRun, 'coerced'> {
+  readonly document: Pick<PlannedRun['document'], 'prepared'>;
+  readonly request: Pick<PlannedRun['request'], 'caller'>;
+}
+
+type Asked = Sized & Pick<PlannedRun, 'params'>;
+
+/** Answers with more objects than this take tens of milliseconds to make. */
+const manyObjects = 2000;
+
+const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments or ${mostNameBytes} bytes of labels and paths, so it is answered as one document`;
+
+/**
+ * Determines the costs of operations before they run, and refuses those that would cost too much. Most operations
+ * cannot exceed the limits with any variables. These are planned only if their client wants the plan.
+ */
+export class Costs {
+  readonly options: CostsOptions;
+  // These hold for any variables.
+  readonly #largest = memoize((prepared: PreparedOperation) => this.#estimateOf(prepared, undefined));
+  readonly #alwaysDefersLittle = memoize((prepared: PreparedOperation) => this.#defersLittle(prepared, undefined));
+  readonly #constantUpper = memoize((prepared: PreparedOperation) => {
+    const planned = this.#plan({ document: { prepared }, coerced: noVariables, request: { caller: undefined } });
+    return planned instanceof PlanLimitError ? undefined : planned.upper;
+  });
+
+  constructor(options: CostsOptions) {
+    this.options = options;
+  }
+
+  /**
+   * The cost of an operation. An operation without a usable key makes no call, so it is planned only if its client
+   * wants the plan. Throws a GraphQLError for an unknown `explain`, and a RefusedDocument if the variables do not fit.
+   */
+  of(asked: Asked, mayCall: boolean): Cost {
+    const { options } = this;
+    const { prepared } = asked.document;
+    const explain = explainOf(asked, options);
+    if (explain === 'plan') {
+      const planned = this.#plan(asked, true);
+      const refusal = planned instanceof PlanLimitError ? expenseRefusal(planned, prepared, options) : undefined;
+      return new Cost(asked, this, { explain, planned, isCheap: false, refusal, isLarge: false });
+    }
+    // Checked before the plan, which takes longer.
+    const size = this.#sizeOf(asked);
+    const isLarge = size.objects > manyObjects || size.introspects;
+    const tooMany = answerRefusal(size, options);
+    const mayRun = mayCall && tooMany === undefined;
+    const isPlanned = (mayCall && wantsCost(asked)) || (mayRun && isExpensive(this.#boundOf(asked), prepared, options));
+    const planned = isPlanned ? this.#plan(asked) : undefined;
+    const refusal = (planned && expenseRefusal(planned, prepared, options)) ?? tooMany;
+    return new Cost(asked, this, { explain, planned, isCheap: mayRun && !isPlanned, refusal, isLarge });
+  }
+
+  /**
+   * The most REST calls of an operation without variables, planned once for all of its runs. Undefined for operations
+   * with variables and for narrowed tenants, because planning each run would take a tenth of the time of a small
+   * operation.
+   */
+  constantUpper(asked: Sized): number | undefined {
+    const { prepared } = asked.document;
+    const isConstant = (prepared.operation.variableDefinitions ?? []).length === 0;
+    return isConstant && tenantOf(asked)?.reach === undefined ? this.#constantUpper(prepared) : undefined;
+  }
+
+  /**
+   * True if an operation may be answered in parts: it defers something, its variables decide what is deferred, and the
+   * deferred part is small enough (see `defersLittle`). A server may always ignore `@defer`.
+   */
+  mayDefer({ document: { prepared }, coerced }: Sized): boolean {
+    if (prepared.deferred === undefined || isUndecided(prepared.deferred.document, coerced)) return false;
+    return this.#alwaysDefersLittle(prepared) || this.#defersLittle(prepared, coerced);
+  }
+
+  /**
+   * The most calls and rows that an operation needs with any variables. A narrowed tenant reads each project of a list by
+   * its key, which the estimate does not cover.
+   */
+  #boundOf(asked: Sized): Pick<Estimate, 'calls' | 'rows'> {
+    const { prepared } = asked.document;
+    const isNarrowed = tenantOf(asked)?.reach !== undefined;
+    const readsByKey = isNarrowed && rootOf(prepared, undefined)?.fields.some(({ role }) => role.kind === 'list');
+    return readsByKey === true ? { calls: Infinity, rows: Infinity } : this.#largest(prepared);
+  }
+
+  /**
+   * The most that an operation answers: with any variables if that is within the limit, as it is for most operations,
+   * else with its own.
+   */
+  #sizeOf(asked: Sized): Estimate {
+    const { prepared } = asked.document;
+    const largest = this.#largest(prepared);
+    return largest.objects <= this.options.maxAnswerObjects ? largest : this.#estimateOf(prepared, asked.coerced);
+  }
+
+  #estimateOf(prepared: PreparedOperation, variableValues: VariableValues | undefined): Estimate {
+    return estimateOf({ ...prepared, maxPageSize: this.options.maxPageSize, variableValues });
+  }
+
+  /** True if the deferred part is small enough with these variables; with any variables if they are undefined. */
+  #defersLittle({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
+    const { maxPageSize } = this.options;
+    return deferred === undefined || defersLittle({ ...deferred, maxPageSize, variableValues }, deferred.document);
+  }
+
+  /** The plan of an operation, or the reason why it has none. If it is explained, it also tells when parts are sent. */
+  #plan(sized: Sized, isExplained = false): Plan | PlanLimitError {
+    const { schema, cursors, maxPageSize, maxUpstreamCalls, incremental = false } = this.options;
+    const { operation, fragments, deferred } = sized.document.prepared;
+    const limits = { cursors, maxPageSize, maxSteps: mostSteps(maxUpstreamCalls), tenant: tenantOf(sized) };
+    const request = { schema, operation, fragments, variableValues: sized.coerced, ...limits };
+    try {
+      const plan = planOperation(request);
+      if (!isExplained || !incremental) return plan;
+      if (deferred === undefined || isUndecided(deferred.document, sized.coerced))
+        return planInParts(plan, request, undefined);
+      if (this.mayDefer(sized)) return planInParts(plan, request, deferred);
+      return { ...plan, hints: [...plan.hints, tooMuchDeferred] };
+    } catch (error) {
+      if (error instanceof PlanLimitError) return error;
+      throw error;
+    }
+  }
+}
+
+const noVariables: VariableValues = { sources: {}, coerced: {} };
+
+function tenantOf({ request: { caller } }: Sized): Tenant | undefined {
+  return caller?.tenant;
+}
+
+function wantsCost({ params: { extensions } }: Asked): boolean {
+  return extensions?.['cost'] === true;
+}
+
+/** The facts about the REST calls of its operation that a client asks for. */
+type Explain = 'plan' | 'trace' | undefined;
+
+/**
+ * The `explain` of a request. Also throws if clients may not see REST calls, because a client that requests a plan does
+ * not expect the operation to run.
+ */
+function explainOf({ params: { extensions } }: Asked, { explain: isAllowed }: CostsOptions): Explain {
+  const explain = extensions?.['explain'] ?? undefined;
+  if (explain === undefined) return undefined;
+  if (isAllowed && (explain === 'plan' || explain === 'trace')) return explain;
+  const expected = isAllowed ? 'to be "plan" or "trace"' : 'to be left out: it is switched off here';
+  throw requestError('badParameter', `Expected the extension \`explain\` ${expected}.`);
+}
+
 interface Findings {
+  readonly explain: Explain;
   /** Its plan, or the reason why it has none; undefined if it was not planned. */
   readonly planned: Plan | PlanLimitError | undefined;
   /** True if it was not planned because it cannot exceed the limits with any variables. */
@@ -66,13 +230,11 @@ export class Cost {
   readonly #asked: Asked;
   readonly #explain: Explain;
   readonly #isCheap: boolean;
-  readonly #planner: Planner;
-  readonly #options: CostsOptions;
+  readonly #costs: Costs;
   #mayDefer: boolean | undefined;
 
-  constructor(asked: Asked, explain: Explain, findings: Findings, planner: Planner, options: CostsOptions) {
-    const { planned, isCheap, refusal, isLarge } = findings;
-    this.calls = new OperationCalls(options.maxUpstreamCalls, explain === 'trace');
+  constructor(asked: Asked, costs: Costs, { explain, planned, isCheap, refusal, isLarge }: Findings) {
+    this.calls = new OperationCalls(costs.options.maxUpstreamCalls, explain === 'trace');
     this.refusal = refusal;
     this.isLarge = isLarge;
     this.plan = planned instanceof PlanLimitError ? undefined : planned;
@@ -82,21 +244,17 @@ export class Cost {
     this.#asked = asked;
     this.#explain = explain;
     this.#isCheap = isCheap;
-    this.#planner = planner;
-    this.#options = options;
+    this.#costs = costs;
   }
 
-  /**
-   * The most REST calls that it makes, as `explain` reports them; undefined if it is not planned (see
-   * `Planner.constantUpper`).
-   */
+  /** The most REST calls that it makes; undefined if it is not planned (see `Costs.constantUpper`). */
   get plannedCalls(): number | undefined {
-    return this.#isCheap ? this.#planner.constantUpper(this.#asked) : this.plan?.upper;
+    return this.#isCheap ? this.#costs.constantUpper(this.#asked) : this.plan?.upper;
   }
 
-  /** True if it may be answered in parts (see `Planner`). */
+  /** True if it may be answered in parts (see `Costs.mayDefer`). */
   get mayDefer(): boolean {
-    this.#mayDefer ??= this.#planner.mayDefer(this.#asked);
+    this.#mayDefer ??= this.#costs.mayDefer(this.#asked);
     return this.#mayDefer;
   }
 
@@ -116,74 +274,15 @@ export class Cost {
   #explained(): Readonly<Record<string, unknown>> {
     const { document, params, request } = this.#asked;
     const name = document.prepared.operation.name?.value;
-    const tool = name && this.#options.toolOf?.(name, params.query ?? '', request.caller?.tenant);
+    const tool = name && this.#costs.options.toolOf?.(name, params.query ?? '', request.caller?.tenant);
     return { ...this.plan, ...(tool && { tool }) };
   }
 
   #costOf({ made, cached, stale }: OperationCalls): Readonly<Record<string, unknown>> {
     return {
-      ...{ requested: this.plan?.upper ?? 0, actual: made, limit: this.#options.maxUpstreamCalls },
-      ...(this.#options.isCaching === true && { cached, stale }),
+      ...{ requested: this.plan?.upper ?? 0, actual: made, limit: this.#costs.options.maxUpstreamCalls },
+      ...(this.#costs.options.isCaching === true && { cached, stale }),
       ...(this.budget !== undefined && { budget: this.budget }),
     };
   }
-}
-
-/**
- * Determines the cost of an operation before it runs. An operation without a usable key makes no call, so it is planned
- * only if its client wants the plan. Throws a GraphQLError for an unknown `explain`, and a RefusedDocument if the
- * variables do not fit.
- */
-export type Costs = (asked: Asked, mayCall: boolean) => Cost;
-
-/** Answers with more objects than this take tens of milliseconds to make. */
-const manyObjects = 2000;
-
-/**
- * Refuses operations that would cost too much. Most operations cannot exceed the limits with any variables. These are
- * planned only if their client wants the plan.
- */
-export function createCosts(options: CostsOptions): Costs {
-  const planner = new Planner(options);
-  const findingsOf = (asked: Asked, explain: Explain, mayCall: boolean): Findings => {
-    const { prepared } = asked.document;
-    if (explain === 'plan') {
-      const planned = planner.plan(asked, true);
-      const refusal = planned instanceof PlanLimitError ? expenseRefusal(planned, prepared, options) : undefined;
-      return { planned, isCheap: false, refusal, isLarge: false };
-    }
-    // Checked before the plan, which takes longer.
-    const size = planner.answerSizeOf(asked);
-    const isLarge = size.objects > manyObjects || size.introspects;
-    const tooMany = answerRefusal(size, options);
-    const mayRun = mayCall && tooMany === undefined;
-    const isPlanned =
-      (mayCall && wantsCost(asked)) || (mayRun && isExpensive(planner.boundOf(asked), prepared, options));
-    const planned = isPlanned ? planner.plan(asked) : undefined;
-    const refusal = (planned && expenseRefusal(planned, prepared, options)) ?? tooMany;
-    return { planned, isCheap: mayRun && !isPlanned, refusal, isLarge };
-  };
-  return (asked, mayCall) => {
-    const explain = explainOf(asked, options);
-    return new Cost(asked, explain, findingsOf(asked, explain, mayCall), planner, options);
-  };
-}
-
-function wantsCost({ params: { extensions } }: Asked): boolean {
-  return extensions?.['cost'] === true;
-}
-
-/** The facts about the REST calls of its operation that a client asks for. */
-type Explain = 'plan' | 'trace' | undefined;
-
-/**
- * The `explain` of a request. Also throws if clients may not see REST calls, because a client that requests a plan does
- * not expect the operation to run.
- */
-function explainOf({ params: { extensions } }: Asked, { explain: isAllowed }: CostsOptions): Explain {
-  const explain = extensions?.['explain'] ?? undefined;
-  if (explain === undefined) return undefined;
-  if (isAllowed && (explain === 'plan' || explain === 'trace')) return explain;
-  const expected = isAllowed ? 'to be "plan" or "trace"' : 'to be left out: it is switched off here';
-  throw requestError('badParameter', `Expected the extension \`explain\` ${expected}.`);
 }

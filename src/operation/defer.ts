@@ -6,7 +6,6 @@ import {
   Kind,
   legacyExecuteRootSelectionSet,
   type OperationDefinitionNode,
-  type VariableDefinitionNode,
   type VariableValues,
   visit,
 } from 'graphql';
@@ -55,29 +54,12 @@ export function withoutDefer(text: string, document: DocumentNode): DocumentNode
   return { ...whole, definitions };
 }
 
-/** The variables of an operation that decide whether a fragment is deferred, and that may be null. */
-export function conditionsOf(
-  document: DocumentNode,
-  { variableDefinitions = [] }: OperationDefinitionNode,
-): readonly VariableDefinitionNode[] {
-  const { deferVariables } = measureOf(document);
-  return variableDefinitions.filter(
-    ({ type, variable }) => type.kind !== Kind.NON_NULL_TYPE && deferVariables.has(variable.name.value),
-  );
-}
-
 /**
- * True if the variables do not decide what is deferred, because one of these `conditions` is null where the `if` of a
- * directive must not be. The operation is then answered as a whole, as for clients that do not accept parts.
+ * True if the variables do not decide what is deferred, because one of them is null where the `if` of a directive must
+ * not be. The operation is then answered as a whole, as for clients that do not accept parts.
  */
-export function isUndecided(
-  conditions: readonly VariableDefinitionNode[],
-  variables: Readonly<Record<string, unknown>> = {},
-): boolean {
-  return conditions.some(({ variable, defaultValue }) => {
-    const given = variables[variable.name.value];
-    return given === undefined ? defaultValue?.kind === Kind.NULL : given === null;
-  });
+export function isUndecided(document: DocumentNode, { coerced }: VariableValues): boolean {
+  return measureOf(document).deferVariables.some((name) => coerced[name] === null);
 }
 
 /**

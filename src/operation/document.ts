@@ -8,7 +8,6 @@ import {
   type OperationDefinitionNode,
   separateOperations,
   TypeInfo,
-  type VariableDefinitionNode,
   type VariableValues,
   visit,
   visitWithTypeInfo,
@@ -17,7 +16,7 @@ import { measureOf } from '../look-ahead/document-measure.ts';
 import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
 import { memoize } from '../memoize.ts';
 import { RecentMap } from '../recent-map.ts';
-import { conditionsOf, createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
+import { createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
 import { CompileTime, createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
 import { coercedVariables, type GraphQLParams } from './params.ts';
 import { type DocumentLimits, parseDocument, validationErrors } from './parse-document.ts';
@@ -43,7 +42,6 @@ export interface PreparedOperation extends OperationScope {
 /** An operation that may be answered in parts, with `@defer`. */
 export interface DeferredOperation extends OperationScope {
   readonly document: DocumentNode;
-  readonly conditions: readonly VariableDefinitionNode[];
   readonly execute: ExecuteInParts;
 }
 
@@ -144,8 +142,7 @@ function deferredOf(
   const { schema } = options.schemas;
   const operation = operationOf(document, name);
   const execute = createExecutionInParts(options, document, operation);
-  const conditions = conditionsOf(document, operation);
-  return execute && { schema, document, operation, fragments: fragmentsOf(document), conditions, execute };
+  return execute && { schema, document, operation, fragments: fragmentsOf(document), execute };
 }
 
 /** Prepares and compiles all operations of a listed document. Throws a RefusedDocument if one cannot be run. */

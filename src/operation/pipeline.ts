@@ -113,7 +113,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       refuseArguments(prepared, params.variables, run.variablesText);
 
       // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT for an `explain` of an unknown kind
-      const cost = costs(known, refusalOf(caller) === undefined);
+      const cost = costs.of(known, refusalOf(caller) === undefined);
       const planned: PlannedRun = Object.assign(known, { cost });
       if (cost.refusal !== undefined) throw cost.refusal;
 
