@@ -14,7 +14,6 @@ import { createContexts } from './operation/contexts.ts';
 import { Costs, type ToolOf } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { Schemas } from './operation/execute.ts';
-import { createLive, type Live, type LiveSettings } from './operation/live.ts';
 import { checkRoleDocuments, type DocumentSet } from './operation/persisted/document-set.ts';
 import {
   createPersisted,
@@ -24,7 +23,8 @@ import {
 } from './operation/persisted/persisted.ts';
 import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
-import { SharedOperations, type SharingOptions } from './operation/shared-operations.ts';
+import { SharedOperations } from './operation/shared-operations.ts';
+import { createLive, type Live, type LiveSettings } from './operation/subscriptions.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
 import { BudgetScheduler } from './rest/budget/budget-scheduler.ts';
 import type { CallBudget } from './rest/budget/call-budget.ts';
@@ -76,11 +76,13 @@ type FurtherSettings = Partial<
 >;
 
 /** Settings and collaborators of a gateway. Times in milliseconds, sizes in rows or bytes. */
-export interface GatewayOptions extends NeededSettings, FurtherSettings, SharingOptions {
+export interface GatewayOptions extends NeededSettings, FurtherSettings {
   readonly upstreamUrl: string;
   readonly cursorSecret: string;
   /** Largest response of the upstream, decoded; by default that of `UpstreamOptions`. */
   readonly maxResponseBytes?: number;
+  /** The time in which an operation may be joined, in milliseconds; by default that of `SharedOperations`. */
+  readonly joinWindowMs?: number | undefined;
   /** The authentication of requests, if the gateway holds the keys; by default callers send their own. */
   readonly auth?: TokenAuthOptions | undefined;
   /** The configuration of the cache of REST answers; by default nothing is cached. */
@@ -159,7 +161,7 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   const persisted = await createPersistedDocuments(options, schemas, { redis, check });
   const auth = options.auth && startAuth(options.auth, options, agents);
   const tls = followCertificates(options, upstream.reroute);
-  const shared = new SharedOperations(options);
+  const shared = new SharedOperations(options.joinWindowMs);
   const saved = new SavedCalls();
   const drift = watchDrift(options);
   const cache = options.cache && upstream.cache;

@@ -86,11 +86,6 @@ export class MemoryRoom {
     return claim;
   }
 
-  /** True if there is room for more bytes. */
-  isFree(more: number): boolean {
-    return this.#taken + more <= this.#bytes && (this.#within?.isFree(more) ?? true);
-  }
-
   /**
    * Makes room for `more` bytes of a claim, whose size is then `whole`. If needed, ends the clients that have been
    * stuck for longest. Returns false, and ends none, if there would still not be enough room.

@@ -1,5 +1,4 @@
-import type { StreamMessage } from '../operation/result.ts';
-import { stringifyResult } from '../operation/serialize.ts';
+import { type StreamMessage, stringifyResult } from '../operation/result.ts';
 import { framed, toByteStream } from './byte-stream.ts';
 import type { StreamType } from './negotiation.ts';
 import { streamHeaders } from './response.ts';

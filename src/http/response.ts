@@ -1,5 +1,4 @@
-import type { OperationResult } from '../operation/result.ts';
-import { stringifyResult } from '../operation/serialize.ts';
+import { type OperationResult, stringifyResult } from '../operation/result.ts';
 import type { MediaType } from './negotiation.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
 

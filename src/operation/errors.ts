@@ -55,21 +55,22 @@ export interface ErrorReporting {
  * No further error is reported once the paths of the reported errors have more characters than this. An alias may be
  * nearly as long as a document.
  */
-export const maximumPaths = 131_072;
+const maximumPaths = 131_072;
 
 /**
  * Converts the errors of an answer to the form that clients may see: the first ones, and the number of all others.
  * Without the limit, a small request could get an answer of megabytes, because every row of a list fails or an alias is
- * long.
+ * long. `before` is the errors of the earlier parts of the answer, for which the same limit holds.
  */
 export function toPublicErrors(
   errors: readonly unknown[],
   { maxErrors, report }: ErrorReporting,
+  before: readonly PublicError[] = [],
 ): readonly PublicError[] {
   const reported: PublicError[] = [];
-  let paths = 0;
+  let paths = before.reduce((sum, error) => sum + charactersOf(error), 0);
   for (const error of errors) {
-    if (reported.length === maxErrors || paths > maximumPaths) break;
+    if (before.length + reported.length >= maxErrors || paths > maximumPaths) break;
     const shown = toPublicError(error, report);
     paths += charactersOf(shown);
     reported.push(shown);
@@ -81,7 +82,7 @@ export function toPublicErrors(
 }
 
 /** Characters of the path of an error. */
-export function charactersOf({ path = [] }: PublicError): number {
+function charactersOf({ path = [] }: PublicError): number {
   return path.reduce((sum: number, step) => sum + (typeof step === 'string' ? step.length : 1), 0);
 }
 

@@ -1,24 +1,18 @@
-import type { GraphQLError } from 'graphql';
-import type { AnswerCounter } from '../answer/answer-counter.ts';
 import type { GatewayContext, PartsFormat } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Claim } from '../memory.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import { UpstreamError } from '../rest/errors.ts';
-import type { OperationDeadline } from '../rest/operation-deadline.ts';
-import type { CreateContext } from './contexts.ts';
 import type { ExecutedEntry, ExecutedPart } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
-import { charactersOf, type ErrorReporting, maximumPaths, type PublicError, toPublicErrors } from './errors.ts';
+import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import type { PlannedRun } from './operation-run.ts';
 import { overload } from './request-error.ts';
-import type { AnswerParts, OperationResult } from './result.ts';
-import type { Results } from './results.ts';
-import { formatted, stringifyResult } from './serialize.ts';
+import { type AnswerParts, formatted, type OperationResult, stringifyResult } from './result.ts';
+import type { Execution, Results } from './results.ts';
 import { withBudget } from './spent-budget.ts';
 
 interface PartsOptions extends ErrorReporting {
-  readonly createContext: CreateContext;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
   readonly budget?: CallBudget | undefined;
@@ -41,15 +35,14 @@ export function deferredOf({ document: { prepared }, cost, request }: PlannedRun
  */
 export async function executeInParts(
   run: PlannedRun,
+  execution: Execution,
+  context: GatewayContext,
   { format, execute }: Deferred,
-  deadline: OperationDeadline,
   options: PartsOptions,
 ): Promise<OperationResult> {
-  const { cost, request, coerced, document } = run;
+  const { cost, coerced } = run;
+  const { prepared, answer, deadline } = execution;
   const { results, eventLoop, budget } = options;
-  const context: GatewayContext = { ...options.createContext(request, deadline, cost.calls, run.epoch), parts: format };
-  const { answer } = context;
-  deadline.isLarge = cost.isLarge;
   const finish = (): void => {
     deadline.finish();
     answer.finish();
@@ -60,23 +53,20 @@ export async function executeInParts(
   try {
     const executed = await execute(context, coerced);
     await takeTurn();
-    const { prepared } = document;
     const isInParts = 'initialResult' in executed;
-    const { data, errors } = isInParts ? executed.initialResult : executed;
-    const execution = { data, errors, prepared, answer, deadline };
-    const { why, mostBytes } = results.weigh(execution);
+    const whole = isInParts ? executed.initialResult : executed;
+    const { why } = results.weigh(whole, execution);
     if (!isInParts || why !== undefined) {
       finish();
-      const { freshUntil } = cost.calls;
-      return await withBudget(run, results.of({ ...execution, cost, freshUntil }), budget);
+      return await withBudget(run, results.of(whole, execution), budget);
     }
-    const writer = new PartsWriter(run, format, { answer, deadline }, options);
-    const first = writer.first(executed.initialResult, mostBytes);
+    const writer = new PartsWriter(run, format, execution, options);
+    const first = writer.first(executed.initialResult);
     cost.calls.answer();
     const parts = writeParts(writer, first, executed.subsequentResults, takeTurn);
     parts.over.finally(finish).catch(options.report);
     const { rateLimits } = await withBudget(run, {}, budget);
-    return { prepared, data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
+    return { prepared, data: whole.data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
   } catch (error) {
     finish();
     throw error;
@@ -107,7 +97,6 @@ function writeParts(
         await takeTurn();
         const text = await writer.next(part);
         controller?.enqueue(text);
-        if (writer.isOver) break;
       }
     } catch (error) {
       const text = await writer.fail(error);
@@ -126,26 +115,19 @@ function writeParts(
 class PartsWriter {
   readonly #run: PlannedRun;
   readonly #format: PartsFormat;
-  readonly #counts: { readonly answer: AnswerCounter; readonly deadline: OperationDeadline };
+  readonly #execution: Execution;
   readonly #options: PartsOptions;
   /** The memory that all parts have claimed so far. */
   readonly #claim: Claim;
   /** The ids of the fragments that were announced to the client and have not been sent yet. */
   readonly #pending = new Set<unknown>();
   readonly #reported: PublicError[] = [];
-  #paths = 0;
   #written = 0;
-  isOver = false;
 
-  constructor(
-    run: PlannedRun,
-    format: PartsFormat,
-    counts: { readonly answer: AnswerCounter; readonly deadline: OperationDeadline },
-    options: PartsOptions,
-  ) {
+  constructor(run: PlannedRun, format: PartsFormat, execution: Execution, options: PartsOptions) {
     this.#run = run;
     this.#format = format;
-    this.#counts = counts;
+    this.#execution = execution;
     this.#options = options;
     this.#claim = options.results.claimFor(run.request);
   }
@@ -154,16 +136,12 @@ class PartsWriter {
     return this.#reported.length === 0 ? undefined : this.#reported;
   }
 
-  /**
-   * The JSON text of the first part. The part must be within the limits and have at most `mostBytes` bytes. Throws if
-   * there is no room for it.
-   */
-  first({ data, errors = [], pending = [] }: ExecutedPart, mostBytes: number): string {
-    if (!this.#options.results.hasRoomFor(data, mostBytes)) throw overload();
+  /** The JSON text of the first part, which must be within the limits. Throws if there is no room for it. */
+  first({ data, errors = [], pending = [] }: ExecutedPart): string {
     for (const entry of pending) this.#pending.add(idOf(entry));
-    const { prepared } = this.#run.document;
+    const { prepared } = this.#execution;
     const reported = errors.length === 0 ? undefined : toPublicErrors(errors, this.#options);
-    this.#note(reported ?? []);
+    this.#reported.push(...(reported ?? []));
     const result = stringifyResult({ data, errors: reported, prepared });
     const rest = JSON.stringify({ pending: this.#format === 'v0.2' ? pending : undefined, hasNext: true });
     const text = `${result.slice(0, -1)},${rest.slice(1)}`;
@@ -172,29 +150,39 @@ class PartsWriter {
     return text;
   }
 
-  async next(part: ExecutedPart): Promise<string> {
-    const why = this.#whyNot(part);
-    if (why !== undefined) return this.fail(why);
-    if (!part.hasNext) await this.#completeCost();
-    const text = this.#textOf(part);
-    if (text === undefined) return this.fail(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
+  /** The JSON text of a further part. Rejects with the reason if the part exceeds a limit. */
+  async next({ pending = [], incremental = [], completed = [], hasNext }: ExecutedPart): Promise<string> {
+    const { why } = this.#options.results.weigh(
+      { data: incremental.map((entry) => entry.data) },
+      this.#execution,
+      this.#written,
+    );
+    if (why !== undefined) throw why;
+    if (!hasNext) await this.#completeCost();
+    const text = JSON.stringify({
+      pending: pending.length === 0 ? undefined : pending,
+      incremental: incremental.length === 0 ? undefined : incremental.map((entry) => this.#masked(entry)),
+      completed: completed.length === 0 ? undefined : completed.map((entry) => this.#masked(entry)),
+      hasNext,
+      extensions: hasNext ? undefined : this.#run.cost.extensions(),
+    });
     const written = this.#written + Buffer.byteLength(text);
-    if (!this.#claim.resize(written)) return this.fail(new UpstreamError('OVERLOADED'));
+    if (!this.#claim.resize(written)) throw new UpstreamError('OVERLOADED');
     this.#written = written;
-    for (const entry of part.pending ?? []) this.#pending.add(idOf(entry));
-    for (const entry of part.completed ?? []) this.#pending.delete(idOf(entry));
-    this.isOver = !part.hasNext;
+    for (const entry of pending) this.#pending.add(idOf(entry));
+    for (const entry of completed) this.#pending.delete(idOf(entry));
     return text;
   }
 
   /** The JSON text of a last part that ends the answer early, with the reason. */
-  async fail(why: unknown): Promise<string> {
+  async fail(error: unknown): Promise<string> {
     const { report } = this.#options;
     // The budget is reported if its state can be determined.
     await this.#completeCost().catch(report);
+    // Values from the upstream that nest too deeply overflow the stack of the writer.
+    const why = error instanceof RangeError ? new UpstreamError('UPSTREAM_INVALID_RESPONSE') : error;
     const reported = toPublicErrors([why], { maxErrors: 1, report });
     this.#reported.push(...reported);
-    this.isOver = true;
     const errors = reported.map(formatted);
     const given =
       this.#format === 'v0.2'
@@ -208,51 +196,11 @@ class PartsWriter {
     if (this.#run.cost.wantsCost) await withBudget(this.#run, {}, this.#options.budget);
   }
 
-  #whyNot({ incremental = [] }: ExecutedPart): Error | undefined {
-    const { results } = this.#options;
-    const { prepared } = this.#run.document;
-    const data = incremental.map((entry) => entry.data);
-    const { why, mostBytes } = results.weigh({ data, prepared, ...this.#counts, written: this.#written });
-    if (why === undefined && !results.hasRoomFor(data, mostBytes)) return new UpstreamError('OVERLOADED');
-    return why;
-  }
-
-  /** The JSON text of a part; undefined if values from the upstream nest too deeply to be written. */
-  #textOf({ pending, incremental, completed, hasNext }: ExecutedPart): string | undefined {
-    const part = {
-      pending,
-      incremental: incremental?.map((entry) => this.#masked(entry)),
-      completed: completed?.map((entry) => this.#masked(entry)),
-      hasNext,
-      extensions: hasNext ? undefined : this.#run.cost.extensions(),
-    };
-    try {
-      return JSON.stringify(part);
-    } catch (error) {
-      if (error instanceof RangeError) return undefined;
-      throw error;
-    }
-  }
-
   #masked(entry: ExecutedEntry): object {
-    return entry.errors === undefined ? entry : { ...entry, errors: this.#publicErrors(entry.errors) };
-  }
-
-  /**
-   * Converts errors to the form that clients may see. Once the limits of the whole answer are reached, each place only
-   * reports how many errors are left out.
-   */
-  #publicErrors(errors: readonly GraphQLError[]): readonly object[] {
-    const { maxErrors, report } = this.#options;
-    const left = this.#paths > maximumPaths ? 0 : Math.max(maxErrors - this.#reported.length, 0);
-    const reported = toPublicErrors(errors, { maxErrors: left, report });
-    this.#note(reported);
-    return reported.map(formatted);
-  }
-
-  #note(reported: readonly PublicError[]): void {
+    if (entry.errors === undefined) return entry;
+    const reported = toPublicErrors(entry.errors, this.#options, this.#reported);
     this.#reported.push(...reported);
-    for (const error of reported) this.#paths += charactersOf(error);
+    return { ...entry, errors: reported.map(formatted) };
   }
 }
 

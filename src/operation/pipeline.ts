@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { ExecutionResult, VariableValues } from 'graphql';
+import type { ExecutionResult } from 'graphql';
+import type { GatewayContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
@@ -14,15 +15,14 @@ import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
-import { type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
+import { type OnOperation, type OperationReport, reportOf, streamReportOf } from './operation-report.ts';
 import { callerNameOf, nameOf, OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from './params.ts';
 import { deferredOf, executeInParts } from './parts.ts';
 import type { ResolveDocument } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
-import type { OperationResult } from './result.ts';
-import type { Results } from './results.ts';
-import { stringifyResult } from './serialize.ts';
+import { type OperationResult, stringifyResult } from './result.ts';
+import type { Execution, Results } from './results.ts';
 import type { SharedOperations } from './shared-operations.ts';
 import { withBudget } from './spent-budget.ts';
 import type { Subscribe } from './subscriptions.ts';
@@ -147,34 +147,42 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
  * stream has ended.
  */
 function reportEnd(run: OperationRun, result: OperationResult, options: OperationsOptions): void {
-  const { onEnd, onPlan, report } = options;
   if (result.stream !== undefined) return;
-  if (asksForPlan(run.params)) {
-    onPlan();
-    return;
-  }
-  const end = (last: OperationResult): void => {
-    countUse(run, last);
-    shareDocument(run, options);
-    onEnd(reportOf(run, last));
-  };
+  if (asksForPlan(run.params)) return options.onPlan();
+  const end = (last: OperationResult): void => noteEnd(run, last, reportOf(run, last), options);
   if (result.parts === undefined) end(result);
-  else result.parts.over.then(end).catch(report);
+  else result.parts.over.then(end).catch(options.report);
+}
+
+/**
+ * Counts the use of a listed document, even if the operation was refused, and reports the operation. A document that
+ * its client registered is shared with other processes, but only for an accepted caller: no other may use their memory.
+ */
+function noteEnd(
+  { document, request: { caller } }: OperationRun,
+  { errors }: Pick<OperationResult, 'errors'>,
+  report: OperationReport,
+  { isAccepted, onEnd }: OperationsOptions,
+): void {
+  const { use, share } = document ?? {};
+  if (use !== undefined) {
+    use.hits += 1;
+    use.restCalls += report.calls;
+    if (errors !== undefined) use.errors += 1;
+  }
+  if (share !== undefined && caller !== undefined && isAccepted(caller)) share(callerNameOf(caller));
+  onEnd(report);
 }
 
 async function beginStream(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> {
   const { caller, takesMessages } = run.request;
-  const { subscribe, refusalOf, onOpen, onEnd } = options;
+  const { subscribe, refusalOf, onOpen } = options;
   const refusal = refusalOf(caller);
   if (refusal !== undefined) throw refusal;
   if (subscribe === undefined || caller === undefined)
     throw new Error('expected a schema with subscriptions, and a key');
   if (!takesMessages) throw requestError('onlyStreamed', streamed);
-  const result = await subscribe(run, caller, (end) => {
-    countUse(run, end, end.calls);
-    shareDocument(run, options);
-    onEnd(streamReportOf(run, end));
-  });
+  const result = await subscribe(run, caller, (end) => noteEnd(run, end, streamReportOf(run, end), options));
   onOpen(performance.now() - run.startedAt);
   return result;
 }
@@ -254,13 +262,16 @@ async function executeMutation(run: PlannedRun, options: OperationsOptions): Pro
  * have left.
  */
 function execute(run: PlannedRun, options: OperationsOptions, name?: string): MaybePromise<OperationResult> {
-  const { request, coerced } = run;
+  const { request, cost, document, epoch } = run;
   const deferred = deferredOf(run);
   const deadline = new OperationDeadline(options.operationDeadlineMs);
+  deadline.isLarge = cost.isLarge;
+  const context = options.createContext(request, deadline, cost.calls, epoch);
+  const execution = { prepared: document.prepared, cost, answer: context.answer, deadline };
   const result =
     deferred === undefined
-      ? executeWhole(run, coerced, deadline, options)
-      : executeInParts(run, deferred, deadline, options);
+      ? executeWhole(run, execution, context, options)
+      : executeInParts(run, execution, { ...context, parts: deferred.format }, deferred, options);
   if (!(result instanceof Promise)) return result;
   if (name === undefined || request.caller === undefined) request.onLeave(() => deadline.end('left'));
   else options.shared.share(request.caller.sharingKey, name, run, deadline, result);
@@ -269,24 +280,19 @@ function execute(run: PlannedRun, options: OperationsOptions, name?: string): Ma
 
 function executeWhole(
   run: PlannedRun,
-  coerced: VariableValues,
-  deadline: OperationDeadline,
-  { createContext, results, eventLoop, budget }: OperationsOptions,
+  execution: Execution,
+  context: GatewayContext,
+  { results, eventLoop, budget }: OperationsOptions,
 ): MaybePromise<OperationResult> {
-  const { document, request, cost, epoch } = run;
-  const { prepared } = document;
-  const context = createContext(request, deadline, cost.calls, epoch);
-  const { answer } = context;
-  deadline.isLarge = cost.isLarge;
-  const executed = prepared.execute(context, coerced);
-  const weigh = ({ data, errors }: ExecutionResult): MaybePromise<OperationResult> => {
+  const { prepared, answer, deadline } = execution;
+  const executed = prepared.execute(context, run.coerced);
+  const weigh = (result: ExecutionResult): MaybePromise<OperationResult> => {
     answer.finish();
-    const { freshUntil } = cost.calls;
-    return withBudget(run, results.of({ data, errors, prepared, cost, answer, deadline, freshUntil }), budget);
+    return withBudget(run, results.of(result, execution), budget);
   };
   const end = (result: ExecutionResult): MaybePromise<OperationResult> => {
     deadline.finish();
-    const largeTurn = cost.isLarge ? eventLoop.takeLast() : undefined;
+    const largeTurn = run.cost.isLarge ? eventLoop.takeLast() : undefined;
     return largeTurn === undefined ? weigh(result) : largeTurn.then(() => weigh(result));
   };
   if (!(executed instanceof Promise)) return end(executed);
@@ -325,25 +331,4 @@ function withMaxAge(
   result.text ??= stringifyResult(result);
   result.tag ??= hash('sha1', result.text, 'base64url');
   return { ...result, maxAge: Math.max(0, Math.min(getMaxAge, Math.floor((freshUntil - now()) / 1000))) };
-}
-
-/**
- * Shares the document that the client registered with other processes. Only accepted callers may use the memory of the
- * other processes.
- */
-function shareDocument({ document, request: { caller } }: OperationRun, { isAccepted }: OperationsOptions): void {
-  if (document?.share !== undefined && caller !== undefined && isAccepted(caller)) document.share(callerNameOf(caller));
-}
-
-/** Counts the use of a listed document. Refused operations count as well. */
-function countUse(
-  { document, cost }: OperationRun,
-  { errors }: Pick<OperationResult, 'errors'>,
-  calls = cost?.calls.made ?? 0,
-): void {
-  const use = document?.use;
-  if (use === undefined) return;
-  use.hits += 1;
-  use.restCalls += calls;
-  if (errors !== undefined) use.errors += 1;
 }

@@ -10,8 +10,7 @@ import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import { overload } from './request-error.ts';
-import type { OperationResult } from './result.ts';
-import { stringifyResult } from './serialize.ts';
+import { type OperationResult, stringifyResult } from './result.ts';
 import { refusedOperation } from './spent-budget.ts';
 
 /** Collaborators and limits of results. */
@@ -21,21 +20,19 @@ export interface ResultsOptions extends ErrorReporting {
   readonly maxAnswerBytes: number;
 }
 
+/** The data and errors that an executor has made. */
 interface Executed {
-  readonly data: unknown;
+  readonly data?: unknown;
   readonly errors?: ExecutionResult['errors'] | undefined;
+}
+
+/** One execution of an operation. A message of a subscription has its own. */
+export interface Execution {
   readonly prepared: PreparedOperation;
+  readonly cost: Pick<Cost, 'calls' | 'extensions'>;
   readonly answer: AnswerCounter;
   /** The deadline of the operation, which also records what the upstream answered. */
   readonly deadline: OperationDeadline;
-  /** The bytes of the earlier parts, if it is a part of an answer. */
-  readonly written?: number;
-}
-
-interface Execution extends Executed {
-  readonly cost: Pick<Cost, 'extensions'>;
-  /** The time until which everything that it read stays fresh. */
-  readonly freshUntil?: number | undefined;
 }
 
 interface Weighed {
@@ -57,24 +54,25 @@ export class Results {
   }
 
   /** The result of an execution. If it exceeds a limit, an error with the reason replaces its data. */
-  of(execution: Execution): OperationResult {
-    const { data, errors, prepared, cost, freshUntil } = execution;
+  of({ data, errors }: Executed, execution: Execution): OperationResult {
+    const { prepared, cost, deadline } = execution;
     const extensions = cost.extensions();
-    const { why, mostBytes } = this.weigh(execution);
+    const { why, mostBytes } = this.weigh({ data, errors }, execution);
     if (why === undefined) {
+      const { freshUntil } = cost.calls;
       const publicErrors = errors && toPublicErrors(errors, this.#options);
       return { prepared, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshUntil };
     }
     // None of its fields was executed.
-    if (execution.deadline.ended instanceof Refusal) return this.#dropped({ extensions }, prepared, why);
+    if (deadline.ended instanceof Refusal) return this.#dropped({ extensions }, prepared, why);
     // Errors below the root fields are dropped together with their data.
     const ofRoot = errors?.filter((error) => error.path?.length === 1 && !(causeOf(error) instanceof AnswerLimitError));
     const ofMutations = toPublicErrors(ofRoot ?? [], this.#options);
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
   }
 
-  /** Weighs the data of an execution, or of a part of it. */
-  weigh({ data, errors, prepared, answer, deadline, written = 0 }: Executed): Weighed {
+  /** Weighs the data of an execution, or of a part of it. `written` is the bytes of its earlier parts. */
+  weigh({ data, errors }: Executed, { prepared, answer, deadline }: Execution, written = 0): Weighed {
     const { bodyExcess, ended, received } = deadline;
     if (bodyExcess !== undefined) {
       const waiting = errors?.find((error) => causeOf(error) === ended);
@@ -102,25 +100,15 @@ export class Results {
   }
 
   /**
-   * Takes room for a result, and makes its text if the result is large enough to be counted. Without room, returns a
-   * result with the reason.
+   * Makes the text of a result that may be large, and takes room for it. Without room, returns a result with the reason.
    */
   withRoom(result: OperationResult, prepared: PreparedOperation, reader: Reader): OperationResult {
     const { mostBytes = 0 } = result;
     if (mostBytes <= uncounted) return result;
-    if (result.text === undefined) {
-      if (!this.hasRoomFor(result.data, mostBytes)) return this.#dropped(result, prepared, overload());
-      result.text = stringifyResult(result);
-    }
+    result.text ??= stringifyResult(result);
     if (result.text.length <= uncounted) return result;
     const fits = this.claimFor(reader).resize(Buffer.byteLength(result.text));
     return fits ? result : this.#dropped(result, prepared, overload());
-  }
-
-  /** True if there is room for the text of data. The data is measured only if `mostBytes` exceeds the room. */
-  hasRoomFor(data: unknown, mostBytes: number): boolean {
-    const { room, maxAnswerBytes } = this.#options;
-    return room.isFree(mostBytes) || room.fits(measureJson(data, maxAnswerBytes).bytes);
   }
 
   /** Makes an empty claim for the texts of an answer, which ends when the client has read all of them or has left. */

@@ -4,15 +4,6 @@ import { SharedWork, SingleFlight } from '../rest/single-flight.ts';
 import type { PlannedRun, RequestContext } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
 
-/** Settings of shared operations. */
-export interface SharingOptions {
-  /**
-   * The time after its start in which an operation can be joined; by default 100 ms. Its deadline is that of the first
-   * request, and a request that joins late would have had a later one. Later requests can still share its reads.
-   */
-  readonly joinWindowMs?: number | undefined;
-}
-
 type Waiter = Pick<RequestContext, 'onLeave' | 'trace' | 'spans'>;
 
 /**
@@ -23,7 +14,11 @@ export class SharedOperations {
   readonly #operations: SingleFlight<SharedOperation>;
   #savedCalls = 0;
 
-  constructor({ joinWindowMs = 100 }: SharingOptions) {
+  /**
+   * An operation can be joined for `joinWindowMs` milliseconds after its start. Its deadline is that of the first request,
+   * and a request that joins late would have had a later one. Later requests can still share its reads.
+   */
+  constructor(joinWindowMs = 100) {
     this.#operations = new SingleFlight(joinWindowMs, () => performance.now());
   }
 
@@ -36,21 +31,21 @@ export class SharedOperations {
     return this.#savedCalls;
   }
 
-  /** Joins the operation of a caller with this name, if one is under way. */
-  join(caller: string, name: string, waiter: Waiter): Promise<OperationResult> | undefined {
-    return this.#operations.find(caller, name)?.join(waiter);
+  /** Joins the operation with this sharing key and name, if one is under way. */
+  join(sharingKey: string, name: string, waiter: Waiter): Promise<OperationResult> | undefined {
+    return this.#operations.find(sharingKey, name)?.join(waiter);
   }
 
-  /** Lets other requests join a caller's operation that has just begun, and whose result will come. */
+  /** Lets other requests join an operation that has just begun, and whose result will come. */
   share(
-    caller: string,
+    sharingKey: string,
     name: string,
     run: PlannedRun,
     deadline: OperationDeadline,
     result: Promise<OperationResult>,
   ): void {
     const operation = new SharedOperation(run.request, deadline, result);
-    this.#operations.add(caller, name, operation);
+    this.#operations.add(sharingKey, name, operation);
     const end = (): void => {
       this.#savedCalls += operation.joined * run.cost.calls.made;
       operation.end();
@@ -58,12 +53,9 @@ export class SharedOperations {
     result.then(end, end);
   }
 
-  /**
-   * Prevents requests from joining this caller's operations that have already begun, so that a caller reads its own
-   * writes.
-   */
-  invalidate(caller: string): void {
-    this.#operations.invalidate(caller);
+  /** Prevents requests from joining operations that have already begun, so that a caller reads its own writes. */
+  invalidate(sharingKey: string): void {
+    this.#operations.invalidate(sharingKey);
   }
 }
 

@@ -10,40 +10,75 @@ import {
 import type { GatewayContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Listener } from '../live/listener.ts';
-import { starvationOf } from '../live/pace.ts';
-import type { OpenStream, Streams } from '../live/streams.ts';
-import type { Tails } from '../live/tails.ts';
+import { type BackoffOf, backoffBy, starvationOf } from '../live/pace.ts';
+import { type OpenStream, type StreamLimits, Streams } from '../live/streams.ts';
+import { Tails } from '../live/tails.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import { MemoryRoom } from '../memory.ts';
+import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
+import type { OperationEpoch } from '../rest/epochs.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { isObject } from '../rest/values.ts';
+import type { CreateContext } from './contexts.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { nameOf, type PlannedRun, type RequestContext } from './operation-run.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult, StreamMessage } from './result.ts';
 import type { Results } from './results.ts';
 
-/** Makes the context for the start of a stream, for one of its messages, or for a poll. */
-export type CreateStreamContext = (
-  request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
-  deadline: OperationDeadline,
-  calls: OperationCalls,
-) => Promise<GatewayContext>;
+/** Settings of subscriptions. */
+export interface LiveSettings extends StreamLimits {
+  /** Time between two polls, in milliseconds. */
+  readonly pollMs: number;
+  /** Memory for messages that wait for slow clients, in bytes; by default 96 MiB. */
+  readonly waitingBytes?: number;
+  /** The polling backoff of each key; by default the backoff of the budget of REST calls. */
+  readonly backoffOf?: BackoffOf | undefined;
+}
 
-/** Collaborators and settings of subscriptions. */
-export interface SubscriptionsOptions extends ErrorReporting {
+const waitingBytes = 96 * 2 ** 20;
+
+interface LiveOptions extends ErrorReporting {
   readonly schema: GraphQLSchema;
-  readonly createContext: CreateStreamContext;
+  readonly createContext: CreateContext;
+  /**
+   * Returns the epoch for the reads of a caller's stream, which get no kept answers; undefined if there are no epochs.
+   */
+  readonly epochOf: ((caller: Caller) => MaybePromise<OperationEpoch>) | undefined;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
   /** Longest time that one message may take to be answered, in milliseconds. */
   readonly operationDeadlineMs: number;
-  readonly streams: Streams;
-  readonly tails: Tails;
+  readonly maxPageSize: number;
+  readonly memory: MemoryRoom;
   readonly budget?: BudgetSettings | undefined;
+  readonly callBudget: CallBudget | undefined;
   readonly introspection: boolean;
 }
+
+/** Subscriptions of one process. */
+export interface Live {
+  readonly streams: Streams;
+  readonly tails: Tails;
+  readonly subscribe: Subscribe;
+}
+
+/** Collaborators of each subscription. */
+interface LiveParts extends Omit<LiveOptions, 'createContext'> {
+  readonly createContext: CreateStreamContext;
+  readonly streams: Streams;
+  readonly tails: Tails;
+}
+
+/** Makes the context for the start of a stream, for one of its messages, or for a poll. */
+type CreateStreamContext = (
+  request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
+  deadline: OperationDeadline,
+  calls: OperationCalls,
+) => Promise<GatewayContext>;
 
 /** A summary of a stream that has ended. */
 export interface StreamEnd {
@@ -60,23 +95,42 @@ export interface StreamEnd {
  */
 export type Subscribe = (run: PlannedRun, caller: Caller, onEnd: (end: StreamEnd) => void) => Promise<OperationResult>;
 
-/** Makes the function that begins subscriptions. */
-export function createSubscribe(options: SubscriptionsOptions): Subscribe {
-  const answers = new MessageAnswers(options);
+/** Makes the subscriptions of one process. */
+export function createLive(settings: LiveSettings, options: LiveOptions): Live {
+  const { maxPageSize, operationDeadlineMs: deadlineMs, callBudget, epochOf, memory } = options;
+  const createContext: CreateStreamContext = async (request, deadline, calls) => {
+    const epoch = request.caller && (await epochOf?.(request.caller));
+    return options.createContext(request, deadline, calls, epoch);
+  };
+  const streams = new Streams(settings);
+  const tails = new Tails({
+    pollMs: settings.pollMs,
+    room: new MemoryRoom(settings.waitingBytes ?? waitingBytes, { within: memory }),
+    backoffOf: settings.backoffOf ?? (callBudget && backoffBy(callBudget)),
+    maxPageSize,
+    deadlineMs,
+    restFor: async (caller, deadline, calls) =>
+      (await createContext({ caller, trace: {}, spans: undefined }, deadline, calls)).rest,
+  });
+  return { streams, tails, subscribe: subscribeWith({ ...options, createContext, streams, tails }) };
+}
+
+function subscribeWith(parts: LiveParts): Subscribe {
+  const answers = new MessageAnswers(parts);
   return async (run, caller, onEnd) => {
-    const starvation = options.budget && starvationOf(options.budget, caller);
+    const starvation = parts.budget && starvationOf(parts.budget, caller);
     if (starvation !== undefined) throw requestError('spentBudget', starvation);
-    const subscription = new Subscription(run, caller, options, answers);
-    const opening = options.streams.open(subscription);
+    const subscription = new Subscription(run, caller, parts, answers);
+    const opening = parts.streams.open(subscription);
     if (opening === 'too many of its caller') throw requestError('overloaded', tooManyOfCaller);
     if (opening === 'too many') throw overload();
     try {
       const source = await subscription.begin();
       run.request.onClose(() => {
         subscription.close();
-        onEnd(subscription.state);
+        onEnd(subscription);
       });
-      return { stream: subscription.messages(source), prepared: run.document.prepared };
+      return { stream: subscription.answers(source), prepared: run.document.prepared };
     } catch (error) {
       subscription.close();
       throw error;
@@ -95,29 +149,25 @@ interface Source {
 const longestTimerMs = 2 ** 31 - 1;
 
 /** One subscription, from its beginning until its client has left. */
-class Subscription implements OpenStream {
+class Subscription implements OpenStream, StreamEnd {
   readonly caller: Caller;
+  messages = 0;
+  calls = 0;
+  errors: OperationResult['errors'];
   readonly #run: PlannedRun;
-  readonly #options: SubscriptionsOptions;
+  readonly #parts: LiveParts;
   readonly #answers: MessageAnswers;
-  #messages = 0;
-  #calls = 0;
-  #errors: OperationResult['errors'];
   #listener: Listener | undefined;
   #expiry: NodeJS.Timeout | undefined;
   #failure: GraphQLError | undefined;
   /** Releases the room of the answer that is being sent. */
   #release: (() => void) | undefined;
 
-  constructor(run: PlannedRun, caller: Caller, options: SubscriptionsOptions, answers: MessageAnswers) {
+  constructor(run: PlannedRun, caller: Caller, parts: LiveParts, answers: MessageAnswers) {
     this.#run = run;
     this.caller = caller;
-    this.#options = options;
+    this.#parts = parts;
     this.#answers = answers;
-  }
-
-  get state(): StreamEnd {
-    return { messages: this.#messages, calls: this.#calls, errors: this.#errors };
   }
 
   readonly cut = (): void => this.#run.request.cut();
@@ -127,7 +177,7 @@ class Subscription implements OpenStream {
 
   /** Begins to listen. Throws if an argument is refused. */
   async begin(): Promise<Source> {
-    const { schema, introspection, createContext, operationDeadlineMs } = this.#options;
+    const { schema, introspection, createContext, operationDeadlineMs } = this.#parts;
     const { request, params, document, cost } = this.#run;
     const { prepared } = document;
     const deadline = new OperationDeadline(operationDeadlineMs);
@@ -156,48 +206,43 @@ class Subscription implements OpenStream {
    * Yields the messages for the client. An error that ends the stream is the last message. If the process has no room for
    * a message, the stream is aborted.
    */
-  async *messages({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
-    const { streams } = this.#options;
+  async *answers({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
+    const { streams } = this.#parts;
     try {
       for await (const payload of payloads) {
         const { result: answered, calls } = await this.#answers.of(this.#run, args, payload);
-        this.#calls += calls;
+        this.calls += calls;
         // The caller must not get messages that were read after its right ended. A client that resumes gets them if it may.
         if (this.#failure !== undefined) throw this.#failure;
         const result = this.#withRoom(answered);
-        if (isShed(result)) return this.#breakOff(result);
-        this.#messages += 1;
+        if (isShed(result)) {
+          // The client must not miss the message: it reconnects and continues after the previous one.
+          this.errors = result.errors;
+          return this.cut();
+        }
+        this.messages += 1;
         streams.messages += 1;
         yield { result, isLast: false };
         // The transport asks for the next message once the client has read this one, even if the next one comes much later.
         this.#release?.();
       }
     } catch (error) {
-      this.#errors = toPublicErrors([error], this.#options);
-      yield { result: { errors: this.#errors }, isLast: true };
+      this.errors = toPublicErrors([error], this.#parts);
+      yield { result: { errors: this.errors }, isLast: true };
     }
   }
 
   close(): void {
     clearTimeout(this.#expiry);
-    this.#options.streams.close(this);
+    this.#parts.streams.close(this);
     this.#listener?.end();
     this.#release?.();
-  }
-
-  /**
-   * Aborts the stream before a message that the client must not miss. The client reconnects and continues after the
-   * previous message.
-   */
-  #breakOff({ errors }: OperationResult): void {
-    this.#errors = errors;
-    this.cut();
   }
 
   /** Takes room for a result until the client has read it or has left. */
   #withRoom(result: OperationResult): OperationResult {
     const { request, document } = this.#run;
-    return this.#options.results.withRoom(result, document.prepared, {
+    return this.#parts.results.withRoom(result, document.prepared, {
       get stuckSince() {
         return request.stuckSince;
       },
@@ -213,7 +258,7 @@ class Subscription implements OpenStream {
   }
 
   readonly #follow: NonNullable<GatewayContext['follow']> = (list, after) => {
-    this.#listener = this.#options.tails.follow(this.caller, list, after, this.cut);
+    this.#listener = this.#parts.tails.follow(this.caller, list, after, this.cut);
     if (this.#failure !== undefined) this.#listener.end(this.#failure);
     return this.#listener;
   };
@@ -248,11 +293,11 @@ interface MessageAnswer {
  * Subscriptions of the same caller with the same operation and variables share one answer to a message.
  */
 class MessageAnswers {
-  readonly #options: SubscriptionsOptions;
+  readonly #parts: LiveParts;
   readonly #known = new WeakMap<object, Map<string, Promise<MessageAnswer>>>();
 
-  constructor(options: SubscriptionsOptions) {
-    this.#options = options;
+  constructor(parts: LiveParts) {
+    this.#parts = parts;
   }
 
   /** Answers a message of a subscription. `payload` is the message as the source gave it. Never rejects. */
@@ -271,13 +316,13 @@ class MessageAnswers {
   }
 
   async #execute(run: PlannedRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
-    const { createContext, results, eventLoop, operationDeadlineMs } = this.#options;
+    const { createContext, results, eventLoop, operationDeadlineMs } = this.#parts;
     const turn = eventLoop.take(performance.now());
     if (turn !== undefined) await turn;
     const calls = run.cost.calls.again();
     // The stream continues: a refused call fails only the fields that need it.
     calls.answer();
-    const cost = { extensions: () => run.cost.extensions(calls) };
+    const cost = { calls, extensions: () => run.cost.extensions(calls) };
     const deadline = new OperationDeadline(operationDeadlineMs);
     const { caller, trace } = run.request;
     const context = await createContext({ caller, trace, spans: undefined }, deadline, calls);
@@ -290,7 +335,6 @@ class MessageAnswers {
       answer.finish();
     }
     const { prepared } = run.document;
-    const { data, errors } = executed;
-    return { result: results.of({ data, errors, prepared, cost, answer, deadline }), calls: calls.made };
+    return { result: results.of(executed, { prepared, cost, answer, deadline }), calls: calls.made };
   }
 }
