@@ -41,7 +41,7 @@ import type { Route } from './rest/transport/connect.ts';
 import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 import type { Config } from './settings/config.ts';
-import { currentRoute, type FollowedTls, followTls } from './settings/tls-settings.ts';
+import { currentRoute, type FollowedTls, followTls } from './settings/route.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
 

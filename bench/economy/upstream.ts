@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { isObject } from '../../src/rest/values.ts';
-import { windows } from '../../src/settings/budget-settings.ts';
+import { windows } from '../../src/settings/kinds.ts';
 import { startWorkspace } from '../../workspace/workspace.ts';
 import { compressed, compressedRates, latencyMs } from './scale.ts';
 import { type ServiceReport, teamKey } from './service.ts';
@@ -18,7 +18,7 @@ subscribe('http.server.response.finish', (message) => {
   if (response.statusCode === 429) throttled += 1;
 });
 
-const rates = windows('').read(compressedRates);
+const rates = windows.read(compressedRates);
 const { url } = await startWorkspace({ port: 0, host: '127.0.0.1', rates, latencyMs: compressed(latencyMs) });
 
 function report(): void {

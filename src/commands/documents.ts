@@ -8,7 +8,7 @@ import { ManifestError, type ManifestFile, readFiles, readManifest } from '../op
 import { RefusedDocument } from '../operation/request-error.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import type { PlainConfig } from '../settings/config.ts';
-import { cursorSecretOf } from '../settings/cursor-secret.ts';
+import { cursorSecretOf } from '../settings/config.ts';
 import { ConfigError } from '../settings/settings.ts';
 
 /** The text of a file that was named as an argument. Throws a ConfigError if it cannot be read. */

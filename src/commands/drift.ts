@@ -13,8 +13,8 @@ import { bodyRoomLimitsFor } from '../rest/transport/body-room.ts';
 import { createUpstream, type Upstream } from '../rest/upstream.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import { driftSettings, plainSettings } from '../settings/declaration.ts';
-import type { SettingsReader } from '../settings/reader.ts';
-import { readRoute } from '../settings/route-settings.ts';
+import { readRoute } from '../settings/route.ts';
+import type { SettingsReader } from '../settings/settings.ts';
 import { ConfigError } from '../settings/settings.ts';
 import { embedded } from '../settings/urls.ts';
 import { readText } from './documents.ts';
@@ -66,7 +66,7 @@ function connect(settings: SettingsReader): {
       driftSettings.driftKeyFile.name,
       'expected a file that holds one API key, but it holds something else',
     );
-  const { upstreamRoute: route } = readRoute(settings, isEmbedded ? undefined : url);
+  const route = readRoute(settings, isEmbedded ? undefined : url);
   const config = readPlainConfig(settings);
   const { upstreamUrl, maxAnswerBytes } = config;
   if (caller === undefined || upstreamUrl === undefined) throw new Error('expected a fault of the settings');

@@ -1,6 +1,6 @@
 import type { Plan } from '../plan/plan.ts';
 import type { PlainConfig } from '../settings/config.ts';
-import type { SettingsReader } from '../settings/reader.ts';
+import type { SettingsReader } from '../settings/settings.ts';
 
 /** The output of a command, and the exit code of the process. */
 export interface Outcome {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { buildSchema, type GraphQLSchema, introspectionFromSchema, printSchema } from 'graphql';
 import { createReadableSchema } from '../schema.ts';
 import { readPlainConfig } from '../settings/config.ts';
-import type { SettingsReader } from '../settings/reader.ts';
+import type { SettingsReader } from '../settings/settings.ts';
 import { ConfigError } from '../settings/settings.ts';
 import { documentFilesAt, readText } from './documents.ts';
 import { counted, type Outcome } from './output.ts';

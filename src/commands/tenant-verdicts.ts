@@ -3,8 +3,9 @@ import { rootOf } from '../look-ahead/operation-trees.ts';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import { runningOperation, type Tenant, withRoles } from '../rest/tenants.ts';
-import { authSettings, readTenantsSetting } from '../settings/auth-settings.ts';
-import type { SettingsReader } from '../settings/reader.ts';
+import { readTenantsSetting } from '../settings/config.ts';
+import { authSettings } from '../settings/declaration.ts';
+import type { SettingsReader } from '../settings/settings.ts';
 import { ConfigError } from '../settings/settings.ts';
 
 /**

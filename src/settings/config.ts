@@ -1,20 +1,34 @@
+import { createHash } from 'node:crypto';
+import { isKeySetUrl } from '../auth/key-set.ts';
+import { readTenants } from '../auth/read-tenants.ts';
+import { TenantsError } from '../auth/tenants-error.ts';
+import type { TokenAuthOptions } from '../auth/token-auth.ts';
 import type { McpConfig } from '../mcp/mcp.ts';
+import { ManifestError, readFiles, readManifest, sourcesOf } from '../operation/persisted/manifest.ts';
+import type { DocumentMode } from '../operation/persisted/resolve.ts';
+import { redisAddressOf } from '../redis-address.ts';
+import { mutationNames } from '../resolvers/resolvers.ts';
 import type { BudgetSettings } from '../rest/budget/settings.ts';
+import type { Tenants } from '../rest/tenants.ts';
 import type { Route } from '../rest/transport/connect.ts';
-import { type AuthConfig, readAuth } from './auth-settings.ts';
-import { readBudget } from './budget-settings.ts';
-import { type CacheConfig, readCache } from './cache-settings.ts';
-import { cursorSecret } from './cursor-secret.ts';
-import { plainSettings, settings } from './declaration.ts';
-import { readMcp } from './mcp-settings.ts';
+import {
+  authSettings,
+  bodyLimits,
+  budgetSettings,
+  cacheSettings,
+  documentLimits,
+  liveSettings,
+  mcpSettings,
+  persistedSettings,
+  plainSettings,
+  redisSettings,
+  settings,
+  workspaceSettings,
+} from './declaration.ts';
 import { findMisspelt } from './names.ts';
-import { checkRedis, type PersistedConfig, readPersisted } from './persisted-settings.ts';
-import { type EnvironmentFile, SettingsReader } from './reader.ts';
-import { readRoute } from './route-settings.ts';
-import type { Environment } from './settings.ts';
-import type { TlsFiles } from './tls-settings.ts';
-import { readTraces } from './trace-settings.ts';
-import { embedded } from './urls.ts';
+import { readRoute, routeTo, type TlsFiles, tlsFilesOf } from './route.ts';
+import { type Environment, type EnvironmentFile, SettingsReader, setting, type Values } from './settings.ts';
+import { collectorUrl, embedded } from './urls.ts';
 
 /** The values of the settings that depend on no other setting: all that commands need, except those that serve. */
 export type PlainConfig = ReturnType<typeof readPlainSettings>;
@@ -61,8 +75,15 @@ export function readPlainConfig(reader: SettingsReader): PlainConfig {
 
 function readPlainSettings(reader: SettingsReader) {
   const { upstreamUrl: url, ...values } = reader.all(plainSettings);
-  // Undefined for the embedded workspace.
-  return { ...values, upstreamUrl: url === embedded ? undefined : url };
+  return {
+    ...values,
+    bodyLimits: reader.all(bodyLimits),
+    documentLimits: reader.all(documentLimits),
+    live: reader.all(liveSettings),
+    workspace: reader.all(workspaceSettings),
+    // Undefined for the embedded workspace.
+    upstreamUrl: url === embedded ? undefined : url,
+  };
 }
 
 /** Reads all settings that serving needs. Throws a ConfigError with all faults. */
@@ -70,24 +91,27 @@ export function readConfig(environment: Environment, file?: EnvironmentFile): Co
   const reader = createReader(environment, file);
   const plain = readPlainSettings(reader);
   const { upstreamUrl } = plain;
-  requireUpstream(reader);
-  const { adminTokenFile, metricsPort } = plainSettings;
+  const { adminTokenFile, cursorSecret, metricsPort, upstreamUrl: urlSetting } = plainSettings;
+  const isInProduction = isProduction(reader.environment);
+  if (isInProduction && !reader.isSet(urlSetting.name)) {
+    const expected = `the URL of the REST API, or ${embedded} to serve example data`;
+    reader.fault(urlSetting.name, `expected ${expected}, but it is not set, and NODE_ENV is production`);
+  }
   if (reader.isSet(adminTokenFile.name)) reader.need(metricsPort, `${adminTokenFile.name} is set`);
   const auth = readAuth(reader);
   const persisted = readPersisted(reader);
   checkRedis(reader);
-  if (upstreamUrl !== undefined && !reader.isSet(cursorSecret.name))
-    reader.warnings.push(
-      `${cursorSecret.name}: expected ${cursorSecret.expected}, but it is not set, so cursors are signed with a secret that follows from UPSTREAM_URL`,
-    );
-  if (upstreamUrl !== undefined)
-    reader.warnOfIgnored(
-      Object.values(settings).filter(({ name }) => name.startsWith('WORKSPACE_')),
-      'UPSTREAM_URL is set',
-    );
+  if (upstreamUrl !== undefined) {
+    if (!reader.isSet(cursorSecret.name))
+      reader.warnings.push(
+        `${cursorSecret.name}: expected ${cursorSecret.expected}, but it is not set, so cursors are signed with a secret that follows from ${urlSetting.name}`,
+      );
+    reader.warnOfIgnored(Object.values(workspaceSettings), `${urlSetting.name} is set`);
+  }
   const config = Object.freeze({
     ...plain,
-    ...readRoute(reader, upstreamUrl),
+    upstreamRoute: readRoute(reader, upstreamUrl),
+    upstreamTlsFiles: tlsFilesOf(reader),
     auth,
     budget: readBudget(reader),
     cache: readCache(reader),
@@ -95,8 +119,8 @@ export function readConfig(environment: Environment, file?: EnvironmentFile): Co
     live: plain.live.isOn ? plain.live : undefined,
     persisted,
     explain: plain.explain ?? upstreamUrl === undefined,
-    introspection: plain.introspection ?? (!isProduction(reader.environment) && persisted.mode !== 'only'),
-    graphiql: plain.graphiql ?? !isProduction(reader.environment),
+    introspection: plain.introspection ?? (!isInProduction && persisted.mode !== 'only'),
+    graphiql: plain.graphiql ?? !isInProduction,
     corsOrigins: plain.corsOrigins ?? [],
     corsHeaders: plain.corsHeaders ?? [],
     traces: readTraces(reader),
@@ -111,9 +135,177 @@ export function isProduction({ NODE_ENV: kind }: Environment): boolean {
   return kind === 'production';
 }
 
-/** Reports a fault if example data would be served in production without being asked for. */
-function requireUpstream(reader: SettingsReader): void {
-  if (!isProduction(reader.environment) || reader.isSet('UPSTREAM_URL')) return;
-  const expected = `the URL of the REST API, or ${embedded} to serve example data`;
-  reader.fault('UPSTREAM_URL', `expected ${expected}, but it is not set, and NODE_ENV is production`);
+/** The secret that signs cursors. Replicas with the same upstream have the same secret. */
+export function cursorSecretOf(secret: string | undefined, upstreamUrl: string): string {
+  return secret ?? createHash('sha256').update(`cursors of ${upstreamUrl}`).digest('base64url');
+}
+
+/** The authentication of requests, and the source of the tenants' keys. */
+export interface AuthConfig extends TokenAuthOptions {
+  /** The path of the file with the keys of tenants. */
+  readonly tenantsPath: string;
+}
+
+/** Reads the settings of authentication; undefined if callers send their own key, or if a setting is wrong. */
+function readAuth(reader: SettingsReader): AuthConfig | undefined {
+  const { auth, tenants: tenantsSetting, ...token } = authSettings;
+  if (reader.read(auth) === 'forward') {
+    reader.warnOfIgnored([...Object.values(token), tenantsSetting], 'AUTH is not jwt');
+    return undefined;
+  }
+  const because = 'AUTH is jwt';
+  const keySet = reader.need(token.keySet, because);
+  const issuer = reader.need(token.issuer, because);
+  const audience = reader.need(token.audience, because);
+  const tenantClaim = reader.read(token.tenantClaim);
+  const tenantsPath = reader.need(tenantsSetting, because);
+  const rolesClaim = reader.read(token.rolesClaim);
+  const tenants = readTenantsSetting(reader, rolesClaim !== undefined);
+  reader.need(plainSettings.cursorSecret, because);
+  if (!(keySet && issuer && audience && tenantsPath && tenants)) return undefined;
+  const route = isKeySetUrl(keySet) ? routeTo(keySet, reader) : {};
+  return Object.freeze({ rules: { issuer, audience, tenantClaim, rolesClaim }, keySet, route, tenants, tenantsPath });
+}
+
+/**
+ * The tenants in the file that UPSTREAM_KEYS names; undefined if it is not set, or if the file cannot be used. `hasRoles` is
+ * true if entries may have roles.
+ */
+export function readTenantsSetting(reader: SettingsReader, hasRoles: boolean): Tenants | undefined {
+  const path = reader.read(authSettings.tenants);
+  if (path === undefined) return undefined;
+  try {
+    return readTenants({ path, environment: reader.environment, mutationNames, hasRoles }).tenants;
+  } catch (error) {
+    if (!(error instanceof TenantsError)) throw error;
+    for (const fault of error.faults) reader.fault(authSettings.tenants.name, fault);
+    return undefined;
+  }
+}
+
+/** Reads the budget of each key; undefined if calls are not limited. */
+function readBudget(reader: SettingsReader): BudgetSettings | undefined {
+  const { windows: setting, ...others } = budgetSettings;
+  const windows = reader.read(setting);
+  const { scope, share, agentShare, replicas = 1 } = reader.all(others);
+  if (!reader.isSet(setting.name)) reader.warnOfIgnored(Object.values(others), `${setting.name} is not set`);
+  if (windows === undefined) return undefined;
+  if (reader.read(authSettings.auth) !== 'jwt')
+    reader.warnOfIgnored([others.share], 'AUTH is not jwt: users are not known');
+  if (reader.isSet('REDIS_URL')) reader.need(others.replicas, `${setting.name} and REDIS_URL are set`);
+  else reader.warnOfIgnored([others.replicas], 'REDIS_URL is not set: each gateway has all of the budget');
+  if (!reader.isSet('MCP_TOOLS')) reader.warnOfIgnored([others.agentShare], 'MCP_TOOLS is not set');
+  return Object.freeze({ windows, scope, share, agentShare, replicas });
+}
+
+/** The configuration of the cache of REST answers. */
+export interface CacheConfig {
+  /** The time for which answers are fresh, in seconds by noun. */
+  readonly ttls: Readonly<Record<string, number>>;
+  readonly staleSeconds: number;
+  readonly maxBytes: number;
+}
+
+/** Reads the settings of the cache; undefined if nothing is cached. */
+function readCache(reader: SettingsReader): CacheConfig | undefined {
+  const { ttls: setting, ...others } = cacheSettings;
+  const ttls = reader.read(setting);
+  const { staleSeconds, mebibytes } = reader.all(others);
+  if (!reader.isSet(setting.name)) reader.warnOfIgnored(Object.values(others), `${setting.name} is not set`);
+  return ttls && Object.freeze({ ttls, staleSeconds, maxBytes: mebibytes * 2 ** 20 });
+}
+
+/** Reads the settings of the endpoint for agents; undefined if there is none. */
+function readMcp(reader: SettingsReader): McpConfig | undefined {
+  const { tools: setting, publicUrl: urlSetting } = mcpSettings;
+  const tools = reader.read(setting);
+  const publicUrl = reader.read(urlSetting);
+  if (!reader.isSet(setting.name)) {
+    reader.warnOfIgnored([urlSetting], `${setting.name} is not set`);
+    return undefined;
+  }
+  const { files, mode } = persistedSettings;
+  reader.need(files, `${setting.name} is set`);
+  if (reader.read(mode) === 'off')
+    reader.fault(mode.name, `expected allow, log or only, because ${setting.name} is set, but it is off`);
+  if (reader.read(authSettings.auth) === 'jwt') reader.need(urlSetting, `${setting.name} is set and AUTH is jwt`);
+  return tools && Object.freeze({ tools, publicUrl });
+}
+
+const sharedDocuments = { ...persistedSettings, ...redisSettings };
+
+/** The configuration of persisted documents and of Redis, and the routes to manifests on servers. */
+export interface PersistedConfig extends Values<typeof sharedDocuments> {
+  readonly mode: DocumentMode;
+  readonly routes: Readonly<Record<string, Route>>;
+}
+
+/** Reads the settings of persisted documents. Reports a fault if their manifests are missing or cannot be read. */
+function readPersisted(reader: SettingsReader): PersistedConfig {
+  const { mode: modeSetting, files, tokenFile } = persistedSettings;
+  const values = reader.all(sharedDocuments);
+  const isJwt = reader.read(authSettings.auth) === 'jwt';
+  // A token identifies the caller, but only a list of documents restricts the operations.
+  const mode: DocumentMode = values.mode ?? (isJwt ? 'only' : 'allow');
+  if (isJwt && mode !== 'only')
+    reader.warnings.push(
+      `${modeSetting.name}: with AUTH=jwt expected only, but it is ${mode}: any user may run any document`,
+    );
+  const origin = reader.isSet(modeSetting.name)
+    ? `set in ${reader.placeOf(modeSetting.name)}`
+    : 'its default with AUTH=jwt';
+  if (mode === 'only' || mode === 'log') reader.need(files, `${modeSetting.name} is ${mode} (${origin})`);
+  const { patterns, urls } = sourcesOf(values.files ?? '');
+  if (mode !== 'off')
+    try {
+      for (const { file, text } of patterns.flatMap(readFiles)) readManifest(file, text);
+    } catch (error) {
+      if (!(error instanceof ManifestError)) throw error;
+      reader.fault(files.name, error.message);
+    }
+  if (urls.length === 0) reader.warnOfIgnored([tokenFile], `${files.name} names no URL`);
+  return Object.freeze({ ...values, mode, routes: Object.fromEntries(urls.map((url) => [url, routeTo(url, reader)])) });
+}
+
+/**
+ * Reports a fault if Redis has two passwords, and warns of settings that have no effect without Redis, without TLS to it,
+ * or without Sentinels.
+ */
+function checkRedis(reader: SettingsReader): void {
+  const { redisUrl: address, ...others } = redisSettings;
+  const { redisAuthorities, redisPasswordFile, redisSentinelPassword } = others;
+  if (!reader.isSet(address.name)) reader.warnOfIgnored(Object.values(others), `${address.name} is not set`);
+  const source = reader.read(address);
+  if (source === undefined) return;
+  const { kind, isSecure, members } = redisAddressOf(source);
+  if (!isSecure) reader.warnOfIgnored([redisAuthorities], `${address.name} is not a rediss URL`);
+  if (kind !== 'sentinel') reader.warnOfIgnored([redisSentinelPassword], `${address.name} names no Sentinels`);
+  const url = URL.parse(members[0] ?? '');
+  const hasPassword = url !== null && (url.password !== '' || url.searchParams.has('password'));
+  if (hasPassword && reader.isSet(redisPasswordFile.name))
+    reader.fault(redisPasswordFile.name, `expected a ${address.name} without a password, but it has one`);
+}
+
+/**
+ * True if OpenTelemetry's own variables ask for traces. Its SDK sends traces by default; the gateway does so only if the
+ * destination is set, or a configuration file that names it. Reports faults in the URLs of collectors, because the SDK
+ * prints a wrong URL in full, and uses another host.
+ */
+function readTraces(reader: SettingsReader): boolean {
+  const { environment } = reader;
+  const value = (name: string): string => environment[name]?.trim().toLowerCase() ?? '';
+  if (value('OTEL_SDK_DISABLED') === 'true') return false;
+  const exporter = value('OTEL_TRACES_EXPORTER');
+  const hasEndpoint = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'].some(
+    (name) => value(name) !== '',
+  );
+  const isAskedFor = value('OTEL_CONFIG_FILE') !== '' || (exporter === '' ? hasEndpoint : exporter !== 'none');
+  if (!isAskedFor) return false;
+  for (const signal of ['', 'TRACES_', 'METRICS_', 'LOGS_']) {
+    const protocol = environment[`OTEL_EXPORTER_OTLP_${signal}PROTOCOL`] ?? environment['OTEL_EXPORTER_OTLP_PROTOCOL'];
+    // Over gRPC a host without a scheme is an endpoint, too.
+    if (protocol?.startsWith('grpc') !== true)
+      reader.read(setting(`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`, collectorUrl, 'Where spans are sent'));
+  }
+  return true;
 }

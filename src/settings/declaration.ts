@@ -1,208 +1,409 @@
-import { authSettings } from './auth-settings.ts';
-import { budgetSettings, windows } from './budget-settings.ts';
-import { cacheSettings } from './cache-settings.ts';
-import { cursorSecret } from './cursor-secret.ts';
-import { mcpSettings } from './mcp-settings.ts';
-import { persistedSettings } from './persisted-settings.ts';
-import { optional, required, type Setting, settingsIn } from './reader.ts';
-import { routeSettings } from './route-settings.ts';
-import { adminTokenIn, secretFile } from './setting-files.ts';
-import { fraction, headerNames, oneOf, onOff, seconds, text, whole, workerCount } from './settings.ts';
-import { baseUrl, origins } from './urls.ts';
+import { documentModes } from '../operation/persisted/resolve.ts';
+import {
+  fraction,
+  headerNames,
+  oneOf,
+  onOff,
+  seconds,
+  secondsByNoun,
+  secret,
+  text,
+  toolNames,
+  whole,
+  windows,
+  workerCount,
+} from './kinds.ts';
+import { adminTokenIn, jsonIn, keyFile, keySet, manifests, pemFile, secretFile } from './setting-files.ts';
+import { nothing, type Settings, setting } from './settings.ts';
+import { baseUrl, origins, proxyUrl, publicUrl, redisUrl } from './urls.ts';
 
 /** Settings of the process: its ports, its workers and its upstream. */
 const processSettings = {
-  port: required('PORT', whole('Port that the gateway listens on. 0 takes a free port', '4000', 0, 65_535)),
-  metricsPort: optional(
+  port: setting('PORT', whole(0, 65_535), 'Port that the gateway listens on. 0 takes a free port', '4000'),
+  metricsPort: setting(
     'METRICS_PORT',
-    whole('Port of `/metrics`, which needs no key. Default: the value of PORT', undefined, 1, 65_535),
+    whole(1, 65_535),
+    'Port of `/metrics`, which needs no key. Default: the value of PORT',
   ),
-  adminTokenFile: optional(
+  adminTokenFile: setting(
     'ADMIN_TOKEN_FILE',
-    secretFile(
-      'File with the token for `/admin/usage` and `/admin/cache/purge` on METRICS_PORT. Default: no such paths',
-      'the path of a file with a token of at least 32 ASCII characters',
-      adminTokenIn,
-    ),
+    secretFile('the path of a file with a token of at least 32 ASCII characters', adminTokenIn),
+    'File with the token for `/admin/usage` and `/admin/cache/purge` on METRICS_PORT. Default: no such paths',
   ),
-  host: required('HOST', text('Address to listen on', '127.0.0.1', 'an address or name of this machine')),
-  workers: required('WORKERS', workerCount('Number of worker processes. `auto` starts one for each core', '1')),
-  upstreamUrl: optional(
+  host: setting('HOST', text('an address or name of this machine'), 'Address to listen on', '127.0.0.1'),
+  workers: setting('WORKERS', workerCount, 'Number of worker processes. `auto` starts one for each core', '1'),
+  upstreamUrl: setting(
     'UPSTREAM_URL',
-    baseUrl(
-      'URL of the REST API. `embedded` starts a server with example data. Default: `embedded`, none with NODE_ENV=production',
-    ),
+    baseUrl,
+    'URL of the REST API. `embedded` starts a server with example data. Default: `embedded`, none with NODE_ENV=production',
   ),
 };
+
+/** Settings of TLS to the upstream: the trusted authorities, and the gateway's client certificate. */
+export const tlsSettings = {
+  authorities: setting('UPSTREAM_CA', pemFile, 'PEM file with more certificate authorities for the upstream'),
+  certificate: setting(
+    'UPSTREAM_CLIENT_CERT',
+    pemFile,
+    'PEM file with the client certificate, then its intermediate certificates',
+  ),
+  key: setting('UPSTREAM_CLIENT_KEY', keyFile, 'PEM file with the private key of UPSTREAM_CLIENT_CERT'),
+};
+
+/** The variables of proxies, which other programs also read. */
+export const proxySettings = {
+  https: setting('HTTPS_PROXY', proxyUrl, 'Proxy to an https upstream'),
+  http: setting('HTTP_PROXY', proxyUrl, 'Proxy to an http upstream'),
+  all: setting('ALL_PROXY', proxyUrl, 'Proxy to the upstream, if neither HTTPS_PROXY nor HTTP_PROXY applies'),
+  none: setting(
+    'NO_PROXY',
+    text('names, addresses or CIDR blocks, separated by commas, or * for all'),
+    'Hosts that are reached without a proxy',
+  ),
+};
+
+/** Settings of the authentication of requests. */
+export const authSettings = {
+  auth: setting(
+    'AUTH',
+    oneOf('forward', 'jwt'),
+    'What clients send: an API key of their own (forward), or a token of an identity provider (jwt)',
+    'forward',
+  ),
+  keySet: setting('JWT_JWKS', keySet, 'Public keys of the identity provider, which verify tokens'),
+  issuer: setting('JWT_ISSUER', text('the `iss` of the tokens, to the letter'), 'Issuer of the tokens'),
+  audience: setting('JWT_AUDIENCE', text('a value in the `aud` of every token'), 'Audience of the tokens'),
+  tenantClaim: setting(
+    'JWT_TENANT_CLAIM',
+    text('the name of a claim'),
+    'Claim that names the tenant of a user',
+    'tenant',
+  ),
+  rolesClaim: setting(
+    'JWT_ROLES_CLAIM',
+    text('the name of a claim, or a path such as realm_access.roles'),
+    'Claim that names the roles of a user. Required if UPSTREAM_KEYS has roles',
+  ),
+  tenants: setting(
+    'UPSTREAM_KEYS',
+    secretFile('the path of a JSON file', jsonIn),
+    'JSON file with the API key and the rights of each tenant',
+  ),
+};
+
+/** Limits of the cost of an operation, and of the work that is under way to the upstream. */
+const costSettings = {
+  operationDeadlineMs: setting(
+    'OPERATION_DEADLINE_MS',
+    whole(1, 600_000),
+    'Most milliseconds that an operation may take, with all retries and waits',
+    '8000',
+  ),
+  maxPageSize: setting(
+    'MAX_PAGE_SIZE',
+    whole(1, 1000),
+    'Largest `first` or `last`, and most rows that a REST call asks for',
+    '100',
+  ),
+  maxUpstreamCalls: setting(
+    'MAX_UPSTREAM_CALLS',
+    whole(1, 1_000_000),
+    'Most REST calls that an operation may make',
+    '150',
+  ),
+  maxUpstreamRows: setting(
+    'MAX_UPSTREAM_ROWS',
+    whole(1, 100_000_000),
+    'Most rows that an operation may ask for',
+    '10000',
+  ),
+  maxAnswerObjects: setting('MAX_ANSWER_OBJECTS', whole(1, 10_000_000), 'Most JSON objects of an answer', '50000'),
+  maxAnswerBytes: setting(
+    'MAX_ANSWER_BYTES',
+    whole(1024, 100_000_000),
+    'Most bytes of the `data` of an answer',
+    '16777216',
+  ),
+  upstreamConnections: setting(
+    'UPSTREAM_CONNECTIONS',
+    whole(1, 10_000),
+    'Most connections of a process to the upstream',
+    '512',
+  ),
+  maxUpstreamInFlight: setting(
+    'MAX_UPSTREAM_IN_FLIGHT',
+    whole(1, 10_000),
+    'Most REST calls of a process at a time. Further calls wait',
+    '512',
+  ),
+};
+
+/** Settings of the budget of each upstream key. */
+export const budgetSettings = {
+  windows: setting(
+    'UPSTREAM_BUDGET',
+    windows,
+    'Most REST calls of an API key, for each surface and window. Default: no limit',
+  ),
+  scope: setting(
+    'UPSTREAM_BUDGET_SCOPE',
+    oneOf('key', 'all'),
+    'What UPSTREAM_BUDGET limits: each API key (key), or all API keys together (all)',
+    'key',
+  ),
+  share: setting(
+    'UPSTREAM_BUDGET_SHARE',
+    whole(1, 100),
+    'Percent of the budget that one user may use, with AUTH=jwt',
+    '100',
+  ),
+  agentShare: setting(
+    'MCP_BUDGET_SHARE',
+    whole(1, 100),
+    'Percent of the budget that all agents of an API key may use together',
+    '50',
+  ),
+  replicas: setting(
+    'UPSTREAM_BUDGET_REPLICAS',
+    whole(1, 1000),
+    'Number of gateways. Each uses its part of the budget while Redis is down. Required with UPSTREAM_BUDGET and REDIS_URL',
+  ),
+};
+
+/** Settings of the cache of REST answers. */
+export const cacheSettings = {
+  ttls: setting(
+    'CACHE_TTL',
+    secondsByNoun,
+    'Seconds for which a cached answer is fresh, by kind of data. Default: no cache',
+  ),
+  staleSeconds: setting(
+    'CACHE_STALE',
+    whole(0, 604_800),
+    'Seconds after CACHE_TTL in which clients still get the old answer, while a new one is read',
+    '600',
+  ),
+  mebibytes: setting('CACHE_MAX_MB', whole(1, 65_536), 'Most MiB of cached answers in each process', '64'),
+};
+
+/**
+ * The fewest characters of the secret: shorter ones can be found by trying. A client that can sign cursors can ask for
+ * positions that no page returned.
+ */
+const shortestCursorSecret = 16;
 
 /** The levels of the log; `silent` writes nothing. */
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /** Settings of the reporting about operations. */
 const operationSettings = {
-  explain: optional(
+  explain: setting(
     'EXPLAIN',
-    onOff(
-      'Lets clients ask which REST calls an operation makes. Default: on with UPSTREAM_URL=embedded, else off',
-      undefined,
-    ),
+    onOff,
+    'Lets clients ask which REST calls an operation makes. Default: on with UPSTREAM_URL=embedded, else off',
   ),
-  driftSampleRate: required(
+  driftSampleRate: setting(
     'DRIFT_SAMPLE_RATE',
-    fraction('Share of operations whose REST answers are compared with the OpenAPI document. 0.01 is 1 %', '0.01'),
+    fraction,
+    'Share of operations whose REST answers are compared with the OpenAPI document. 0.01 is 1 %',
+    '0.01',
   ),
-  cursorSecret,
-  logLevel: required('LOG_LEVEL', oneOf('Lowest level of the lines that are logged', 'info', logLevels)),
-  logStyle: optional(
-    'LOG_STYLE',
-    oneOf('Format of log lines. Default: text at a terminal, else JSON', undefined, ['json', 'text']),
+  cursorSecret: setting(
+    'CURSOR_SECRET',
+    secret(shortestCursorSecret),
+    'Secret that signs the cursors of pages. Default: made from UPSTREAM_URL',
   ),
-};
-
-/** Settings of subscriptions. */
-const liveSettings = {
-  isOn: required('LIVE', onOff('Lets clients subscribe to new events', 'off')),
-  pollMs: required(
-    'LIVE_POLL_SECONDS',
-    seconds('Seconds between two reads of new events for subscriptions', '10', 2, 3600),
-  ),
-  maxStreams: required('MAX_STREAMS', whole('Most open subscriptions of a process', '1000', 1, 100_000)),
-  maxStreamsPerCaller: required(
-    'MAX_STREAMS_PER_CALLER',
-    whole('Most open subscriptions of a process for one key, or for one user of a tenant', '20', 1, 100_000),
-  ),
-};
-
-/** Limits of the cost of an operation, and of the work that is under way to the upstream. */
-const costSettings = {
-  operationDeadlineMs: required(
-    'OPERATION_DEADLINE_MS',
-    whole('Most milliseconds that an operation may take, with all retries and waits', '8000', 1, 600_000),
-  ),
-  maxPageSize: required(
-    'MAX_PAGE_SIZE',
-    whole('Largest `first` or `last`, and most rows that a REST call asks for', '100', 1, 1000),
-  ),
-  maxUpstreamCalls: required(
-    'MAX_UPSTREAM_CALLS',
-    whole('Most REST calls that an operation may make', '150', 1, 1_000_000),
-  ),
-  maxUpstreamRows: required(
-    'MAX_UPSTREAM_ROWS',
-    whole('Most rows that an operation may ask for', '10000', 1, 100_000_000),
-  ),
-  maxAnswerObjects: required('MAX_ANSWER_OBJECTS', whole('Most JSON objects of an answer', '50000', 1, 10_000_000)),
-  maxAnswerBytes: required(
-    'MAX_ANSWER_BYTES',
-    whole('Most bytes of the `data` of an answer', '16777216', 1024, 100_000_000),
-  ),
-  upstreamConnections: required(
-    'UPSTREAM_CONNECTIONS',
-    whole('Most connections of a process to the upstream', '512', 1, 10_000),
-  ),
-  maxUpstreamInFlight: required(
-    'MAX_UPSTREAM_IN_FLIGHT',
-    whole('Most REST calls of a process at a time. Further calls wait', '512', 1, 10_000),
-  ),
+  logLevel: setting('LOG_LEVEL', oneOf(...logLevels), 'Lowest level of the lines that are logged', 'info'),
+  logStyle: setting('LOG_STYLE', oneOf('json', 'text'), 'Format of log lines. Default: text at a terminal, else JSON'),
 };
 
 /** Settings of the edge: what it serves beside operations, and to which clients. */
 const edgeSettings = {
-  graphiql: optional(
-    'GRAPHIQL',
-    onOff('Shows GraphiQL to browsers. Default: on, off with NODE_ENV=production', undefined),
-  ),
-  corsOrigins: optional(
+  graphiql: setting('GRAPHIQL', onOff, 'Shows GraphiQL to browsers. Default: on, off with NODE_ENV=production'),
+  corsOrigins: setting(
     'CORS_ORIGINS',
-    origins('Origins whose web pages may call the gateway. Default: the origin of the gateway'),
+    origins,
+    'Origins whose web pages may call the gateway. Default: the origin of the gateway',
   ),
-  corsHeaders: optional(
+  corsHeaders: setting(
     'CORS_HEADERS',
-    headerNames('More headers that these pages may send. Headers of GraphQL clients and of tracing are always allowed'),
+    headerNames,
+    'More headers that these pages may send. Headers of GraphQL clients and of tracing are always allowed',
   ),
-  incremental: required('INCREMENTAL', onOff('Lets clients get slow fields later, with `@defer`', 'on')),
-  compression: required('COMPRESSION', onOff('Compresses answers above 1 KB with br or gzip', 'on')),
-  stopDelayMs: required(
+  incremental: setting('INCREMENTAL', onOff, 'Lets clients get slow fields later, with `@defer`', 'on'),
+  compression: setting('COMPRESSION', onOff, 'Compresses answers above 1 KB with br or gzip', 'on'),
+  stopDelayMs: setting(
     'STOP_DELAY_MS',
-    whole('Milliseconds after SIGTERM in which the gateway still takes new requests', '500', 0, 60_000),
+    whole(0, 60_000),
+    'Milliseconds after SIGTERM in which the gateway still takes new requests',
+    '500',
   ),
-  introspection: optional(
+  introspection: setting(
     'INTROSPECTION',
-    onOff(
-      'Lets clients read the schema. Default: on, off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
-      undefined,
-    ),
+    onOff,
+    'Lets clients read the schema. Default: on, off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
   ),
-  maxErrors: required(
+  maxErrors: setting(
     'MAX_ERRORS',
-    whole('Most errors that an answer lists. One more counts the others', '100', 1, 100_000),
+    whole(1, 100_000),
+    'Most errors that an answer lists. One more counts the others',
+    '100',
   ),
 };
 
-const documentLimits = {
-  argumentBytes: required(
+/** Limits of the body of a request. */
+export const bodyLimits = {
+  bytes: setting('MAX_REQUEST_BYTES', whole(1024, 100_000_000), 'Largest request body, in bytes', '1048576'),
+  jsonDepth: setting('MAX_JSON_DEPTH', whole(5, 500), 'Deepest nesting of a JSON body', '100'),
+};
+
+/** Limits of a document. */
+export const documentLimits = {
+  argumentBytes: setting(
     'MAX_ARGUMENT_BYTES',
-    whole('Most bytes of the arguments of one field, except in mutations', '16384', 256, 100_000_000),
+    whole(256, 100_000_000),
+    'Most bytes of the arguments of one field, except in mutations',
+    '16384',
   ),
-  bytes: required('MAX_DOCUMENT_BYTES', whole('Largest GraphQL document, in bytes', '131072', 1024, 100_000_000)),
-  tokens: required('MAX_TOKENS', whole('Most tokens in a document', '2000', 10, 1_000_000)),
-  aliases: required('MAX_ALIASES', whole('Most aliases in an operation', '30', 0, 10_000)),
-  rootFields: required('MAX_ROOT_FIELDS', whole('Most fields at the root of an operation', '20', 1, 10_000)),
-  directives: required('MAX_DIRECTIVES', whole('Most directives in an operation', '50', 0, 10_000)),
-  depth: required('MAX_DEPTH', whole('Deepest nesting of fields', '14', 1, 1000)),
-  introspectionDepth: required(
+  bytes: setting('MAX_DOCUMENT_BYTES', whole(1024, 100_000_000), 'Largest GraphQL document, in bytes', '131072'),
+  tokens: setting('MAX_TOKENS', whole(10, 1_000_000), 'Most tokens in a document', '2000'),
+  aliases: setting('MAX_ALIASES', whole(0, 10_000), 'Most aliases in an operation', '30'),
+  rootFields: setting('MAX_ROOT_FIELDS', whole(1, 10_000), 'Most fields at the root of an operation', '20'),
+  directives: setting('MAX_DIRECTIVES', whole(0, 10_000), 'Most directives in an operation', '50'),
+  depth: setting('MAX_DEPTH', whole(1, 1000), 'Deepest nesting of fields', '14'),
+  introspectionDepth: setting(
     'MAX_INTROSPECTION_DEPTH',
-    whole('Deepest nesting of fields below `__schema` and `__type`', '20', 1, 1000),
+    whole(1, 1000),
+    'Deepest nesting of fields below `__schema` and `__type`',
+    '20',
   ),
-  fragments: required('MAX_FRAGMENTS', whole('Most fragments in a document', '50', 0, 10_000)),
-  operations: required('MAX_OPERATIONS', whole('Most operations in a document', '10', 1, 10_000)),
+  fragments: setting('MAX_FRAGMENTS', whole(0, 10_000), 'Most fragments in a document', '50'),
+  operations: setting('MAX_OPERATIONS', whole(1, 10_000), 'Most operations in a document', '10'),
+};
+
+/** Settings of persisted documents and of the store for those that clients register. */
+export const persistedSettings = {
+  files: setting('PERSISTED_DOCUMENTS', manifests, 'Manifests: files with GraphQL documents and their ids'),
+  tokenFile: setting(
+    'PERSISTED_DOCUMENTS_TOKEN_FILE',
+    secretFile('the path of a file with a token'),
+    'File with the bearer token for the URLs of PERSISTED_DOCUMENTS',
+  ),
+  mode: setting(
+    'PERSISTED_DOCUMENTS_MODE',
+    oneOf(...documentModes),
+    '`off` ignores manifests. `allow` runs all documents. `log` also logs those that no manifest has. `only` refuses those. Default: `only` with AUTH=jwt, else `allow`',
+  ),
+  strict: setting(
+    'PERSISTED_DOCUMENTS_STRICT',
+    onOff,
+    'Stops the start if a document in a manifest is not valid',
+    'off',
+  ),
+  getMaxAge: setting(
+    'PERSISTED_GET_MAX_AGE',
+    whole(0, 31_536_000),
+    'Seconds for which browsers may keep the answer of a GET request with a document id',
+    '0',
+  ),
+  automatic: setting(
+    'APQ',
+    onOff,
+    'Lets clients register documents by hash (automatic persisted queries). Default: on, off with PERSISTED_DOCUMENTS_MODE=only',
+  ),
+};
+
+/** Settings of the Redis that gateways share. */
+export const redisSettings = {
+  redisUrl: setting(
+    'REDIS_URL',
+    redisUrl,
+    'Redis in which gateways share budgets, the cache and registered documents. Default: none',
+  ),
+  redisAuthorities: setting('REDIS_CA', pemFile, 'PEM file with more certificate authorities for Redis'),
+  redisPasswordFile: setting(
+    'REDIS_PASSWORD_FILE',
+    secretFile('the path of a file with a password'),
+    'File with the password of Redis. It is read for each new connection',
+  ),
+  redisSentinelPassword: setting(
+    'REDIS_SENTINEL_PASSWORD',
+    { ...text('a password'), shown: nothing },
+    'Password of the Sentinels',
+  ),
+};
+
+/** The settings of the endpoint for agents. */
+export const mcpSettings = {
+  tools: setting('MCP_TOOLS', toolNames, 'Operations of the manifests that agents may use at `/mcp`. Default: none'),
+  publicUrl: setting(
+    'PUBLIC_URL',
+    publicUrl,
+    'URL under which clients reach the gateway. Required with MCP_TOOLS and AUTH=jwt',
+  ),
+};
+
+/** Settings of subscriptions. */
+export const liveSettings = {
+  isOn: setting('LIVE', onOff, 'Lets clients subscribe to new events', 'off'),
+  pollMs: setting(
+    'LIVE_POLL_SECONDS',
+    seconds(2, 3600),
+    'Seconds between two reads of new events for subscriptions',
+    '10',
+  ),
+  maxStreams: setting('MAX_STREAMS', whole(1, 100_000), 'Most open subscriptions of a process', '1000'),
+  maxStreamsPerCaller: setting(
+    'MAX_STREAMS_PER_CALLER',
+    whole(1, 100_000),
+    'Most open subscriptions of a process for one key, or for one user of a tenant',
+    '20',
+  ),
 };
 
 /** Settings of the embedded workspace, and of the faults that it can simulate for tests and demonstrations. */
-const workspaceSettings = {
-  port: required('WORKSPACE_PORT', whole('Port of the embedded workspace. 0 takes a free one', '4001', 0, 65_535)),
-  database: optional(
-    'WORKSPACE_DB',
-    text('File with the data of the workspace. Default: memory only', undefined, 'a path'),
-  ),
-  latencyMs: required(
+export const workspaceSettings = {
+  port: setting('WORKSPACE_PORT', whole(0, 65_535), 'Port of the embedded workspace. 0 takes a free one', '4001'),
+  database: setting('WORKSPACE_DB', text('a path'), 'File with the data of the workspace. Default: memory only'),
+  latencyMs: setting(
     'WORKSPACE_LATENCY_MS',
-    whole('Milliseconds by which the workspace delays answers', '0', 0, 60_000),
+    whole(0, 60_000),
+    'Milliseconds by which the workspace delays answers',
+    '0',
   ),
-  errorRate: required('WORKSPACE_ERROR_RATE', fraction('Share of requests that the workspace answers with 503', '0')),
-  pageCap: optional('WORKSPACE_PAGE_CAP', whole('Most rows in a page of the workspace', undefined, 1, 10_000)),
-  rates: optional(
+  errorRate: setting('WORKSPACE_ERROR_RATE', fraction, 'Share of requests that the workspace answers with 503', '0'),
+  pageCap: setting('WORKSPACE_PAGE_CAP', whole(1, 10_000), 'Most rows in a page of the workspace'),
+  rates: setting(
     'WORKSPACE_RATES',
-    windows('Most requests of a key to the workspace for each surface. Default: no limit'),
+    windows,
+    'Most requests of a key to the workspace for each surface. Default: no limit',
   ),
-  eventsPerMinute: required(
+  eventsPerMinute: setting(
     'WORKSPACE_EVENTS_PER_MINUTE',
-    whole('Events that each example project captures in a minute', '0', 0, 600),
+    whole(0, 600),
+    'Events that each example project captures in a minute',
+    '0',
   ),
-  eventsNext: required(
+  eventsNext: setting(
     'WORKSPACE_EVENTS_NEXT',
-    oneOf('Parameter in the `next` of events. The hosted service uses `before`', 'offset', ['offset', 'before']),
+    oneOf('offset', 'before'),
+    'Parameter in the `next` of events. The hosted service uses `before`',
+    'offset',
   ),
-  dialect: required(
+  dialect: setting(
     'WORKSPACE_DIALECT',
-    oneOf('Answers of the workspace: as in the OpenAPI document, or in a year of the hosted service', 'document', [
-      'document',
-      '2024',
-      '2026',
-    ]),
+    oneOf('document', '2024', '2026'),
+    'Answers of the workspace: as in the OpenAPI document, or in a year of the hosted service',
+    'document',
   ),
-};
-
-const bodyLimits = {
-  bytes: required('MAX_REQUEST_BYTES', whole('Largest request body, in bytes', '1048576', 1024, 100_000_000)),
-  jsonDepth: required('MAX_JSON_DEPTH', whole('Deepest nesting of a JSON body', '100', 5, 500)),
 };
 
 /** Settings that only the command `drift` reads. */
 export const driftSettings = {
-  driftKeyFile: optional(
+  driftKeyFile: setting(
     'DRIFT_KEY_FILE',
-    secretFile('File with the API key that the command drift uses', 'the path of a file with an API key'),
+    secretFile('the path of a file with an API key'),
+    'File with the API key that the command drift uses',
   ),
 };
 
@@ -210,36 +411,27 @@ export const driftSettings = {
  * The settings that depend on no other setting, by their names in the configuration. Times are in milliseconds, sizes in
  * rows or bytes.
  */
-export const plainSettings = {
-  ...processSettings,
-  ...costSettings,
-  ...operationSettings,
-  ...edgeSettings,
-  bodyLimits,
-  documentLimits,
-  live: liveSettings,
-  workspace: workspaceSettings,
-};
-
-const all = settingsIn({
-  processSettings,
-  routeSettings,
-  authSettings,
-  costSettings,
-  budgetSettings,
-  cacheSettings,
-  operationSettings,
-  edgeSettings,
-  bodyLimits,
-  documentLimits,
-  persistedSettings,
-  mcpSettings,
-  liveSettings,
-  workspaceSettings,
-  driftSettings,
-});
+export const plainSettings = { ...processSettings, ...costSettings, ...operationSettings, ...edgeSettings };
 
 /** Every setting, by the name of its variable, in the order in which docs/settings.md and `--help` show them. */
-export const settings: Readonly<Record<string, Setting<unknown>>> = Object.fromEntries(
-  all.map((setting) => [setting.name, setting]),
+export const settings: Settings = Object.fromEntries(
+  [
+    processSettings,
+    tlsSettings,
+    proxySettings,
+    authSettings,
+    costSettings,
+    budgetSettings,
+    cacheSettings,
+    operationSettings,
+    edgeSettings,
+    bodyLimits,
+    documentLimits,
+    persistedSettings,
+    redisSettings,
+    mcpSettings,
+    liveSettings,
+    workspaceSettings,
+    driftSettings,
+  ].flatMap((group: Settings) => Object.values(group).map((one) => [one.name, one])),
 );

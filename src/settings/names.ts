@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { unreadableBecause } from '../error-text.ts';
-import type { EnvironmentFile, Setting, SettingsReader } from './reader.ts';
+import type { EnvironmentFile, Settings, SettingsReader } from './settings.ts';
 
 /** Names that other programs and hosts use and that nearly equal a setting's. */
 const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI', 'LOGLEVEL', 'CORS_ORIGIN', 'GRAPHQL']);
@@ -14,8 +14,9 @@ const shortest = 8;
  * certainly a mistake is a fault. One that may belong to another program, or that is set beside the right one, is a
  * warning.
  */
-export function findMisspelt(reader: SettingsReader, settings: Readonly<Record<string, Setting<unknown>>>): void {
-  const own = Object.keys(settings).filter((known) => known.length >= shortest && settings[known]?.shared !== true);
+export function findMisspelt(reader: SettingsReader, settings: Settings): void {
+  // Other programs have proxies of their own.
+  const own = Object.keys(settings).filter((known) => known.length >= shortest && !known.endsWith('_PROXY'));
   for (const name of Object.keys(reader.environment)) {
     if (Object.hasOwn(settings, name)) continue;
     const meant = own.find((known) => Math.abs(name.length - known.length) <= 2 && distance(name, known) <= 2);

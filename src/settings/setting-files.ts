@@ -1,21 +1,21 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { unreadableBecause } from '../error-text.ts';
+import { toKeySet } from '../auth/key-set.ts';
+import { messageOf, unreadableBecause } from '../error-text.ts';
+import { sourcesOf } from '../operation/persisted/manifest.ts';
 import { readTextFile } from '../read-text.ts';
 import { Fault, type Kind, nothing } from './settings.ts';
+import { hasCredentials, safeUrlIn, shownUrl, shownUrls } from './urls.ts';
 
 /** The text of a file. Throws a Fault if it cannot be read, or holds nothing. */
 function contentOf(path: string): string {
-  const text = tryToRead(path);
-  if (text.trim() === '') throw new Fault('the file is empty');
-  return text;
-}
-
-function tryToRead(path: string): string {
+  let text: string;
   try {
-    return readTextFile(path);
+    text = readTextFile(path);
   } catch (error) {
     throw new Fault(unreadableBecause(error));
   }
+  if (text.trim() === '') throw new Fault('the file is empty');
+  return text;
 }
 
 /** The text of a file of JSON. Throws a Fault for a text that looks like another format. */
@@ -40,10 +40,8 @@ export function adminTokenIn(path: string): string {
 }
 
 /** A file with a secret; the value is its path, because the file is read later. */
-export function secretFile(meaning: string, expected: string, contentIn = contentOf): Kind<string> {
+export function secretFile(expected: string, contentIn = contentOf): Kind<string> {
   return {
-    fallback: undefined,
-    meaning,
     expected,
     shown: nothing,
     read: (path) => {
@@ -54,31 +52,57 @@ export function secretFile(meaning: string, expected: string, contentIn = conten
 }
 
 /** A file of certificates; the value is what it holds. */
-export function pemFile(meaning: string): Kind<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'the path of a PEM file with certificates',
-    shown: shownPath,
-    read: (path) => {
-      const pem = contentOf(path);
-      const certificates = certificatesIn(pem);
-      if (certificates.length === 0) throw new Fault(`the file holds ${formOf(pem)}`);
-      return certificates.join('');
-    },
-  };
-}
+export const pemFile: Kind<string> = {
+  expected: 'the path of a PEM file with certificates',
+  shown: shownPath,
+  read: (path) => {
+    const pem = contentOf(path);
+    const certificates = certificatesIn(pem);
+    if (certificates.length === 0) throw new Fault(`the file holds ${formOf(pem)}`);
+    return certificates.join('');
+  },
+};
 
 /** A file with a private key; the value is the key. */
-export function keyFile(meaning: string): Kind<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'the path of a PEM file with a private key that has no passphrase',
-    shown: nothing,
-    read: (path) => keyIn(contentOf(path)),
-  };
+export const keyFile: Kind<string> = {
+  expected: 'the path of a PEM file with a private key that has no passphrase',
+  shown: nothing,
+  read: (path) => keyIn(contentOf(path)),
+};
+
+/** The location of a key set. A file is read at once to check it. */
+export const keySet: Kind<string> = {
+  expected: 'an https URL (http on loopback only), or the path of a JSON Web Key Set',
+  // A value that is not a URL may be a secret that tokens are signed with.
+  shown: (source) => (isUrl(source) ? shownUrl(source) : undefined),
+  read: (source) => (isUrl(source) ? safeUrlIn(source)?.href : keySetFile(source)),
+};
+
+function isUrl(source: string): boolean {
+  return /^\s*[a-z][a-z\d+.-]+:/i.test(source) || /:\/\/|@/.test(source);
 }
+
+function keySetFile(path: string): string {
+  const content = jsonIn(path);
+  try {
+    toKeySet(content, 'the file');
+    return path;
+  } catch (error) {
+    throw new Fault(messageOf(error));
+  }
+}
+
+/** The locations of manifests. Messages show a URL without the parts that may hold a key. */
+export const manifests: Kind<string> = {
+  expected: 'paths of files or folders, globs, or https URLs (http on loopback only), separated by commas',
+  shown: (source) => (/:\/\/|@/.test(source) ? shownUrls(source) : JSON.stringify(source)),
+  read: (source) => {
+    if (hasCredentials(source)) return undefined;
+    const { patterns, urls } = sourcesOf(source);
+    const isUsable = patterns.every((pattern) => !pattern.includes('://')) && urls.every((url) => safeUrlIn(url));
+    return isUsable ? source : undefined;
+  },
+};
 
 /** The certificates in a text in PEM form. Throws a Fault for one that is broken. */
 export function certificatesIn(pem: string): readonly X509Certificate[] {

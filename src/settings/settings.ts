@@ -1,5 +1,3 @@
-import { availableParallelism } from 'node:os';
-
 /** Settings or arguments that cannot be used. Each fault names one of them, what is wrong with it and what is expected. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -20,15 +18,11 @@ export class Fault extends Error {
 /** The source of settings: the environment, or a file of the same form. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The parser of the text of a setting, with its description. */
+/** The kind of values that a setting takes. */
 export interface Kind<T> {
-  readonly fallback: string | undefined;
-  readonly meaning: string;
   readonly expected: string;
   /** The part of a wrong value that messages may show, if the value may be secret; without it, messages show all. */
   readonly shown?: (source: string) => string | undefined;
-  /** True if other programs also read the variable: a similar name may then belong to one of them. */
-  readonly shared?: boolean;
   /** The value; undefined if the text is not one. Throws a Fault to say more about what is wrong with it. */
   readonly read: (text: string) => T | undefined;
 }
@@ -38,81 +32,109 @@ export function nothing(): undefined {
   return undefined;
 }
 
-/** A whole number within bounds. */
-export function whole(meaning: string, fallback: string | undefined, minimum: number, maximum: number): Kind<number> {
-  return {
-    fallback,
-    meaning,
-    expected: `a whole number from ${minimum} to ${maximum}`,
-    read: (source) => {
-      const value = /^\d{1,10}$/.test(source) ? Number(source) : Number.NaN;
-      return value >= minimum && value <= maximum ? value : undefined;
-    },
-  };
+/** An environment variable. T includes undefined if it has no default. */
+export interface Setting<T> extends Kind<T> {
+  readonly name: string;
+  readonly meaning: string;
+  /** The text of the default. */
+  readonly fallback: string | undefined;
+  /** The value if the variable is not set. */
+  readonly absent: () => T;
 }
 
-/** A time in whole seconds; the value is in milliseconds. */
-export function seconds(meaning: string, fallback: string, minimum: number, maximum: number): Kind<number> {
-  const number = whole(meaning, fallback, minimum, maximum);
-  const read = (source: string): number | undefined => {
-    const value = number.read(source);
-    return value && value * 1000;
-  };
-  return { ...number, read };
+/** Declares a setting. */
+export function setting<T>(name: string, kind: Kind<T>, meaning: string, fallback: string): Setting<T>;
+export function setting<T>(name: string, kind: Kind<T>, meaning: string): Setting<T | undefined>;
+export function setting<T>(name: string, kind: Kind<T>, meaning: string, fallback?: string): Setting<T | undefined> {
+  return { ...kind, name, meaning, fallback, absent: () => (fallback === undefined ? undefined : kind.read(fallback)) };
 }
 
-/** A number of processes. `auto` is one for each core that this process may use. */
-export function workerCount(meaning: string, fallback: string): Kind<number> {
-  const number = whole(meaning, fallback, 1, 256);
-  const read = (source: string): number | undefined =>
-    source === 'auto' ? availableParallelism() : number.read(source);
-  return { ...number, expected: `${number.expected}, or auto`, read };
+/** Settings by the names that the configuration has for them. */
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+
+/** The values of settings, by the same names. */
+export type Values<S> = { readonly [N in keyof S]: S[N] extends { readonly absent: () => infer T } ? T : never };
+
+/** The variables that a file such as `.env` sets, and its faults. */
+export interface EnvironmentFile {
+  readonly values: Environment;
+  readonly faults: readonly string[];
 }
 
-/** A share. */
-export function fraction(meaning: string, fallback: string): Kind<number> {
-  return {
-    fallback,
-    meaning,
-    expected: 'a number from 0 to 1',
-    read: (source) => (/^(0(\.\d+)?|1(\.0+)?)$/.test(source) ? Number(source) : undefined),
-  };
-}
+/** Reads settings and collects all of their faults, so that they can be reported together. */
+export class SettingsReader {
+  /** Messages about settings that look like mistakes but may be intended. */
+  readonly warnings: string[] = [];
+  /** The variables of the environment, and those that only the file sets. */
+  readonly environment: Environment;
+  readonly #own: Environment;
+  /** A set, because some settings are read for several purposes. */
+  readonly #faults: Set<string>;
 
-/** A text that is not checked here. */
-export function text(meaning: string, fallback: string | undefined, expected: string): Kind<string> {
-  return { fallback, meaning, expected, read: (source) => source };
-}
+  constructor(environment: Environment, { values, faults }: EnvironmentFile = { values: {}, faults: [] }) {
+    this.environment = { ...values, ...environment };
+    this.#own = environment;
+    this.#faults = new Set(faults);
+  }
 
-/** One of some words. */
-export function oneOf<const T extends string>(meaning: string, fallback: T | undefined, values: readonly T[]): Kind<T> {
-  return {
-    fallback,
-    meaning,
-    expected: `one of ${values.join(', ')}`,
-    read: (source) => values.find((value) => value === source),
-  };
-}
+  /** True if a variable has a value. An empty value counts as not set. */
+  isSet(name: string): boolean {
+    return (this.environment[name] ?? '') !== '';
+  }
 
-/** A switch. */
-export function onOff(meaning: string, fallback: 'on' | 'off' | undefined): Kind<boolean> {
-  return {
-    fallback,
-    meaning,
-    expected: 'on or off',
-    read: (source) => (source === 'on' || source === 'off' ? source === 'on' : undefined),
-  };
-}
+  /** The place where a variable is set, for messages. */
+  placeOf(name: string): string {
+    return this.#own[name] === undefined ? '.env' : 'the environment';
+  }
 
-/** Names of headers, in lower case. */
-export function headerNames(meaning: string): Kind<readonly string[]> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'names of headers such as x-team, separated by commas',
-    read: (source) => {
-      const items = source.split(',').map((item) => item.trim().toLowerCase());
-      return items.every((name) => /^[a-z\d-]+$/.test(name)) ? items : undefined;
-    },
-  };
+  /** The value of a setting. A wrong value is reported as a fault and read as if the variable were not set. */
+  read<T>(setting: Setting<T>): T {
+    const source = this.environment[setting.name] ?? '';
+    if (source === '') return setting.absent();
+    try {
+      const value = setting.read(source);
+      if (value !== undefined) return value;
+      this.#refuse(setting, source);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      this.#refuse(setting, source, error.message);
+    }
+    return setting.absent();
+  }
+
+  /** The value of a setting that other settings require. If it is not set, reports a fault with the reason. */
+  need<T>(setting: Setting<T>, because: string): T {
+    const { name, expected } = setting;
+    if (!this.isSet(name)) this.fault(name, `expected ${expected}, because ${because}, but it is not set`);
+    return this.read(setting);
+  }
+
+  /** The values of several settings. */
+  all<S extends Settings>(settings: S): Values<S>;
+  all(settings: Settings): unknown {
+    return Object.freeze(Object.fromEntries(Object.entries(settings).map(([name, one]) => [name, this.read(one)])));
+  }
+
+  fault(name: string, what: string): void {
+    this.#faults.add(`${name}: ${what}`);
+  }
+
+  /** Warns of settings that are set but have no effect because of others. */
+  warnOfIgnored(settings: readonly Setting<unknown>[], because: string): void {
+    for (const { name } of settings)
+      if (this.isSet(name)) this.warnings.push(`${name}: it is ignored, because ${because}`);
+  }
+
+  /** Throws a ConfigError if there are faults. */
+  finish(): void {
+    if (this.#faults.size > 0) throw new ConfigError(...this.#faults);
+  }
+
+  #refuse({ name, expected, shown = JSON.stringify }: Setting<unknown>, source: string, why?: string): void {
+    const text = shown(source);
+    const found =
+      text === undefined ? (why ?? 'it is something else') : `got ${text}${why === undefined ? '' : `: ${why}`}`;
+    const place = this.#own[name] === undefined ? ' (in .env)' : '';
+    this.fault(name, `expected ${expected}, but ${found}${place}`);
+  }
 }

@@ -1,6 +1,9 @@
 import { isLoopback } from '../http/loopback.ts';
 import { redisAddressOf } from '../redis-address.ts';
+import { itemsOf } from './kinds.ts';
 import { Fault, type Kind } from './settings.ts';
+
+const web = ['http:', 'https:'];
 
 /** The rules for a URL. Everything that they do not allow is refused. A fragment is always refused. */
 interface UrlRules {
@@ -41,45 +44,29 @@ function isEncoded(text: string): boolean {
 /** The value that stands for the URL of the embedded workspace, which is not known before the workspace listens. */
 export const embedded = 'embedded';
 
-/** A base URL, or the embedded workspace. The URL is normalised, because it separates what gateways share. */
-export function baseUrl(meaning: string): Kind<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: `an absolute http or https URL without user, query or fragment, or ${embedded}`,
-    shown: shownUrl,
-    read: (source) =>
-      source === embedded ? embedded : urlIn(source, { schemes: ['http:', 'https:'] })?.href.replace(/[/?#]+$/, ''),
-  };
-}
-
 /** The URL under which clients reach the gateway. */
-export function publicUrl(meaning: string): Kind<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'an absolute http or https URL without user, query or fragment',
-    shown: shownUrl,
-    read: (source) => urlIn(source, { schemes: ['http:', 'https:'] })?.href.replace(/[/?#]+$/, ''),
-  };
-}
+export const publicUrl: Kind<string> = {
+  expected: 'an absolute http or https URL without user, query or fragment',
+  shown: shownUrl,
+  read: (source) => urlIn(source, { schemes: web })?.href.replace(/[/?#]+$/, ''),
+};
 
-const origin = { schemes: ['http:', 'https:'] };
+/** A base URL, or the embedded workspace. The URL is normalised, because it separates what gateways share. */
+export const baseUrl: Kind<string> = {
+  expected: `${publicUrl.expected}, or ${embedded}`,
+  shown: shownUrl,
+  read: (source) => (source === embedded ? embedded : publicUrl.read(source)),
+};
 
 /** Origins such as `https://app.example.com`, as browsers send them. */
-export function origins(meaning: string): Kind<readonly string[]> {
-  const itemsOf = (source: string): readonly string[] => source.split(',').map((item) => item.trim());
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'origins such as https://app.example.com, without a slash or a path at the end, separated by commas',
-    shown: (source) => (/[@?#]/.test(source) ? shownUrls(source) : JSON.stringify(source)),
-    read: (source) => {
-      const items = itemsOf(source);
-      return items.every((item) => urlIn(item, origin)?.origin === item) ? items : undefined;
-    },
-  };
-}
+export const origins: Kind<readonly string[]> = {
+  expected: 'origins such as https://app.example.com, without a slash or a path at the end, separated by commas',
+  shown: (source) => (/[@?#]/.test(source) ? shownUrls(source) : JSON.stringify(source)),
+  read: (source) => {
+    const items = itemsOf(source);
+    return items.every((item) => urlIn(item, { schemes: web })?.origin === item) ? items : undefined;
+  },
+};
 
 /** The paths that the URL of a Redis may have. */
 const redisPaths = {
@@ -89,53 +76,37 @@ const redisPaths = {
 } as const;
 
 /** The address of a Redis, which may hold a password. */
-export function redisUrl(meaning: string): Kind<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected:
-      'a URL such as redis://127.0.0.1:6379, rediss://user:password@host:6380/0, redis+sentinel://host:26379,host2:26379/name/0 or redis+cluster://host:6379,host2:6379',
-    shown: shownUrl,
-    read: (source) => {
-      const { kind, members, path } = redisAddressOf(source);
-      const rules = { schemes: ['redis:', 'rediss:'], credentials: true, query: kind === 'server' };
-      if (members.some((member) => urlIn(member, rules) === undefined)) return undefined;
-      const { pattern, fault } = redisPaths[kind];
-      if (pattern.test(path)) return source;
-      throw new Fault(`what stands behind the host is not ${fault}`);
-    },
-  };
-}
+export const redisUrl: Kind<string> = {
+  expected:
+    'a URL such as redis://127.0.0.1:6379, rediss://user:password@host:6380/0, redis+sentinel://host:26379,host2:26379/name/0 or redis+cluster://host:6379,host2:6379',
+  shown: shownUrl,
+  read: (source) => {
+    const { kind, members, path } = redisAddressOf(source);
+    const rules = { schemes: ['redis:', 'rediss:'], credentials: true, query: kind === 'server' };
+    if (members.some((member) => urlIn(member, rules) === undefined)) return undefined;
+    const { pattern, fault } = redisPaths[kind];
+    if (pattern.test(path)) return source;
+    throw new Fault(`what stands behind the host is not ${fault}`);
+  },
+};
 
 /** The address of a proxy, which may hold a password. */
-export function proxyUrl(meaning: string): Kind<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'a URL such as http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128',
-    shown: shownUrl,
-    shared: true,
-    read: (source) => {
-      const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(source) ? source : `http://${source}`;
-      return urlIn(whole, { schemes: ['http:', 'https:'], credentials: true, query: true })?.href;
-    },
-  };
-}
+export const proxyUrl: Kind<string> = {
+  expected: 'a URL such as http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128',
+  shown: shownUrl,
+  read: (source) => collectorUrl.read(/^[a-z][a-z\d+.-]*:\/\//i.test(source) ? source : `http://${source}`),
+};
 
 /** The URL of a collector of spans, which may hold a password. */
-export function collectorUrl(meaning: string): Kind<string> {
-  return {
-    fallback: undefined,
-    meaning,
-    expected: 'an absolute http or https URL such as http://collector.example.com:4318',
-    shown: shownUrl,
-    read: (source) => urlIn(source, { schemes: ['http:', 'https:'], credentials: true, query: true })?.href,
-  };
-}
+export const collectorUrl: Kind<string> = {
+  expected: 'an absolute http or https URL such as http://collector.example.com:4318',
+  shown: shownUrl,
+  read: (source) => urlIn(source, { schemes: web, credentials: true, query: true })?.href,
+};
 
 /** A URL whose document cannot be changed in transit: https, or http on this machine. */
 export function safeUrlIn(source: string): URL | undefined {
-  const url = urlIn(source, { schemes: ['http:', 'https:'], query: true });
+  const url = urlIn(source, { schemes: web, query: true });
   if (url?.protocol !== 'http:' || isLoopback(url)) return url;
   throw new Fault('http is taken for 127.0.0.0/8, [::1] and localhost only');
 }

@@ -1,10 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../src/settings/config.ts';
-import { cursorSecretOf } from '../../src/settings/cursor-secret.ts';
+import { cursorSecretOf, readConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/declaration.ts';
+import { currentRoute } from '../../src/settings/route.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
-import { currentRoute } from '../../src/settings/tls-settings.ts';
 import { createFolder } from '../support/persisted.ts';
 import { authority, authorityPath, expiredTls } from '../support/tls.ts';
 
@@ -345,7 +344,7 @@ test('a budget has windows by surface, shortest first', () => {
 
 test.each([
   ['rest', 'rest needs calls/seconds behind one ='],
-  ['rest=1/60=2', 'rest needs calls/seconds behind one ='],
+  ['rest=1/60=2', 'rest has "1/60=2", which is not calls/seconds'],
   ['REST=1/60', 'there is no surface "REST"'],
   ['plugins=1/60', 'there is no surface "plugins"'],
   ['rest=1/60 rest=2/60', 'rest is there twice'],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/settings/declaration.ts';
 import { readEnvironmentFile } from '../../src/settings/names.ts';
-import type { EnvironmentFile } from '../../src/settings/reader.ts';
+import type { EnvironmentFile } from '../../src/settings/settings.ts';
 import { createFolder } from '../support/persisted.ts';
 
 const known = Object.keys(settings);

@@ -1,27 +1,110 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { codeOf, messageOf } from '../error-text.ts';
 import { type Followed, fingerprint, followFiles, type Reloads } from '../follow-files.ts';
 import type { Log } from '../log.ts';
 import type { Route } from '../rest/transport/connect.ts';
-import { optional, SettingsReader } from './reader.ts';
-import { certificatesIn, keyFile, pemFile } from './setting-files.ts';
+import { proxySettings, tlsSettings } from './declaration.ts';
+import { certificatesIn } from './setting-files.ts';
+import { type Setting, SettingsReader } from './settings.ts';
 
-/** Settings of TLS to the upstream: the trusted authorities, and the gateway's client certificate. */
-export const tlsSettings = {
-  authorities: optional('UPSTREAM_CA', pemFile('PEM file with more certificate authorities for the upstream')),
-  certificate: optional(
-    'UPSTREAM_CLIENT_CERT',
-    pemFile('PEM file with the client certificate, then its intermediate certificates'),
-  ),
-  key: optional('UPSTREAM_CLIENT_KEY', keyFile('PEM file with the private key of UPSTREAM_CLIENT_CERT')),
-};
+/** Reads the route to the upstream. */
+export function readRoute(reader: SettingsReader, upstreamUrl: string | undefined): Route {
+  const proxy = readProxy(reader, upstreamUrl);
+  return Object.freeze({ ...readTls(reader), ...(proxy !== undefined && { proxy }) });
+}
 
-/** The paths of these settings, by the names of their variables. */
+/** The route to a server other than the upstream. It has no client certificate, which is for the upstream alone. */
+export function routeTo(url: string, reader: SettingsReader): Route {
+  const proxy = readProxy(reader, url);
+  const authorities = reader.read(tlsSettings.authorities);
+  return { ...(proxy !== undefined && { proxy }), ...(authorities !== undefined && { authorities }) };
+}
+
+/**
+ * The proxy for a URL; undefined if there is none. As with curl, the proxy of the URL's own scheme comes before
+ * `ALL_PROXY`, and the lower-case name before the upper-case one.
+ */
+function readProxy(reader: SettingsReader, url: string | undefined): string | undefined {
+  const own = {
+    http: readInEitherCase(reader, proxySettings.http),
+    https: readInEitherCase(reader, proxySettings.https),
+  };
+  const except = readInEitherCase(reader, proxySettings.none) ?? '';
+  // The embedded workspace is on this machine.
+  if (url === undefined || isWithoutProxy(url, except)) return undefined;
+  // ALL_PROXY is read only if it is used, because other programs accept values in it that HTTP clients do not.
+  return own[url.startsWith('https:') ? 'https' : 'http'] ?? readInEitherCase(reader, proxySettings.all);
+}
+
+function readInEitherCase<T>(reader: SettingsReader, setting: Setting<T>): T {
+  const small = setting.name.toLowerCase();
+  return reader.read(reader.isSet(small) ? { ...setting, name: small } : setting);
+}
+
+/**
+ * True if a server is reached without a proxy. `NO_PROXY` lists hosts as for curl, separated by commas or spaces:
+ * names, which include their subdomains, IP addresses, blocks of these in CIDR notation (`10.0.0.0/8`, `fd00::/8`), or
+ * `*` for all. An entry with a port applies to that port alone.
+ */
+function isWithoutProxy(url: string, noProxy: string): boolean {
+  const { hostname, port, protocol } = new URL(url);
+  const host = bare(hostname);
+  const usedPort = port === '' ? (protocol === 'https:' ? '443' : '80') : port;
+  return noProxy
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => matches(entry, host, usedPort));
+}
+
+function matches(entry: string, host: string, port: string): boolean {
+  if (entry === '*') return true;
+  if (entry.includes('/')) return isInBlock(entry, host);
+  // The colons of an IPv6 address without brackets do not separate a port.
+  if (isIP(entry) !== 0) return isSameAddress(entry, host);
+  const [, name = '', onPort] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+  if (onPort !== undefined && onPort !== port) return false;
+  const wanted = bare(name).replace(/^\*?\./, '');
+  if (isIP(wanted) !== 0 || isIP(host) !== 0) return isSameAddress(wanted, host);
+  return wanted !== '' && (host === wanted || host.endsWith(`.${wanted}`));
+}
+
+/** A host without the brackets of an IPv6 address and the dot at the end of a full name. */
+function bare(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+}
+
+function isInBlock(entry: string, host: string): boolean {
+  const [network = '', bits = ''] = entry.split('/');
+  const family = familyOf(bare(network));
+  if (family === undefined || familyOf(host) !== family || !/^\d+$/.test(bits)) return false;
+  if (Number(bits) > (family === 'ipv4' ? 32 : 128)) return false;
+  const block = new BlockList();
+  block.addSubnet(bare(network), Number(bits), family);
+  return block.check(host, family);
+}
+
+/** True if two addresses are equal: an IPv6 address can be written in several ways. */
+function isSameAddress(a: string, b: string): boolean {
+  const family = familyOf(a);
+  if (family === undefined || familyOf(b) !== family) return false;
+  const list = new BlockList();
+  list.addAddress(a, family);
+  return list.check(b, family);
+}
+
+function familyOf(host: string): 'ipv4' | 'ipv6' | undefined {
+  const version = isIP(host);
+  return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6';
+}
+
+/** The paths of certificates and of the key, by the names of their settings. */
 export type TlsFiles = Readonly<Record<string, string>>;
 
-/** The paths that an environment names. */
+/** The paths of certificates and of the key that an environment names. */
 export function tlsFilesOf({ environment }: SettingsReader): TlsFiles {
   const names = Object.values(tlsSettings).map(({ name }) => name);
   const files = names.map((name) => [name, environment[name] ?? ''] as const);

@@ -1,0 +1,152 @@
+import { availableParallelism } from 'node:os';
+import type { ToolNames } from '../mcp/mcp.ts';
+import { type BudgetWindow, type BudgetWindows, surfaces } from '../rest/budget/settings.ts';
+import { cacheNouns } from '../rest/cache/freshness.ts';
+import { Fault, type Kind, nothing } from './settings.ts';
+
+/** A whole number within bounds. */
+export function whole(minimum: number, maximum: number): Kind<number> {
+  return {
+    expected: `a whole number from ${minimum} to ${maximum}`,
+    read: (source) => {
+      const value = /^\d{1,10}$/.test(source) ? Number(source) : Number.NaN;
+      return value >= minimum && value <= maximum ? value : undefined;
+    },
+  };
+}
+
+/** A time in whole seconds; the value is in milliseconds. */
+export function seconds(minimum: number, maximum: number): Kind<number> {
+  const number = whole(minimum, maximum);
+  const read = (source: string): number | undefined => {
+    const value = number.read(source);
+    return value && value * 1000;
+  };
+  return { ...number, read };
+}
+
+const processes = whole(1, 256);
+
+/** A number of processes. `auto` is one for each core that this process may use. */
+export const workerCount: Kind<number> = {
+  expected: `${processes.expected}, or auto`,
+  read: (source) => (source === 'auto' ? availableParallelism() : processes.read(source)),
+};
+
+/** A share. */
+export const fraction: Kind<number> = {
+  expected: 'a number from 0 to 1',
+  read: (source) => (/^(0(\.\d+)?|1(\.0+)?)$/.test(source) ? Number(source) : undefined),
+};
+
+/** A text that is not checked here. */
+export function text(expected: string): Kind<string> {
+  return { expected, read: (source) => source };
+}
+
+/** One of some words. */
+export function oneOf<const T extends string>(...values: readonly T[]): Kind<T> {
+  return { expected: `one of ${values.join(', ')}`, read: (source) => values.find((value) => value === source) };
+}
+
+/** A switch. */
+export const onOff: Kind<boolean> = {
+  expected: 'on or off',
+  read: (source) => (source === 'on' || source === 'off' ? source === 'on' : undefined),
+};
+
+/** A secret with a least number of characters. */
+export function secret(shortest: number): Kind<string> {
+  return {
+    expected: `a secret that cannot be guessed, of at least ${shortest} characters`,
+    shown: nothing,
+    read: (source) => {
+      if (source.length < shortest) throw new Fault(`it has ${source.length}`);
+      return source;
+    },
+  };
+}
+
+/** Names of headers, in lower case. */
+export const headerNames: Kind<readonly string[]> = {
+  expected: 'names of headers such as x-team, separated by commas',
+  read: (source) => {
+    const names = itemsOf(source).map((name) => name.toLowerCase());
+    return names.every((name) => /^[a-z\d-]+$/.test(name)) ? names : undefined;
+  },
+};
+
+/** Names of operations, or `*` for all queries with a name. */
+export const toolNames: Kind<ToolNames> = {
+  expected: 'names of operations, separated by commas, or * for every named query',
+  read: (source) => {
+    const names = itemsOf(source);
+    const wrong = names.find((name) => name !== '*' && !/^[A-Za-z_]\w{0,127}$/.test(name));
+    if (wrong !== undefined) throw new Fault(`${JSON.stringify(wrong)} is no name of an operation`);
+    return Object.freeze([...new Set(names)]);
+  },
+};
+
+/** The items of a list that commas separate. */
+export function itemsOf(source: string): readonly string[] {
+  return source.split(',').map((item) => item.trim());
+}
+
+/** The most calls of a window of a budget. */
+const mostCalls = 1_000_000;
+
+/** The longest window of a budget, and the longest time that a cached answer may be fresh, in seconds: a day. */
+const mostSeconds = 86_400;
+
+/** The seconds for which answers are fresh, by noun. */
+export const secondsByNoun: Kind<Readonly<Record<string, number>>> = {
+  expected: `seconds from 1 to ${mostSeconds} for ${cacheNouns.join(', ')}, such as projects=60 events=5`,
+  read: (source) =>
+    membersOf(source, { what: 'kind', names: cacheNouns, wanted: '= and seconds behind it' }, secondsIn),
+};
+
+function secondsIn(text: string, noun: string): number {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 1 && value <= mostSeconds) return value;
+  throw new Fault(`${noun} has ${JSON.stringify(text)}, which is not seconds from 1 to ${mostSeconds}`);
+}
+
+/** Windows of calls, by surface. */
+export const windows: Kind<BudgetWindows> = {
+  expected:
+    'windows of calls/seconds for the surfaces events, values or rest, such as rest=480/60,4800/3600 events=240/60',
+  read: (source) =>
+    membersOf(source, { what: 'surface', names: surfaces, wanted: 'calls/seconds behind one =' }, windowsIn),
+};
+
+function windowsIn(list: string, surface: string): readonly BudgetWindow[] {
+  const own: BudgetWindow[] = [];
+  for (const item of list.split(',')) {
+    const [, calls = '', length = ''] = /^(\d{1,7})\/(\d{1,5})$/.exec(item) ?? [];
+    const [limit, ms] = [Number(calls), Number(length) * 1000];
+    if (calls === '') throw new Fault(`${surface} has ${JSON.stringify(item)}, which is not calls/seconds`);
+    if (limit < 1 || limit > mostCalls) throw new Fault(`${surface} allows ${limit} calls, not 1 to ${mostCalls}`);
+    if (ms < 1 || ms > mostSeconds * 1000)
+      throw new Fault(`${surface} has a window of ${length} seconds, not 1 to ${mostSeconds}`);
+    if (own.some((window) => window.ms === ms)) throw new Fault(`${surface} has two windows of ${length} seconds`);
+    own.push({ limit, ms });
+  }
+  return own.toSorted((a, b) => a.ms - b.ms);
+}
+
+/** The values in a text such as `projects=60 events=5`, by their names. Throws a Fault. */
+function membersOf<T>(
+  source: string,
+  { what, names, wanted }: { readonly what: string; readonly names: readonly string[]; readonly wanted: string },
+  valueOf: (text: string, name: string) => T,
+): Readonly<Record<string, T>> {
+  const members: Record<string, T> = {};
+  for (const item of source.trim().split(/\s+/)) {
+    const [, name = '', text] = /^([^=]*)(?:=(.*))?$/.exec(item) ?? [];
+    if (!names.includes(name)) throw new Fault(`there is no ${what} ${JSON.stringify(name)}`);
+    if (Object.hasOwn(members, name)) throw new Fault(`${name} is there twice`);
+    if (text === undefined) throw new Fault(`${name} needs ${wanted}`);
+    members[name] = valueOf(text, name);
+  }
+  return Object.freeze(members);
+}
