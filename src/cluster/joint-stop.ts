@@ -2,7 +2,7 @@ import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/
 import { emptyMoment } from '../server/graceful-stop.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
-type Stopping = Pick<WorkerHandle, 'tell' | 'handed' | 'untaken'>;
+type Stopping = Pick<WorkerHandle, 'handed' | 'untaken'>;
 
 /** The time between two looks for new connections, in milliseconds. */
 const tickMs = 5;
@@ -11,12 +11,16 @@ const tickMs = 5;
  * Makes all workers stop listening together. The primary accepts for all of them, and its socket is closed when the last
  * worker leaves it. Connections that are still waiting then are reset. So all workers first let requests wait until no
  * client is about to connect. Then all leave the socket. Only then are requests answered, after which their clients
- * reconnect.
+ * reconnect. A worker that stops alone does not wait for the others, which go on listening.
  */
 export class JointStop {
   readonly #workers: ReadonlyMap<unknown, Stopping>;
+  /** The workers that let their requests wait. */
   readonly #holding = new Set<Stopping>();
+  /** The workers that have left the socket. */
   readonly #closed = new Set<Stopping>();
+  readonly #mayClose = Promise.withResolvers<void>();
+  readonly #mayAnswer = Promise.withResolvers<void>();
   #hasBegun = false;
   #isLooking = false;
 
@@ -29,20 +33,20 @@ export class JointStop {
     this.#hasBegun = true;
   }
 
-  /**
-   * Notes that a worker lets its requests wait. A worker that stops alone does not wait for the others, which go on
-   * listening.
-   */
-  holding(worker: Stopping): void {
+  /** Notes that a worker lets its requests wait. Resolves when it may leave the socket. */
+  async mayClose(worker: Stopping): Promise<void> {
     this.#holding.add(worker);
-    if (this.#hasBegun) this.proceed();
-    else worker.tell('close', undefined);
+    if (!this.#hasBegun) return;
+    this.proceed();
+    await this.#mayClose.promise;
   }
 
-  closed(worker: Stopping): void {
+  /** Notes that a worker has left the socket. Resolves when it may answer the requests that wait. */
+  async mayAnswer(worker: Stopping): Promise<void> {
     this.#closed.add(worker);
-    if (this.#hasBegun) this.proceed();
-    else worker.tell('answer', undefined);
+    if (!this.#hasBegun) return;
+    this.proceed();
+    await this.#mayAnswer.promise;
   }
 
   /** Takes the next step once no worker has to be waited for. It is called again when a worker has ended. */
@@ -50,9 +54,9 @@ export class JointStop {
     const all = [...this.#workers.values()];
     if (!this.#isLooking && all.every((worker) => this.#holding.has(worker))) {
       this.#isLooking = true;
-      void emptyMoment(() => this.#isQuiet()).then(() => this.#tellAll('close'));
+      void emptyMoment(() => this.#isQuiet()).then(this.#mayClose.resolve);
     }
-    if (all.every((worker) => this.#closed.has(worker))) this.#tellAll('answer');
+    if (all.every((worker) => this.#closed.has(worker))) this.#mayAnswer.resolve();
   }
 
   /** True if a moment passes without a new connection, and the workers have taken all earlier ones. */
@@ -66,9 +70,5 @@ export class JointStop {
 
   #sum(countOf: (worker: Stopping) => number): number {
     return [...this.#workers.values()].reduce((sum, worker) => sum + countOf(worker), 0);
-  }
-
-  #tellAll(what: 'close' | 'answer'): void {
-    for (const worker of this.#workers.values()) worker.tell(what, undefined);
   }
 }

@@ -47,10 +47,6 @@ export interface Totals {
 export interface WorkerFunctions {
   start(this: void, orders: Orders): void;
   stop(this: void): void;
-  /** Stop listening: all workers let their requests wait. */
-  close(this: void): void;
-  /** Answer the waiting requests: no worker listens any more. */
-  answer(this: void): void;
   /** Read the manifests of persisted documents and the certificates again. */
   reload(this: void): void;
   tenants(this: void, tenants: Tenants): void;
@@ -66,10 +62,10 @@ export interface PrimaryFunctions {
   listening(this: void, started: Started): void;
   /** The worker cannot start, and exits with this code. */
   failed(this: void, failure: { readonly message: string; readonly exitCode: number }): void;
-  /** The worker is stopping, and lets requests wait until `close` is called. */
-  holding(this: void): void;
-  /** The worker has stopped listening, and lets requests wait until `answer` is called. */
-  closed(this: void): void;
+  /** The worker is stopping, and lets requests wait. Answered when it may stop listening. */
+  mayClose(this: void): Promise<void>;
+  /** The worker has stopped listening, and still lets requests wait. Answered when it may answer them. */
+  mayAnswer(this: void): Promise<void>;
   /** Keep a text that a client has registered. */
   register(this: void, text: { readonly hash: string; readonly text: string }): void;
   /** The text with this hash that a client has registered with any worker. */

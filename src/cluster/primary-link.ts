@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
@@ -44,13 +43,10 @@ export class PrimaryLink {
   readonly ledger: Ledger;
   readonly #primary: Channel<PrimaryFunctions>;
   readonly #orders = Promise.withResolvers<Orders>();
-  /** Settled when the primary allows the steps of a stop. */
-  readonly #mayClose = Promise.withResolvers<void>();
-  readonly #mayAnswer = Promise.withResolvers<void>();
   /** The socket that the primary accepts from. */
   readonly socket: SharedSocket = {
-    mayClose: () => this.#permissionAfter('holding', this.#mayClose.promise),
-    mayAnswer: () => this.#permissionAfter('closed', this.#mayAnswer.promise),
+    mayClose: () => this.#primary.ask('mayClose', undefined, permissionTimeoutMs),
+    mayAnswer: () => this.#primary.ask('mayAnswer', undefined, permissionTimeoutMs),
   };
   #served: Served | undefined;
   /** True if a reload was ordered before this worker served: it may have read the files already. */
@@ -108,11 +104,6 @@ export class PrimaryLink {
     return totals;
   }
 
-  async #permissionAfter(step: 'holding' | 'closed', permission: Promise<void>): Promise<void> {
-    this.#primary.tell(step, undefined);
-    await Promise.race([permission, delay(permissionTimeoutMs, undefined, { ref: false })]);
-  }
-
   #functions(): WorkerFunctions {
     return {
       start: (orders) => {
@@ -124,8 +115,6 @@ export class PrimaryLink {
         if (this.#served === undefined) process.exit(0);
         this.#served.stop();
       },
-      close: () => this.#mayClose.resolve(),
-      answer: () => this.#mayAnswer.resolve(),
       reload: () => {
         this.#isReloadDue = this.#served === undefined;
         this.#served?.reload();

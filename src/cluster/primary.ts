@@ -9,11 +9,10 @@ import { addUp, noUsage } from '../telemetry/client-usage.ts';
 import { createPrimaryMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, Totals, WorkerFunctions } from './messages.ts';
-import { createRestarts, type Restarts } from './restarts.ts';
 import type { ArgumentOf } from './rpc.ts';
 import { retire, totalsOf } from './totals.ts';
 import type { EpochChange } from './worker-epochs.ts';
-import { setUpWorkers, type WorkerEvents, WorkerHandle, WorkersError } from './worker-handle.ts';
+import { createRestarts, setUpWorkers, type WorkerEvents, WorkerHandle, WorkersError } from './worker-handle.ts';
 
 /** Settings of the workers. */
 export interface GroupOptions {
@@ -72,7 +71,7 @@ export async function startWorkers(options: GroupOptions): Promise<Group> {
 
 class Workers {
   readonly #options: GroupOptions;
-  readonly #restarts: Restarts;
+  readonly #delayAfterEnd: ReturnType<typeof createRestarts>;
   /** The running workers by their place. When a worker ends, the next one takes its place. */
   readonly #running = new Map<number, WorkerHandle>();
   readonly #jointStop = new JointStop(this.#running);
@@ -90,7 +89,7 @@ class Workers {
   constructor(options: GroupOptions) {
     this.#options = options;
     this.#lateMs = 2 * options.orders.config.operationDeadlineMs;
-    this.#restarts = createRestarts(options.workers, () => performance.now());
+    this.#delayAfterEnd = createRestarts(options.workers, () => performance.now());
     const { ledger, redis, remote, tenants } = options;
     this.#ownMetrics = createPrimaryMetrics({
       ...{ counting: ledger?.counting, redis, reloads: tenants?.reloads },
@@ -142,8 +141,8 @@ class Workers {
       endCall: ({ call, provesKey }) => ledger?.end(call, provesKey),
       dropCall: (call) => ledger?.drop(call),
       look: ({ account, surfaces }) => ledger?.look(account, surfaces),
-      holding: () => this.#jointStop.holding(workerOf()),
-      closed: () => this.#jointStop.closed(workerOf()),
+      mayClose: () => this.#jointStop.mayClose(workerOf()),
+      mayAnswer: () => this.#jointStop.mayAnswer(workerOf()),
       changeOthers: (change) => this.#changeOthers(workerOf(), change),
       totals: () => this.#totals(),
     };
@@ -195,7 +194,7 @@ class Workers {
       return;
     }
     this.#endWrites(worker);
-    const delay = this.#restarts.delayAfterEnd(place);
+    const delay = this.#delayAfterEnd(place);
     this.#options.log('warn', 'a worker ended', { worker: place, how, restartMs: delay });
     if (delay === undefined) {
       this.#end.resolve(new WorkersError(`workers end again and again, the last one with ${how}`, 1));

@@ -1,6 +1,7 @@
+import type { ChildProcess } from 'node:child_process';
 import cluster, { type Worker } from 'node:cluster';
+import { isObject } from '../rest/values.ts';
 import { noUsage } from '../telemetry/client-usage.ts';
-import { type Handovers, watchHandovers } from './handovers.ts';
 import type { Measurements, Orders, PrimaryFunctions, Started, WorkerFunctions } from './messages.ts';
 import { type ArgumentOf, type Batch, Channel } from './rpc.ts';
 import type { EpochChange } from './worker-epochs.ts';
@@ -113,4 +114,79 @@ export class WorkerHandle {
 /** Makes every worker that is started from now on run this program as a worker. */
 export function setUpWorkers(): void {
   cluster.setupPrimary({ args: ['worker'], serialization: 'advanced' });
+}
+
+/** The time for which the end of a worker counts, in milliseconds. */
+const memoryMs = 60_000;
+
+const firstDelayMs = 100;
+const longestDelayMs = 5000;
+
+/** The most ends within a minute for each worker, after which none is started. */
+const mostEnds = 5;
+
+/**
+ * Makes the function that tells for how many milliseconds the place of a worker that has ended stays empty; undefined if
+ * workers keep ending. The delay doubles after each further end in the same place. The clock `now` never goes back.
+ */
+export function createRestarts(workers: number, now: () => number): (place: number) => number | undefined {
+  let ends: { readonly place: number; readonly at: number }[] = [];
+  return (place) => {
+    const at = now();
+    ends = [...ends.filter((end) => at - end.at < memoryMs), { place, at }];
+    if (ends.length >= mostEnds * workers) return undefined;
+    const times = ends.filter((end) => end.place === place).length;
+    return Math.min(firstDelayMs * 2 ** (times - 1), longestDelayMs);
+  };
+}
+
+/** A connection that has been handed to a worker and that the worker does not read yet. */
+interface Connection {
+  readonly close: () => void;
+}
+
+/** The numbers of connections that a worker was handed. */
+interface Handovers {
+  readonly handed: number;
+  /** The connections that it has not taken yet. */
+  readonly untaken: number;
+}
+
+/**
+ * Counts the connections that a worker is handed. When the worker ends, closes those that it had not taken; the
+ * operating system closes the others. Node's cluster would wait forever for the acknowledgement of the ended worker,
+ * and so would the clients. In `handoff` of lib/internal/cluster/round_robin_handle.js, the primary sends a message
+ * `newconn` with a number. The worker sends an `ack` with that number before it reads from the connection.
+ */
+function watchHandovers(worker: ChildProcess): Handovers {
+  const untaken = new Map<unknown, Connection>();
+  let handed = 0;
+  const send = worker.send.bind(worker);
+  const watched = (message: unknown, handle?: unknown, ...others: unknown[]): unknown => {
+    if (isObject(message) && message['act'] === 'newconn' && isConnection(handle)) {
+      handed += 1;
+      untaken.set(message['seq'], handle);
+    }
+    return Reflect.apply(send, undefined, [message, handle, ...others]);
+  };
+  Object.defineProperty(worker, 'send', { value: watched });
+  worker.on('internalMessage', (message: unknown) => {
+    if (isObject(message)) untaken.delete(message['ack']);
+  });
+  worker.once('exit', () => {
+    for (const connection of untaken.values()) connection.close();
+    untaken.clear();
+  });
+  return {
+    get handed() {
+      return handed;
+    },
+    get untaken() {
+      return untaken.size;
+    },
+  };
+}
+
+function isConnection(handle: unknown): handle is Connection {
+  return typeof handle === 'object' && handle !== null && 'close' in handle && typeof handle.close === 'function';
 }

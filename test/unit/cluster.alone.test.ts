@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createRestarts } from '../../src/cluster/restarts.ts';
 import { type Batch, Channel } from '../../src/cluster/rpc.ts';
 import { retire, totalsOf } from '../../src/cluster/totals.ts';
+import { createRestarts } from '../../src/cluster/worker-handle.ts';
 import { SavedCalls } from '../../src/loaders/saved-calls.ts';
 import type { OperationReport } from '../../src/operation/operation-report.ts';
 import { DriftWatch } from '../../src/rest/drift/drift-watch.ts';
@@ -10,20 +10,20 @@ import { createMetrics, createPrimaryMetrics, type Metrics, type Snapshot } from
 import * as rows from '../support/rows.ts';
 
 test('a worker that ends again is started later each time, the others at their own pace', () => {
-  const restarts = createRestarts(4, () => 0);
-  const delays = Array.from({ length: 8 }, () => restarts.delayAfterEnd(0));
+  const delayAfterEnd = createRestarts(4, () => 0);
+  const delays = Array.from({ length: 8 }, () => delayAfterEnd(0));
   expect(delays).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000]);
-  expect(restarts.delayAfterEnd(1)).toBe(100);
+  expect(delayAfterEnd(1)).toBe(100);
 });
 
 test('five ends a worker within a minute are given up, spread over an hour they are not', () => {
   const atOnce = createRestarts(2, () => 0);
-  const ends = Array.from({ length: 10 }, (_, end) => atOnce.delayAfterEnd(end % 2));
+  const ends = Array.from({ length: 10 }, (_, end) => atOnce(end % 2));
   expect(ends.slice(0, 9)).not.toContain(undefined);
   expect(ends[9]).toBeUndefined();
   let now = 0;
   const spread = createRestarts(2, () => (now += 60_000));
-  expect(new Set(Array.from({ length: 60 }, () => spread.delayAfterEnd(0)))).toEqual(new Set([100]));
+  expect(new Set(Array.from({ length: 60 }, () => spread(0)))).toEqual(new Set([100]));
 });
 
 interface Answers {
