@@ -5,8 +5,7 @@ import type { SettingsReader } from '../settings/settings.ts';
 import { ConfigError } from '../settings/settings.ts';
 import { documentFilesAt } from './documents.ts';
 import { costText, counted, limitsFor, type Outcome } from './output.ts';
-import { tenantCalled } from './tenant-verdicts.ts';
-import { judge, neededOfTools, type Verdict } from './verdicts.ts';
+import { judge, neededOfTools, tenantCalled, type Verdict } from './verdicts.ts';
 
 interface CheckedFile {
   readonly file: string;

@@ -6,11 +6,15 @@ import type { Caller } from '../rest/caller.ts';
 import type { RestClient } from '../rest/client.ts';
 import { type Answers, Comparison, type Difference, type DriftKind } from '../rest/drift/compare.ts';
 import { foreignTo } from '../rest/drift/drift-watch.ts';
+import { UpstreamError } from '../rest/errors.ts';
 import { answers as documented } from '../rest/generated/answers.ts';
+import { operations } from '../rest/generated/views.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { RestOperation } from '../rest/operation-ids.ts';
 import { bodyRoomLimitsFor } from '../rest/transport/body-room.ts';
 import { createUpstream, type Upstream } from '../rest/upstream.ts';
+import { idText, isObject } from '../rest/values.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import { driftSettings, plainSettings } from '../settings/declaration.ts';
 import { readRoute } from '../settings/route.ts';
@@ -19,7 +23,6 @@ import { ConfigError } from '../settings/settings.ts';
 import { embedded } from '../settings/urls.ts';
 import { readText } from './documents.ts';
 import { patchOf } from './drift-patch.ts';
-import { getOperations, type Read, readAll, type Unread } from './drift-reads.ts';
 import { counted, type Outcome, table } from './output.ts';
 
 /** The OpenAPI document that the gateway was made from. */
@@ -37,7 +40,7 @@ export async function drift(
   const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } });
   const { config, caller, upstream } = connect(settings);
   announce(
-    `Reads each GET operation once: at most ${counted(getOperations, 'REST call')}, and one more for each that fails.`,
+    `Reads each GET operation once: at most ${counted(gets.length, 'REST call')}, and one more for each that fails.`,
   );
   try {
     const findings = findingsOf(await readAll(() => clientFor(upstream, caller, config)), readText(document));
@@ -88,6 +91,80 @@ function clientFor(upstream: Upstream, caller: Caller, { operationDeadlineMs }: 
     deadline: new OperationDeadline(operationDeadlineMs),
     calls: new OperationCalls(1),
   });
+}
+
+/** The answer to a GET operation. */
+export interface Read {
+  readonly operation: RestOperation;
+  /** The path with the query. */
+  readonly target: string;
+  readonly body: unknown;
+}
+
+/** A GET operation that could not be read, with the reason. */
+interface Unread {
+  readonly operation: RestOperation;
+  readonly reason: string;
+}
+
+/** All GET operations. In the document, each list comes before the operations of its rows. */
+const gets: readonly RestOperation[] = Object.values(operations).filter(({ method }) => method === 'GET');
+
+/** The queries that operations need: the hosted service lists the values of a property only if the query names one. */
+const queries: Readonly<Record<string, string>> = { listEventValues: '?key=%24browser' };
+
+/** The collection without a list of its own. An organization is known from its projects. */
+const organizations = '/api/organizations/';
+
+/** Reads each GET operation once, with the first project, its organization, and the first row of each list. */
+export async function readAll(client: () => RestClient): Promise<readonly (Read | Unread)[]> {
+  const ids = new Map<string, string>();
+  const results: (Read | Unread)[] = [];
+  for (const operation of gets) {
+    const { id, path } = operation;
+    const target = targetOf(path, ids);
+    // One after the other, because later paths contain ids from earlier answers.
+    const result = await read(client(), operation, target && target + (queries[id] ?? ''));
+    results.push(result);
+    if ('body' in result) learn(path, result.body, ids);
+  }
+  return results;
+}
+
+async function read(client: RestClient, operation: RestOperation, target: string | undefined): Promise<Read | Unread> {
+  if (target === undefined) return { operation, reason: 'there is no row to read' };
+  try {
+    return { operation, target, body: await client.getJson(operation, target) };
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    const status = error.upstream?.status;
+    return { operation, reason: status === undefined ? error.code : `${error.code} (${status})` };
+  }
+}
+
+/** A path with ids instead of its parameters; undefined if an id is unknown. `ids` has the ids by collection. */
+function targetOf(path: string, ids: ReadonlyMap<string, string>): string | undefined {
+  const names = path.split(/(?<=\/)(?=\{)|(?<=\})/);
+  let collection = '';
+  let target = '';
+  for (const part of names) {
+    const id = part.startsWith('{') ? ids.get(collection) : part;
+    if (id === undefined) return undefined;
+    target += part.startsWith('{') ? encodeURIComponent(id) : id;
+    collection += part;
+  }
+  return target;
+}
+
+/** Remembers the id of the first row of a list, and the organization of the first project. */
+function learn(path: string, body: unknown, ids: Map<string, string>): void {
+  const results: unknown = isObject(body) ? body['results'] : undefined;
+  const first: unknown = Array.isArray(results) ? results[0] : undefined;
+  if (!isObject(first)) return;
+  const id = idText(first['id']);
+  const organization = idText(first['organization']);
+  if (id !== undefined) ids.set(path, id);
+  if (organization !== undefined && !ids.has(organizations)) ids.set(organizations, organization);
 }
 
 function describe({ differences, unread, patch, calls }: Findings): string {

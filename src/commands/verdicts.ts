@@ -6,15 +6,19 @@ import {
   NoDeprecatedCustomRule,
   type OperationDefinitionNode,
   validate,
+  visit,
 } from 'graphql';
+import { rootOf } from '../look-ahead/operation-trees.ts';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { Tool, type ToolDefinition } from '../mcp/tool.ts';
 import { extremesOf } from '../plan/worst-case.ts';
-import type { Tenant } from '../rest/tenants.ts';
-import type { PlainConfig } from '../settings/config.ts';
+import { current } from '../rest/paths.ts';
+import { runningOperation, type Tenant, withRoles } from '../rest/tenants.ts';
+import { type PlainConfig, readTenantsSetting } from '../settings/config.ts';
+import { authSettings } from '../settings/declaration.ts';
+import { ConfigError, type SettingsReader } from '../settings/settings.ts';
 import { checkDocument, lineOf } from './documents.ts';
 import { type Cost, limitsFor } from './output.ts';
-import { refusalsFor } from './tenant-verdicts.ts';
 
 /** The verdict on one operation, or on a document that cannot be read. */
 export interface Verdict {
@@ -32,19 +36,16 @@ export interface Verdict {
   readonly mcp?: DescribedTool | null;
 }
 
-interface Further {
-  /** The tenant whose right to run them is checked. */
-  readonly tenant?: Tenant | undefined;
-  readonly asTools?: boolean;
-}
-
-/** Judges each operation of a document separately. `name` is used for operations without a name. */
+/**
+ * Judges each operation of a document separately. `name` is used for operations without a name. With a `tenant`, checks
+ * that it may run them.
+ */
 export function judge(
   schema: GraphQLSchema,
   name: string,
   text: string,
   config: PlainConfig,
-  { tenant, asTools = false }: Further = {},
+  { tenant, asTools }: { readonly tenant: Tenant | undefined; readonly asTools: boolean },
 ): readonly Verdict[] {
   const { document, faults } = checkDocument(schema, text);
   if (document === undefined) return [invalid(name, faults.map(lineOf))];
@@ -55,30 +56,26 @@ export function judge(
     const called = operation.name?.value ?? name;
     const errors = concerning(faults, operation, operations);
     if (errors.length > 0) return invalid(called, errors);
-    const verdict = priced(schema, document, operation, called, concerning(warnings, operation, operations), config);
+    const fragments = fragmentsOf(document);
+    const extremes = extremesOf({
+      schema,
+      fragments,
+      operation,
+      maxPageSize: config.maxPageSize,
+      variesDefaults: false,
+    });
+    if (extremes === undefined) return invalid(called, ['no variables fit it']);
+    const { lower, upper, rows, waves, objects } = extremes.worst;
     return {
-      ...verdict,
+      name: called,
+      errors: [],
+      deprecated: concerning(warnings, operation, operations),
+      cost: { lower, upper, rows, waves, objects },
+      overBudget: limitsFor(extremes.worst, config).some(({ isExceeded }) => isExceeded),
       ...(tenant !== undefined && { refused: refusalsFor(tenant, schema, document, operation) }),
       ...(asTools && { mcp: describeTool(schema, document, operation, config) ?? null }),
     };
   });
-}
-
-function priced(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  name: string,
-  deprecated: readonly string[],
-  config: PlainConfig,
-): Verdict {
-  const { maxPageSize } = config;
-  const fragments = fragmentsOf(document);
-  const extremes = extremesOf({ schema, fragments, operation, maxPageSize, variesDefaults: false });
-  if (extremes === undefined) return invalid(name, ['no variables fit it']);
-  const { lower, upper, rows, waves, objects } = extremes.worst;
-  const overBudget = limitsFor(extremes.worst, config).some(({ isExceeded }) => isExceeded);
-  return { name, errors: [], deprecated, cost: { lower, upper, rows, waves, objects }, overBudget };
 }
 
 function invalid(name: string, errors: readonly string[]): Verdict {
@@ -101,6 +98,64 @@ function concerning(
 function isWithin({ positions }: GraphQLError, { loc }: OperationDefinitionNode): boolean {
   if (loc === undefined) return false;
   return positions?.some((position) => loc.start <= position && position < loc.end) ?? false;
+}
+
+/**
+ * The tenant with a name, limited to some of its roles. Throws a ConfigError if there is no such tenant, if its entry
+ * lacks a role, or if UPSTREAM_KEYS cannot be read.
+ */
+export function tenantCalled(name: string, roles: readonly string[], settings: SettingsReader): Tenant {
+  settings.need(authSettings.tenants, 'the option --tenant is given');
+  const tenants = readTenantsSetting(settings, true);
+  settings.finish();
+  const tenant = tenants?.get(name);
+  if (tenant !== undefined) return tenantWith(tenant, roles);
+  const names = [...(tenants?.keys() ?? [])].join(', ');
+  throw new ConfigError(`--tenant: expected one of the tenants in UPSTREAM_KEYS (${names}), but got ${name}`);
+}
+
+function tenantWith(tenant: Tenant, roles: readonly string[]): Tenant {
+  const { name, roles: known } = tenant;
+  const [first] = roles;
+  if (known === undefined && first !== undefined)
+    throw new ConfigError(`--role: expected none, because the entry of ${name} has no roles, but got ${first}`);
+  const expected = `one of the roles of ${name} (${[...(known?.keys() ?? [])].join(', ')})`;
+  const unknown = roles.find((role) => known?.has(role) === false);
+  if (unknown !== undefined) throw new ConfigError(`--role: expected ${expected}, but got ${unknown}`);
+  const found = withRoles(tenant, roles);
+  if (found === undefined)
+    throw new ConfigError(`--role: expected ${expected}, because its entry has roles, but got none`);
+  return found;
+}
+
+/**
+ * The reasons why a tenant may not run an operation, one line each; empty if it may. The operation's document counts as
+ * listed.
+ */
+function refusalsFor(
+  tenant: Tenant,
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): readonly string[] {
+  const { name } = tenant;
+  const running = runningOperation(tenant, operation.name?.value);
+  if (running === undefined) return [`no role of ${name} that is asked about may run it`];
+  const { mutations, reach } = running;
+  const isMutation = operation.operation === 'mutation';
+  const root = rootOf({ schema, fragments: fragmentsOf(document), operation }, undefined);
+  const fields = new Set(isMutation ? root?.fields.map(({ field }) => field.name) : []);
+  const refusals = [...fields].flatMap((field) => (mutations.has(field) ? [] : [`${name} may not run \`${field}\``]));
+  const reaches = isMutation ? [...fields].map((field) => mutations.get(field)) : [reach];
+  const isNarrowed = reaches.some((one) => one !== undefined);
+  if (isNarrowed && namesCurrent(document)) refusals.push(`${name} may not name ${current}`);
+  return refusals;
+}
+
+function namesCurrent(document: DocumentNode): boolean {
+  let isNamed = false;
+  visit(document, { StringValue: ({ value }) => void (isNamed ||= value === current) });
+  return isNamed;
 }
 
 /** The tool of an operation as agents see it, with one line for each hint to improve it. */

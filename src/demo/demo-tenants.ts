@@ -36,13 +36,8 @@ const users = [
   { tenant: 'south', role: undefined, about: 'project 3; reads only' },
 ] as const;
 
-/** The claims of a token that differ between users. */
-interface DemoClaims {
-  readonly tenant: string;
-  readonly roles: readonly string[];
-}
-
-type Sign = (claims: DemoClaims, subject: string) => Promise<string>;
+/** Signs a token. Several roles are separated by blanks. */
+type Sign = (tenant: string, role: string | undefined, subject: string) => Promise<string>;
 
 /**
  * Starts an identity provider for demonstrations, on this machine only: it gives a token to anyone who asks. Its key is
@@ -54,8 +49,8 @@ export async function startDemoTenants(key: string): Promise<DemoTenants> {
   const keySet = { keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'EdDSA', use: 'sig' }] };
   const folder = mkdtempSync(join(tmpdir(), 'demo-tenants-'));
   let issuer = '';
-  const sign: Sign = (claims, subject) =>
-    new SignJWT({ ...claims })
+  const sign: Sign = (tenant, role, subject) =>
+    new SignJWT({ tenant, roles: role?.split(' ') ?? [] })
       .setProtectedHeader({ alg: 'EdDSA', kid })
       .setIssuer(issuer)
       .setAudience(audience)
@@ -71,7 +66,7 @@ export async function startDemoTenants(key: string): Promise<DemoTenants> {
   const tokens = users.map(async ({ tenant, role, about }) => ({
     user: role === undefined ? tenant : `${tenant}, ${role}`,
     about,
-    token: await sign({ tenant, roles: rolesOf(role) }, `demo-${role ?? 'user'}`),
+    token: await sign(tenant, role, `demo-${role ?? 'user'}`),
   }));
   return {
     settings: settingsFor(issuer, upstreamKeys),
@@ -120,13 +115,7 @@ async function answer(
   if (pathname === '/keys') return answerJson(response, keySet);
   if (pathname !== '/token' || !Object.hasOwn(tenants, tenant)) return void response.writeHead(404).end();
   const role = searchParams.get('role') ?? users.find((user) => user.tenant === tenant)?.role;
-  const claims = { tenant, roles: rolesOf(role) };
-  answerJson(response, { token: await sign(claims, searchParams.get('sub') ?? 'demo-user') });
-}
-
-/** Several are separated by blanks. */
-function rolesOf(words: string | undefined): readonly string[] {
-  return words?.split(' ') ?? [];
+  answerJson(response, { token: await sign(tenant, role, searchParams.get('sub') ?? 'demo-user') });
 }
 
 function answerJson(response: ServerResponse, body: object): void {
