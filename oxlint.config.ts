@@ -93,11 +93,6 @@ export default defineConfig({
         'typescript/prefer-readonly': 'off',
       },
     },
-    {
-      // A table, the type of which is what it returns.
-      files: ['src/settings/declaration.ts'],
-      rules: { 'typescript/explicit-module-boundary-types': 'off' },
-    },
     { files: ['src/command-line.ts'], rules: { 'no-console': 'off', 'node/no-process-env': 'off' } },
     ...importLayers(new URL('src/', import.meta.url)),
     {

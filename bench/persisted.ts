@@ -108,6 +108,7 @@ const gateway = await createGateway({
   upstreamUrl: upstreamUrl ?? '',
   cursorSecret: 'secret of the benchmark',
   report: console.error,
+  log: () => undefined,
 });
 const server = await startServer(gateway, { port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 });
 

@@ -44,6 +44,7 @@ async function microsecondsOfOperation(count: number): Promise<number> {
     upstreamUrl: upstreamUrl ?? '',
     cursorSecret: secret,
     report: console.error,
+    log: () => undefined,
   });
   const server = await startServer(gateway, { port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 });
   const load = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Workspace } from 'embedded-workspace';
-import type { Site, Started } from './cluster/messages.ts';
+import type { Started } from './cluster/messages.ts';
 import { commandIn, helpOf, loadCommand, overview } from './commands/commands.ts';
 import type { DemoTenants } from './demo/demo-tenants.ts';
 import { fail, listening, stopOnSignal } from './exit.ts';
@@ -53,7 +53,7 @@ async function start(command: string, args: string[]): Promise<void> {
   return isDemo ? serveTenants(file) : serve(readConfig(process.env, file));
 }
 
-/** Says whether a start would accept the settings and the files that they name. */
+/** Checks the settings and the files that they name, and starts nothing. */
 async function checkSettings(file: EnvironmentFile): Promise<void> {
   const { checkedSettings } = await import('./commands/check-settings.ts');
   const { faults, warnings } = await checkedSettings(process.env, file);
@@ -94,9 +94,9 @@ async function serve(config: Config, demo?: DemoTenants): Promise<void> {
   const workspace = config.upstreamUrl === undefined ? await startEmbedded(config) : undefined;
   const ownKey = config.auth === undefined ? workspace?.demoKey : undefined;
   const demoKey = demo === undefined ? ownKey : demo.tokens[0]?.token;
-  const site: Site = { upstreamUrl: config.upstreamUrl ?? workspace?.url ?? '', demoKey };
+  const upstreamUrl = config.upstreamUrl ?? workspace?.url ?? '';
   const close = async (): Promise<void> => void (await Promise.all([workspace?.close(), demo?.close()]));
-  const task: Task = { config, site, environment: process.env, close };
+  const task: Task = { config, upstreamUrl, demoKey, environment: process.env, close };
   const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
   // Printed only now: if the start fails, the one line with the reason must be all that is printed.
   const inJson = isProduction(process.env);

@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { createTokenAuth, type TokenAuth, type TokenAuthOptions } from './auth/token-auth.ts';
+import { createTokenAuth, type TokenAuth, type TokenAuthOptions } from './auth/authenticator.ts';
 import type { CursorCodec } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
@@ -7,7 +7,6 @@ import { createRequestRoom } from './http/body.ts';
 import { createHandle, type Handle } from './http/handle.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
-import type { Agents, McpConfig } from './mcp/mcp.ts';
 import { answerRoomBytes, MemoryRoom, processBytes } from './memory.ts';
 import { createRefuseArguments } from './operation/argument-sizes.ts';
 import { createContexts } from './operation/contexts.ts';
@@ -37,46 +36,16 @@ import type { Epochs } from './rest/epochs.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
 import type { Tenants } from './rest/tenants.ts';
 import { bodyRoomLimitsFor } from './rest/transport/body-room.ts';
-import type { Route } from './rest/transport/connect.ts';
 import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 import type { Config } from './settings/config.ts';
-import { currentRoute, type FollowedTls, followTls } from './settings/route.ts';
+import { currentRoute, followTls } from './settings/route.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
 
-/** Settings that a gateway needs; see `declare` for what each of them is. */
-type NeededSettings = Pick<
-  Config,
-  | 'bodyLimits'
-  | 'corsOrigins'
-  | 'documentLimits'
-  | 'explain'
-  | 'graphiql'
-  | 'introspection'
-  | 'maxAnswerBytes'
-  | 'maxAnswerObjects'
-  | 'maxErrors'
-  | 'maxPageSize'
-  | 'maxUpstreamCalls'
-  | 'maxUpstreamInFlight'
-  | 'maxUpstreamRows'
-  | 'operationDeadlineMs'
-  | 'upstreamConnections'
->;
-
-/**
- * Settings that may be left out. Without them the upstream is reached directly, and each of the other features is off.
- */
-type FurtherSettings = Partial<
-  Pick<
-    Config,
-    'budget' | 'compression' | 'corsHeaders' | 'driftSampleRate' | 'incremental' | 'upstreamRoute' | 'upstreamTlsFiles'
-  >
->;
-
-/** Settings and collaborators of a gateway. Times in milliseconds, sizes in rows or bytes. */
-export interface GatewayOptions extends NeededSettings, FurtherSettings {
+/** The configuration and the collaborators of a gateway. Times in milliseconds, sizes in rows or bytes. */
+export interface GatewayOptions
+  extends Omit<Config, 'auth' | 'cache' | 'cursorSecret' | 'live' | 'persisted' | 'upstreamUrl'> {
   readonly upstreamUrl: string;
   readonly cursorSecret: string;
   /** Largest response of the upstream, decoded; by default that of `UpstreamOptions`. */
@@ -95,8 +64,6 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings {
   readonly answerRoomBytes?: number | undefined;
   /** The key that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
-  /** The configuration of the endpoint for agents; by default there is none. */
-  readonly mcp?: McpConfig | undefined;
   readonly live?: LiveSettings | undefined;
   /** Persisted documents; by default none are listed, and clients may register theirs. */
   readonly persisted?: PersistedSettings;
@@ -105,7 +72,7 @@ export interface GatewayOptions extends NeededSettings, FurtherSettings {
   /** Follows operations and REST calls with spans. */
   readonly tracing?: Tracing | undefined;
   readonly report: (error: unknown) => void;
-  readonly log?: Log;
+  readonly log: Log;
 }
 
 /** A gateway without a socket of its own. */
@@ -132,8 +99,6 @@ export interface Gateway {
   readonly close: () => void;
 }
 
-type Options = GatewayOptions & Required<Pick<GatewayOptions, 'log'>>;
-
 /** Memory that remembered operations may take. */
 const preparedBytes = 48 * 2 ** 20;
 
@@ -141,12 +106,15 @@ const preparedBytes = 48 * 2 ** 20;
  * Composes a gateway. Until it is asked something, it opens no connection except to Redis. Rejects with a ManifestError
  * if persisted documents cannot be used.
  */
-export async function createGateway(given: GatewayOptions): Promise<Gateway> {
-  const options: Options = { log: () => undefined, ...given };
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const { log, upstreamRoute: route, upstreamTlsFiles: files } = options;
   const schema = createSchema(options.live !== undefined);
-  const agents = options.mcp && (await agentsOf(options.mcp, schema, options));
+  // Loaded only if the gateway serves agents.
+  const agents =
+    options.mcp &&
+    (await import('./mcp/mcp.ts')).createAgents(options.mcp, { ...options, schema }, options.auth?.rules.issuer);
   const eventLoop = new EventLoopYield();
-  const redis = connectRedis(options.persisted, options.log);
+  const redis = connectRedis(options.persisted, log);
   const callBudget = callBudgetOf(options, redis);
   const caching = cacheOptionsOf(options, redis);
   const memory = createMemory(() => metrics.refused('slowReader'), options);
@@ -159,8 +127,8 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
     checkRoleDocuments(tenants, () => set.byId.values());
   };
   const persisted = await createPersistedDocuments(options, schemas, { redis, check });
-  const auth = options.auth && startAuth(options.auth, options, agents);
-  const tls = followCertificates(options, upstream.reroute);
+  const auth = startAuth(options, agents?.resource?.url);
+  const tls = followTls({ files, route, reroute: upstream.reroute, log });
   const shared = new SharedOperations(options.joinWindowMs);
   const saved = new SavedCalls();
   const drift = watchDrift(options);
@@ -180,7 +148,7 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   metrics.measureReloads('documents', persisted.reloads);
   metrics.measureReloads('certificates', tls.reloads);
   metrics.measureCertificates(tls.expiries);
-  metrics.measureReloads('keys', auth?.reloads);
+  metrics.measureReloads('keys', auth?.keySet.reloads);
   const watch = watchWith(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory };
@@ -199,7 +167,7 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   return {
     handle: createHandle({ ...edge, hasBudget: upstream.budget !== undefined }),
     others: agents?.serve({ ...edge, onCall: metrics.measureTools() }, persisted.documents) ?? new Map(),
-    reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.reload()])),
+    reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.keySet.renew()])),
     takeTenants: (next) => {
       tenants = next;
       auth?.authenticator.takeTenants(next);
@@ -211,25 +179,17 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
     upstreamHealth: upstream.health,
     checkUpstream: upstream.check,
     close: () => {
-      for (const one of [persisted, tls, auth, callBudget, redis, upstream]) one?.close();
+      for (const one of [persisted, tls, auth?.keySet, callBudget, redis, upstream]) one?.close();
     },
   };
 }
 
-/** The part for agents. Its code is loaded only if the gateway serves agents. */
-async function agentsOf(mcp: McpConfig, schema: GraphQLSchema, options: Options): Promise<Agents> {
-  const { createAgents } = await import('./mcp/mcp.ts');
-  return createAgents(mcp, { ...options, schema }, options.auth?.rules.issuer);
-}
-
 /** Starts the authentication, which also accepts tokens for agents. */
 function startAuth(
-  auth: TokenAuthOptions,
-  { upstreamTlsFiles = {}, log }: Options,
-  agents: Agents | undefined,
-): TokenAuth {
-  const rules = { ...auth.rules, agentAudience: agents?.resource?.url };
-  return createTokenAuth({ ...auth, rules }, { route: currentRoute(auth.route, upstreamTlsFiles), log });
+  { auth, upstreamTlsFiles, log }: GatewayOptions,
+  agentAudience: string | undefined,
+): TokenAuth | undefined {
+  return auth && createTokenAuth({ ...auth, agentAudience }, currentRoute(auth.route, upstreamTlsFiles), log);
 }
 
 /** Collaborators of operations, beside the settings. */
@@ -249,7 +209,7 @@ interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'>
  * Makes the function that runs every operation, with spans if it is traced, and with subscriptions if there are any.
  */
 function createOperations(
-  options: Options,
+  options: GatewayOptions,
   parts: OperationParts,
 ): { readonly run: RunOperation; readonly live: Live | undefined } {
   const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory } = parts;
@@ -290,7 +250,7 @@ function createOperations(
 }
 
 /** The memory of the process. The part of the cache is claimed from the start. */
-function createMemory(onCut: () => void, { cache }: Options): MemoryRoom {
+function createMemory(onCut: () => void, { cache }: GatewayOptions): MemoryRoom {
   const memory = new MemoryRoom(processBytes(), { onCut });
   memory.claim().insist(cache === undefined ? 0 : cacheBytesOf(cache));
   return memory;
@@ -301,7 +261,7 @@ function cacheBytesOf({ maxBytes }: Pick<CacheOptions, 'maxBytes'>): number {
   return Math.min(maxBytes, processBytes() / 2);
 }
 
-function callBudgetOf(options: Options, redis: SharedRedis | undefined): CallBudget | undefined {
+function callBudgetOf(options: GatewayOptions, redis: SharedRedis | undefined): CallBudget | undefined {
   const {
     callBudget,
     budget: settings,
@@ -319,7 +279,7 @@ function callBudgetOf(options: Options, redis: SharedRedis | undefined): CallBud
  * The options of the cache of REST answers; undefined if there is none. If epochs are shared but nothing is cached, the
  * epochs only keep an operation from sharing one that began before a write. A refresh may take as long as an operation.
  */
-function cacheOptionsOf(options: Options, redis: SharedRedis | undefined): CacheOptions | undefined {
+function cacheOptionsOf(options: GatewayOptions, redis: SharedRedis | undefined): CacheOptions | undefined {
   const { cache, epochs, operationDeadlineMs: refreshMs } = options;
   if (cache === undefined) return epochs && { ttls: {}, staleSeconds: 0, maxBytes: 1024, epochs, refreshMs };
   return {
@@ -331,20 +291,15 @@ function cacheOptionsOf(options: Options, redis: SharedRedis | undefined): Cache
   };
 }
 
-function followCertificates(options: Options, reroute: (route: Route) => void): FollowedTls {
-  const { upstreamTlsFiles: files = {}, upstreamRoute: route = {}, log } = options;
-  return followTls({ files, route, reroute, log });
-}
-
 /** Watches for differences between answers and the schema. Each kind of difference is logged once. */
-function watchDrift({ driftSampleRate = 0, log }: Options): DriftWatch {
+function watchDrift({ driftSampleRate, log }: GatewayOptions): DriftWatch {
   return new DriftWatch(driftSampleRate, (series) =>
     log('warn', 'the upstream differs from the OpenAPI document', { ...series }),
   );
 }
 
 function createPersistedDocuments(
-  options: Options,
+  options: GatewayOptions,
   schemas: Schemas,
   shared: Pick<PersistedOptions, 'redis' | 'check'>,
 ): Promise<Persisted> {
@@ -356,7 +311,7 @@ function createPersistedDocuments(
 /** Makes the callbacks that count and log operations and faults. */
 function watchWith(
   metrics: Metrics,
-  { report, log }: Options,
+  { report, log }: GatewayOptions,
 ): Pick<OperationsOptions, 'onBegin' | 'onOpen' | 'onEnd' | 'onPlan' | 'report'> {
   return {
     onBegin: metrics.begin,
@@ -374,7 +329,7 @@ function watchWith(
   };
 }
 
-function upstreamOptionsOf(options: Options): Omit<UpstreamOptions, 'eventLoop'> {
+function upstreamOptionsOf(options: GatewayOptions): Omit<UpstreamOptions, 'eventLoop'> {
   return {
     url: options.upstreamUrl,
     route: options.upstreamRoute,

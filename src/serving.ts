@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type FollowedTenants, followTenants } from './auth/follow-tenants.ts';
+import { type FollowedTenants, followTenants } from './auth/tenants-file.ts';
 import type { Orders, Started } from './cluster/messages.ts';
 import { startWorkers } from './cluster/primary.ts';
 import { PrimaryLink } from './cluster/primary-link.ts';
@@ -73,13 +73,13 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
     tenants.onChange(gateway.takeTenants);
     gateway.metrics.measureReloads('tenants', tenants.reloads);
   }
-  if (hasFiles(orders.config))
-    reloadOnHangUp(() => void Promise.all([tenants?.reload(), remote?.reload(), gateway.reload()]));
+  reloadOnHangUp(() => void Promise.all([tenants?.reload(), remote?.reload(), gateway.reload()]));
   return { url, upstream: await checked };
 }
 
 /** Serves from worker processes, and stops them on a signal. Resolves when they listen. */
-export async function lead({ config, site, environment, close }: Task): Promise<Started> {
+export async function lead({ environment, close, ...orders }: Task): Promise<Started> {
+  const { config, upstreamUrl } = orders;
   const journal = openLog(config, true, environment);
   const { log } = journal;
   const remote = await followRemote(config, log);
@@ -88,11 +88,11 @@ export async function lead({ config, site, environment, close }: Task): Promise<
   const redis = settings && connectRedis(config.persisted, log);
   const starting = startWorkers({
     workers: config.workers,
-    orders: { config, site },
+    orders,
     store: createMemoryStore(),
     tenants,
     remote,
-    ledger: settings && createLedger({ settings, operationDeadlineMs, upstreamUrl: site.upstreamUrl, redis, log }),
+    ledger: settings && createLedger({ settings, operationDeadlineMs, upstreamUrl, redis, log }),
     redis,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
     log,
@@ -109,12 +109,10 @@ export async function lead({ config, site, environment, close }: Task): Promise<
     complain('fatal', error.message, isProduction(environment));
     end(error.exitCode, error.message);
   });
-  if (hasFiles(config))
-    reloadOnHangUp(() => {
-      group.reload();
-      void remote?.reload();
-      void tenants?.reload();
-    });
+  reloadOnHangUp(() => {
+    group.reload();
+    void Promise.all([tenants?.reload(), remote?.reload()]);
+  });
   return group;
 }
 
@@ -161,7 +159,7 @@ interface ServingParts extends Pick<Journal, 'log'> {
 }
 
 async function startServing(
-  { config, site: { upstreamUrl, demoKey } }: Orders,
+  { config, upstreamUrl, demoKey }: Orders,
   environment: NodeJS.ProcessEnv,
   { log, remote }: ServingParts,
   link?: PrimaryLink,
@@ -221,11 +219,6 @@ function sharedOver(
     epochs: link?.epochs,
     callBudget: link && budget && new BudgetScheduler({ ...budget, maxInFlight, ledger: link.ledger }),
   };
-}
-
-/** True if there is a file to read again on SIGHUP. */
-function hasFiles({ persisted, upstreamTlsFiles, auth }: Config): boolean {
-  return persisted.files !== undefined || auth !== undefined || Object.keys(upstreamTlsFiles).length > 0;
 }
 
 /** Fetches the manifests that servers have, in the first process for all workers. Rejects with a ManifestError. */

@@ -3,7 +3,8 @@ import { type Log, LogThrottle } from '../log.ts';
 import { RecentMap } from '../recent-map.ts';
 import type { Caller } from '../rest/caller.ts';
 import { type Tenants, withRoles } from '../rest/tenants.ts';
-import type { KeySet } from './key-set.ts';
+import type { Route } from '../rest/transport/connect.ts';
+import { fetchKeySet, KeySet } from './key-set.ts';
 import { type TokenRules, type VerifiedToken, verifyToken } from './verify.ts';
 
 /** The reason why a request is refused before its operation is looked at. */
@@ -26,10 +27,10 @@ export type Authentication =
       /** The time until which the token is valid, in milliseconds of `Date.now()`. */
       readonly expiresAt: number;
     }
-  | { readonly kind: 'refused'; readonly refusal: AuthRefusal };
+  | AuthRefusal;
 
 /** The result of an authentication, for metrics. */
-export type AuthResult = AuthRefusal['kind'] | 'accepted';
+export type AuthResult = Authentication['kind'];
 
 /** The part of the gateway that a token is sent to. */
 export type Door = 'graphql' | 'agents';
@@ -99,7 +100,7 @@ export class Authenticator {
    */
   authenticate(value: string | undefined, count = 1, door: Door = 'graphql'): Authentication | Promise<Authentication> {
     if (count > 1) return this.#counted(this.#invalid('there are several headers `Authorization`'));
-    if (value === undefined || value === '') return this.#counted(noToken);
+    if (value === undefined || value === '') return this.#counted({ kind: 'no token' });
     const known = this.#known.get(value);
     if (known !== undefined) {
       if (known.token.expiresAt > this.#options.now()) return this.#counted(this.#answerAt(door, known));
@@ -118,7 +119,7 @@ export class Authenticator {
       case 'invalid':
         return this.#invalid(verdict.reason);
       case 'unverifiable':
-        return refused({ kind: 'unavailable', retryAfter: verdict.retryAfter });
+        return { kind: 'unavailable', retryAfter: verdict.retryAfter };
       case 'verified': {
         const tenants = this.#tenants;
         const known = { token: verdict.token, tenants, answer: answerFor(verdict.token, tenants) };
@@ -134,15 +135,15 @@ export class Authenticator {
   /** Refuses a token and logs the reason for the operator. A client that guesses tokens must not learn the reason. */
   #invalid(reason: string): Authentication {
     if (this.#throttle.takes(reason)) this.#options.log('info', 'a token was refused', { reason });
-    return invalidToken;
+    return { kind: 'invalid token' };
   }
 
   /** Logs a tenant or roles that have no entry. The provider has signed the names, so clients cannot invent others. */
   #logUnentered({ answer, token }: Remembered): void {
     const tenant = token.tenant.slice(0, longestLogged);
-    if (answer === unknownTenant && this.#throttle.takes(`tenant ${tenant}`))
+    if (answer.kind === 'unknown tenant' && this.#throttle.takes(`tenant ${tenant}`))
       this.#options.log('info', 'a token names a tenant that UPSTREAM_KEYS does not have', { tenant });
-    if (answer === noRole && this.#throttle.takes(`roles ${tenant}`)) {
+    if (answer.kind === 'no role' && this.#throttle.takes(`roles ${tenant}`)) {
       const roles = token.roles.join(' ').slice(0, longestLogged);
       this.#options.log('info', 'a token names no role that the entry of its tenant has', { tenant, roles });
     }
@@ -150,37 +151,24 @@ export class Authenticator {
 
   #answerAt(door: Door, known: Remembered): Authentication {
     if (door === 'graphql' && known.token.isForAgentsOnly) return this.#invalid('its only `aud` is that of agents');
-    return this.#answerOf(known);
-  }
-
-  #answerOf(known: Remembered): Authentication {
-    if (known.tenants === this.#tenants) return known.answer;
-    known.tenants = this.#tenants;
-    known.answer = answerFor(known.token, this.#tenants);
+    if (known.tenants !== this.#tenants) {
+      known.tenants = this.#tenants;
+      known.answer = answerFor(known.token, this.#tenants);
+    }
     return known.answer;
   }
 
   #counted(answer: Authentication): Authentication {
-    const result = answer.kind === 'accepted' ? answer.kind : answer.refusal.kind;
-    this.#counts.set(result, (this.#counts.get(result) ?? 0) + 1);
+    this.#counts.set(answer.kind, (this.#counts.get(answer.kind) ?? 0) + 1);
     return answer;
   }
 }
 
-function refused(refusal: AuthRefusal): Authentication {
-  return { kind: 'refused', refusal };
-}
-
-const noToken = refused({ kind: 'no token' });
-const invalidToken = refused({ kind: 'invalid token' });
-const unknownTenant = refused({ kind: 'unknown tenant' });
-const noRole = refused({ kind: 'no role' });
-
 function answerFor({ tenant: name, roles, subject, expiresAt }: VerifiedToken, tenants: Tenants): Authentication {
   const entry = tenants.get(name);
-  if (entry === undefined) return unknownTenant;
+  if (entry === undefined) return { kind: 'unknown tenant' };
   const tenant = withRoles(entry, roles);
-  if (tenant === undefined) return noRole;
+  if (tenant === undefined) return { kind: 'no role' };
   const { key, keyHash } = tenant;
   return {
     kind: 'accepted',
@@ -194,4 +182,38 @@ function answerFor({ tenant: name, roles, subject, expiresAt }: VerifiedToken, t
       subject: hash('sha256', subject, 'base64url'),
     },
   };
+}
+
+/** Settings of the authentication by tokens. */
+export interface TokenAuthOptions {
+  readonly rules: TokenRules;
+  /** The location of the provider's key set: an https URL, or the path of a file. */
+  readonly keySet: string;
+  /** The route to that URL at the start. */
+  readonly route: Route;
+  readonly tenants: Tenants;
+}
+
+/** Authentication by tokens of one identity provider. */
+export interface TokenAuth {
+  readonly authenticator: Authenticator;
+  readonly keySet: KeySet;
+}
+
+/** Makes an authenticator, and begins to fetch the provider's keys. `route` is the current route to them. */
+export function createTokenAuth(
+  { rules, keySet: from, tenants, agentAudience }: Omit<TokenAuthOptions, 'route'> & Pick<TokenRules, 'agentAudience'>,
+  route: () => Route,
+  log: Log,
+): TokenAuth {
+  const keySet: KeySet = new KeySet({
+    // A query may hold a secret.
+    from: from.replace(/\?.*$/, ''),
+    fetch: () => fetchKeySet({ from, route }),
+    onChange: () => authenticator.forget(),
+    log,
+  });
+  const authenticator = new Authenticator({ rules: { ...rules, agentAudience }, keySet, tenants, log });
+  void keySet.follow();
+  return { authenticator, keySet };
 }

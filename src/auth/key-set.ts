@@ -1,10 +1,10 @@
-import { open } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { JSONWebKeySet, LocalJWKSet } from 'jose';
 import { messageOf } from '../error-text.ts';
 import type { Reloads } from '../follow-files.ts';
 import { latePackage } from '../late-packages.ts';
 import type { Log } from '../log.ts';
+import { readTextFile } from '../read-text.ts';
 import type { Route } from '../rest/transport/connect.ts';
 import { fetchDocument } from '../rest/transport/fetch-document.ts';
 import { isList, isObject } from '../rest/values.ts';
@@ -13,7 +13,8 @@ import { isList, isObject } from '../rest/values.ts';
 export interface KeySetOptions {
   /** The source of the set as logs show it: a URL without its query, or the path of a file. */
   readonly from: string;
-  readonly fetch: FetchKeySet;
+  /** Reads the set. Rejects with an Error whose message is for an operator. */
+  readonly fetch: () => Promise<JSONWebKeySet>;
   /** Called when the keys have changed. Tokens that were verified with the old ones may no longer be valid. */
   readonly onChange: () => void;
   readonly log: Log;
@@ -108,9 +109,6 @@ export class KeySet {
   }
 }
 
-/** Reads the set of keys that tokens are verified with. Rejects with an Error whose message is for an operator. */
-export type FetchKeySet = () => Promise<JSONWebKeySet>;
-
 /** The source of a key set. */
 export interface KeySetSource {
   /** An http or https URL, or the path of a file. */
@@ -121,7 +119,7 @@ export interface KeySetSource {
   readonly timeoutMs?: number;
 }
 
-/** The largest key set, in bytes: far larger than that of any provider. */
+/** The largest key set that is fetched, in bytes: far larger than that of any provider. */
 const maxBytes = 65_536;
 
 /** RFC 7517 §8.5; most providers send plain JSON. */
@@ -130,13 +128,10 @@ const mediaTypes = ['application/json', 'application/jwk-set+json'] as const;
 const headers = { accept: mediaTypes.join(', ') };
 
 /** Reads the key set from a URL or a file. */
-export function createKeySetSource({ from, route, timeoutMs = 5000 }: KeySetSource): FetchKeySet {
-  if (!isKeySetUrl(from)) return async () => toKeySet(await readSmall(from), 'the file');
-  return async () =>
-    toKeySet(
-      (await fetchDocument(from, { route: route(), maxBytes, timeoutMs, mediaTypes, headers }))?.text ?? '',
-      'the answer',
-    );
+export async function fetchKeySet({ from, route, timeoutMs = 5000 }: KeySetSource): Promise<JSONWebKeySet> {
+  if (!isKeySetUrl(from)) return toKeySet(readTextFile(from), 'the file');
+  const answer = await fetchDocument(from, { route: route(), maxBytes, timeoutMs, mediaTypes, headers });
+  return toKeySet(answer?.text ?? '', 'the answer');
 }
 
 /** True if a key set is fetched, and not read from a file. */
@@ -164,15 +159,4 @@ export function toKeySet(text: string, what: 'the file' | 'the answer'): JSONWeb
 
 function isKey(value: unknown): value is JSONWebKeySet['keys'][number] {
   return isObject(value) && typeof value['kty'] === 'string';
-}
-
-async function readSmall(path: string): Promise<string> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes + 1));
-    if (bytesRead > maxBytes) throw new Error(`expected at most ${maxBytes} bytes, but the file is larger`);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }

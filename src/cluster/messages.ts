@@ -11,16 +11,12 @@ import type { EpochChange } from './worker-epochs.ts';
 /** The orders that the primary gives to a worker. All workers get the same, even those that are started later. */
 export interface Orders {
   readonly config: Config;
-  readonly site: Site;
-  /** The manifests that had been fetched from servers when the worker started; undefined if none are fetched. */
-  readonly manifests?: readonly ManifestFile[] | undefined;
-}
-
-/** The facts about the upstream that only the primary knows: it may have started the embedded workspace. */
-export interface Site {
+  /** Only the primary knows it: it may have started the embedded workspace. */
   readonly upstreamUrl: string;
   /** The public key of the embedded workspace. */
   readonly demoKey: string | undefined;
+  /** The manifests that had been fetched from servers when the worker started; undefined if none are fetched. */
+  readonly manifests?: readonly ManifestFile[] | undefined;
 }
 
 /** The facts about a server that listens. */

@@ -1,4 +1,4 @@
-import type { FollowedTenants } from '../auth/follow-tenants.ts';
+import type { FollowedTenants } from '../auth/tenants-file.ts';
 import type { Log } from '../log.ts';
 import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
 import type { TextStore } from '../operation/persisted/store.ts';

@@ -16,8 +16,7 @@ export function createIdentify(authenticator: Authenticator, door: Door = 'graph
 }
 
 function identityOf(found: Authentication): Identity {
-  if (found.kind === 'accepted') return found;
-  return { caller: undefined, refusal: errorOf(found.refusal) };
+  return found.kind === 'accepted' ? found : { caller: undefined, refusal: errorOf(found) };
 }
 
 /** The error for a refused token. For an invalid token, the reason is not disclosed. */

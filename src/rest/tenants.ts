@@ -128,10 +128,9 @@ function toPart(tenant: Tenant, roles: ReadonlyMap<string, Role>): Tenant {
     name,
     unionOf(all.filter((role) => role.mutations.has(name))),
   ]);
-  const contents = [tenant.name, tenant.keyHash, ...[...roles].map(roleContents)];
   return {
     ...tenant,
-    entryHash: hash('sha256', JSON.stringify(contents), 'base64url'),
+    entryHash: contentHash(tenant.name, tenant.keyHash, roles),
     reach: unionOf(all),
     mutations: new Map(mutations),
     roles,
@@ -147,8 +146,9 @@ function unionOf(roles: readonly Role[]): Reach | undefined {
   };
 }
 
-/** The contents of a role as JSON. */
-export function roleContents([name, { reach, mutations, documents }]: readonly [string, Role]): unknown {
-  const within = reach && [[...reach.projects], [...reach.organizations]];
-  return [name, within ?? null, [...mutations], documents === undefined ? null : [...documents]];
+/** SHA-256 of values and of all that they hold, as base64url. */
+export function contentHash(...values: readonly unknown[]): string {
+  const asJson = (_name: string, value: unknown): unknown =>
+    value instanceof Set || value instanceof Map ? [...value] : value;
+  return hash('sha256', JSON.stringify(values, asJson), 'base64url');
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isKeySetUrl } from '../auth/key-set.ts';
-import { readTenants } from '../auth/read-tenants.ts';
 import { TenantsError } from '../auth/tenants-error.ts';
-import type { TokenAuthOptions } from '../auth/token-auth.ts';
+import { readTenants } from '../auth/tenants-file.ts';
 import type { McpConfig } from '../mcp/mcp.ts';
 import { ManifestError, readFiles, readManifest, sourcesOf } from '../operation/persisted/manifest.ts';
 import type { DocumentMode } from '../operation/persisted/resolve.ts';
@@ -26,36 +25,15 @@ import {
   workspaceSettings,
 } from './declaration.ts';
 import { findMisspelt } from './names.ts';
-import { readRoute, routeTo, type TlsFiles, tlsFilesOf } from './route.ts';
-import { type Environment, type EnvironmentFile, SettingsReader, setting, type Values } from './settings.ts';
+import { readRoute, routeTo, tlsFilesOf } from './route.ts';
+import { type Environment, type EnvironmentFile, SettingsReader, setting } from './settings.ts';
 import { collectorUrl, embedded } from './urls.ts';
 
 /** The values of the settings that depend on no other setting: all that commands need, except those that serve. */
 export type PlainConfig = ReturnType<typeof readPlainSettings>;
 
 /** The whole configuration, checked and frozen: each setting, and the values that follow from several. */
-export interface Config extends Readonly<Omit<PlainConfig, 'live'>> {
-  /** The settings of subscriptions; undefined if there are none. */
-  readonly live: PlainConfig['live'] | undefined;
-  /** Messages about settings that look like mistakes but may be intended. */
-  readonly warnings: readonly string[];
-  readonly upstreamRoute: Route;
-  /** The files of the certificates and of the key of that route. */
-  readonly upstreamTlsFiles: TlsFiles;
-  /** The authentication of requests if the gateway holds the keys; undefined if callers send their own. */
-  readonly auth: AuthConfig | undefined;
-  readonly budget: BudgetSettings | undefined;
-  readonly persisted: PersistedConfig;
-  readonly cache: CacheConfig | undefined;
-  readonly mcp: McpConfig | undefined;
-  readonly explain: boolean;
-  readonly introspection: boolean;
-  readonly graphiql: boolean;
-  readonly corsOrigins: readonly string[];
-  readonly corsHeaders: readonly string[];
-  /** True if OpenTelemetry's own variables ask for traces. */
-  readonly traces: boolean;
-}
+export type Config = ReturnType<typeof readAllSettings>;
 
 /** Makes a reader of the settings in an environment, and in a file of the same form. */
 export function createReader(environment: Environment, file?: EnvironmentFile): SettingsReader {
@@ -89,6 +67,12 @@ function readPlainSettings(reader: SettingsReader) {
 /** Reads all settings that serving needs. Throws a ConfigError with all faults. */
 export function readConfig(environment: Environment, file?: EnvironmentFile): Config {
   const reader = createReader(environment, file);
+  const config = readAllSettings(reader);
+  reader.finish();
+  return config;
+}
+
+function readAllSettings(reader: SettingsReader) {
   const plain = readPlainSettings(reader);
   const { upstreamUrl } = plain;
   const { adminTokenFile, cursorSecret, metricsPort, upstreamUrl: urlSetting } = plainSettings;
@@ -108,10 +92,11 @@ export function readConfig(environment: Environment, file?: EnvironmentFile): Co
       );
     reader.warnOfIgnored(Object.values(workspaceSettings), `${urlSetting.name} is set`);
   }
-  const config = Object.freeze({
+  return Object.freeze({
     ...plain,
     upstreamRoute: readRoute(reader, upstreamUrl),
     upstreamTlsFiles: tlsFilesOf(reader),
+    // Undefined if callers send their own key.
     auth,
     budget: readBudget(reader),
     cache: readCache(reader),
@@ -123,11 +108,11 @@ export function readConfig(environment: Environment, file?: EnvironmentFile): Co
     graphiql: plain.graphiql ?? !isInProduction,
     corsOrigins: plain.corsOrigins ?? [],
     corsHeaders: plain.corsHeaders ?? [],
+    // True if OpenTelemetry's own variables ask for traces.
     traces: readTraces(reader),
+    // Messages about settings that look like mistakes but may be intended.
     warnings: reader.warnings,
   });
-  reader.finish();
-  return config;
 }
 
 /** True in production. Many programs read this variable for that. */
@@ -140,14 +125,8 @@ export function cursorSecretOf(secret: string | undefined, upstreamUrl: string):
   return secret ?? createHash('sha256').update(`cursors of ${upstreamUrl}`).digest('base64url');
 }
 
-/** The authentication of requests, and the source of the tenants' keys. */
-export interface AuthConfig extends TokenAuthOptions {
-  /** The path of the file with the keys of tenants. */
-  readonly tenantsPath: string;
-}
-
 /** Reads the settings of authentication; undefined if callers send their own key, or if a setting is wrong. */
-function readAuth(reader: SettingsReader): AuthConfig | undefined {
+function readAuth(reader: SettingsReader) {
   const { auth, tenants: tenantsSetting, ...token } = authSettings;
   if (reader.read(auth) === 'forward') {
     reader.warnOfIgnored([...Object.values(token), tenantsSetting], 'AUTH is not jwt');
@@ -163,7 +142,7 @@ function readAuth(reader: SettingsReader): AuthConfig | undefined {
   const tenants = readTenantsSetting(reader, rolesClaim !== undefined);
   reader.need(plainSettings.cursorSecret, because);
   if (!(keySet && issuer && audience && tenantsPath && tenants)) return undefined;
-  const route = isKeySetUrl(keySet) ? routeTo(keySet, reader) : {};
+  const route: Route = isKeySetUrl(keySet) ? routeTo(keySet, reader) : {};
   return Object.freeze({ rules: { issuer, audience, tenantClaim, rolesClaim }, keySet, route, tenants, tenantsPath });
 }
 
@@ -198,16 +177,8 @@ function readBudget(reader: SettingsReader): BudgetSettings | undefined {
   return Object.freeze({ windows, scope, share, agentShare, replicas });
 }
 
-/** The configuration of the cache of REST answers. */
-export interface CacheConfig {
-  /** The time for which answers are fresh, in seconds by noun. */
-  readonly ttls: Readonly<Record<string, number>>;
-  readonly staleSeconds: number;
-  readonly maxBytes: number;
-}
-
-/** Reads the settings of the cache; undefined if nothing is cached. */
-function readCache(reader: SettingsReader): CacheConfig | undefined {
+/** Reads the settings of the cache, the times for which answers are fresh in seconds; undefined if nothing is cached. */
+function readCache(reader: SettingsReader) {
   const { ttls: setting, ...others } = cacheSettings;
   const ttls = reader.read(setting);
   const { staleSeconds, mebibytes } = reader.all(others);
@@ -232,18 +203,13 @@ function readMcp(reader: SettingsReader): McpConfig | undefined {
   return tools && Object.freeze({ tools, publicUrl });
 }
 
-const sharedDocuments = { ...persistedSettings, ...redisSettings };
-
-/** The configuration of persisted documents and of Redis, and the routes to manifests on servers. */
-export interface PersistedConfig extends Values<typeof sharedDocuments> {
-  readonly mode: DocumentMode;
-  readonly routes: Readonly<Record<string, Route>>;
-}
-
-/** Reads the settings of persisted documents. Reports a fault if their manifests are missing or cannot be read. */
-function readPersisted(reader: SettingsReader): PersistedConfig {
+/**
+ * Reads the settings of persisted documents and of Redis. Reports a fault if manifests are missing or cannot be read.
+ * `routes` are those to manifests on servers.
+ */
+function readPersisted(reader: SettingsReader) {
   const { mode: modeSetting, files, tokenFile } = persistedSettings;
-  const values = reader.all(sharedDocuments);
+  const values = reader.all({ ...persistedSettings, ...redisSettings });
   const isJwt = reader.read(authSettings.auth) === 'jwt';
   // A token identifies the caller, but only a list of documents restricts the operations.
   const mode: DocumentMode = values.mode ?? (isJwt ? 'only' : 'allow');

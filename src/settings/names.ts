@@ -19,7 +19,7 @@ export function findMisspelt(reader: SettingsReader, settings: Settings): void {
   const own = Object.keys(settings).filter((known) => known.length >= shortest && !known.endsWith('_PROXY'));
   for (const name of Object.keys(reader.environment)) {
     if (Object.hasOwn(settings, name)) continue;
-    const meant = own.find((known) => Math.abs(name.length - known.length) <= 2 && distance(name, known) <= 2);
+    const meant = nearestOf(name, own);
     if (meant === undefined) continue;
     if (reader.environment[meant] === undefined && !mayBeOthers(name, meant)) {
       const way = `set ${meant}, too, if the name is another program's`;
@@ -30,14 +30,13 @@ export function findMisspelt(reader: SettingsReader, settings: Settings): void {
   }
 }
 
-/**
- * The name in `known`, all in capitals, that is nearest to `name`; undefined if none is near. At most every fourth letter
- * may differ.
- */
+/** The name in `known` that is nearest to `name`; undefined if none is near: two letters may differ, and every fourth. */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
-  const capitals = name.toUpperCase();
-  const near = known.map((other) => [distance(capitals, other), other] as const);
-  return near.filter(([far]) => far * 4 <= name.length).toSorted(([one], [other]) => one - other)[0]?.[1];
+  const near = known
+    .filter((other) => Math.abs(name.length - other.length) <= 2)
+    .map((other) => [distance(name, other), other] as const)
+    .filter(([far, other]) => far <= 2 && far * 4 <= other.length);
+  return near.toSorted(([one], [other]) => one - other)[0]?.[1];
 }
 
 /**
@@ -96,7 +95,7 @@ export function readEnvironmentFile(path: string, known: readonly string[]): Env
   const values = parseEnv(text);
   const unknown = Object.keys(values).filter((name) => !known.includes(name) && !foreignNames.test(name));
   const faults = unknown.map((name) => {
-    const meant = nearestOf(name, known);
+    const meant = nearestOf(name.toUpperCase(), known);
     if (meant !== undefined) return `${name}: there is no such setting (in ${path}); expected ${meant}`;
     // Any other name may be a piece of a pasted key, and is not quoted.
     if (!/^[A-Z][A-Z_]*$/.test(name))

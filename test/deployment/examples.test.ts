@@ -13,7 +13,7 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Service } from 'kubernetes-models/v1';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { readTenants } from '../../src/auth/read-tenants.ts';
+import { readTenants } from '../../src/auth/tenants-file.ts';
 import { readManifest } from '../../src/operation/persisted/manifest.ts';
 import { settings } from '../../src/settings/declaration.ts';
 import { embedded } from '../../src/settings/urls.ts';

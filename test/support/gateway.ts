@@ -1,5 +1,6 @@
 import { createGateway, type Gateway, type GatewayOptions } from '../../src/gateway.ts';
 import { type ServerOptions, startServer } from '../../src/server/server.ts';
+import { readConfig } from '../../src/settings/config.ts';
 
 /** The key that tests ask with unless they say otherwise. */
 export const key = 'phx_test';
@@ -43,36 +44,13 @@ export interface TestGateway extends AsyncDisposable {
 
 /** The settings of a gateway, unless a test says otherwise. */
 const defaults = {
+  ...readConfig({}),
   upstreamConnections: 128,
-  maxUpstreamInFlight: 512,
-  bodyLimits: { bytes: 2 ** 20, jsonDepth: 100 },
   operationDeadlineMs: 20_000,
-  maxPageSize: 100,
-  maxUpstreamCalls: 150,
-  maxUpstreamRows: 10_000,
-  maxAnswerObjects: 50_000,
-  maxAnswerBytes: 16 * 2 ** 20,
   explain: false,
+  driftSampleRate: 0,
   cursorSecret: 'secret of the tests',
-  documentLimits: {
-    bytes: 131_072,
-    argumentBytes: 16_384,
-    tokens: 2000,
-    aliases: 30,
-    rootFields: 20,
-    directives: 50,
-    depth: 14,
-    introspectionDepth: 20,
-    fragments: 50,
-    operations: 10,
-  },
-  maxErrors: 100,
-  introspection: true,
-  graphiql: true,
-  corsOrigins: [],
-  compression: true,
-  incremental: true,
-} satisfies Partial<GatewayOptions>;
+};
 
 /** Starts a gateway over an upstream, and serves it. */
 export async function startGateway(
@@ -85,6 +63,7 @@ export async function startGateway(
     ...defaults,
     upstreamUrl: upstream.url,
     report: (error) => reported.push(error),
+    log: () => undefined,
     ...options,
   });
   const server = await startServer(gateway, {

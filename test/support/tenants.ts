@@ -1,4 +1,4 @@
-import { readTenants } from '../../src/auth/read-tenants.ts';
+import { readTenants } from '../../src/auth/tenants-file.ts';
 import type { GatewayOptions } from '../../src/gateway.ts';
 import { mutationNames } from '../../src/resolvers/resolvers.ts';
 import type { Tenants } from '../../src/rest/tenants.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createKeySetSource, toKeySet } from '../../src/auth/key-set.ts';
-import { createTokenAuth } from '../../src/auth/token-auth.ts';
+import { createTokenAuth } from '../../src/auth/authenticator.ts';
+import { fetchKeySet, toKeySet } from '../../src/auth/key-set.ts';
 import { createFolder } from '../support/persisted.ts';
 import { audience, createSigningKey, issuer, startProvider } from '../support/tokens.ts';
 import { until } from '../support/until.ts';
@@ -9,14 +9,18 @@ test('a provider that sends no content type is understood; the log has the addre
   const key = await createSigningKey('1');
   await using provider = await startProvider(key);
   provider.answerWith((response) => void response.writeHead(200).end(JSON.stringify({ keys: [key.jwk] })));
-  expect(await createKeySetSource({ from: provider.url, route: () => ({}) })()).toEqual({ keys: [key.jwk] });
+  expect(await fetchKeySet({ from: provider.url, route: () => ({}) })).toEqual({ keys: [key.jwk] });
   provider.answerWith((response) => void response.writeHead(200, { 'content-type': 'Text/HTML; x=y' }).end('<p>'));
   const facts: unknown[] = [];
   const rules = { issuer, audience, tenantClaim: 'tenant' };
   const options = { rules, keySet: `${provider.url}?secret=hunter2`, tenants: new Map() };
-  const auth = createTokenAuth(options, { route: () => ({}), log: (_level, _message, fields) => facts.push(fields) });
+  const { keySet } = createTokenAuth(
+    options,
+    () => ({}),
+    (_level, _message, fields) => facts.push(fields),
+  );
   await until(() => facts.length === 1);
-  auth.close();
+  keySet.close();
   expect(facts).toEqual([
     {
       from: provider.url,
@@ -29,9 +33,9 @@ test('a key set may be a file, which is held to the same rules', async () => {
   using folder = createFolder();
   const key = await createSigningKey('1');
   const from = folder.write('keys.json', { keys: [key.jwk] });
-  expect(await createKeySetSource({ from, route: () => ({}) })()).toEqual({ keys: [key.jwk] });
-  const large = createKeySetSource({ from: folder.write('large.json', 'x'.repeat(70_000)), route: () => ({}) });
-  await expect(large()).rejects.toThrow('expected at most 65536 bytes, but the file is larger');
+  expect(await fetchKeySet({ from, route: () => ({}) })).toEqual({ keys: [key.jwk] });
+  const broken = fetchKeySet({ from: folder.write('broken.json', '{'), route: () => ({}) });
+  await expect(broken).rejects.toThrow('the file is not JSON');
   expect(() => toKeySet('{}', 'the file')).toThrow('the file is other JSON than a key set');
   expect(() => toKeySet('{"jwks_uri": "https://issuer.test/keys"}', 'the answer')).toThrow(
     'the answer is the configuration of a provider; its `jwks_uri` is the address of the key set',

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { followTenants } from '../../src/auth/follow-tenants.ts';
-import { readTenants } from '../../src/auth/read-tenants.ts';
+import { followTenants, readTenants } from '../../src/auth/tenants-file.ts';
 import type { Tenants } from '../../src/rest/tenants.ts';
 import { createFolder, type Folder } from '../support/persisted.ts';
 import { until } from '../support/until.ts';

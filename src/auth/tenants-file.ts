@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { unreadableBecause } from '../error-text.ts';
+import { type FollowedFiles, fingerprint, followFiles } from '../follow-files.ts';
+import type { Log } from '../log.ts';
 import { readTextFile } from '../read-text.ts';
-import { roleContents, type Tenant, type Tenants } from '../rest/tenants.ts';
+import { contentHash, type Tenant, type Tenants } from '../rest/tenants.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { rightsMembers, rightsOf } from './entry-rights.ts';
 import { FilePlace, kindOf, memberPath, shown, TenantsError } from './tenants-error.ts';
@@ -50,6 +52,50 @@ export function readTenants(source: TenantsSource): TenantsRead {
   return { tenants, files };
 }
 
+/** Settings of the following of tenants. */
+export interface FollowTenantsOptions {
+  readonly source: TenantsSource;
+  /** Throws an Error if tenants that were read again name documents that do not exist. */
+  readonly check?: (tenants: Tenants) => void;
+  readonly log: Log;
+  /** The interval at which the files are checked, in milliseconds. */
+  readonly pollMs?: number;
+}
+
+/** Tenants that are read again when their file or a file with a key changes. */
+export interface FollowedTenants extends FollowedFiles {
+  readonly current: () => Tenants;
+  /** Calls the listener with all tenants whenever they have changed. */
+  readonly onChange: (listener: (tenants: Tenants) => void) => void;
+}
+
+/**
+ * Reads the tenants and follows their files. Throws a TenantsError if the file cannot be used at the start. Later faults
+ * are logged and change nothing.
+ */
+export function followTenants({ source, check, log, pollMs }: FollowTenantsOptions): FollowedTenants {
+  // The files are known once they have been read. What changes between the two readings is read again.
+  const since = fingerprint(readTenants(source).files);
+  let { tenants, files } = readTenants(source);
+  let take: (tenants: Tenants) => void = () => undefined;
+  const read = (): void => {
+    const next = readTenants(source);
+    check?.(next.tenants);
+    const changed = contentHash(next.tenants) !== contentHash(tenants);
+    ({ tenants, files } = next);
+    if (changed) take(tenants);
+    log('info', 'upstream keys read again', { tenants: tenants.size, changed });
+  };
+  const followed = followFiles({ name: 'upstream keys', patterns: () => files, since, pollMs, read, log });
+  return {
+    current: () => tenants,
+    onChange: (listener) => {
+      take = listener;
+    },
+    ...followed,
+  };
+}
+
 const keyMembers = ['key', 'keyFile', 'keyEnv'] as const;
 const members = [...keyMembers, ...rightsMembers];
 
@@ -59,13 +105,8 @@ function tenantOf(name: string, entry: JsonObject, where: FilePlace, source: Ten
     throw where.at('.roles').error('JWT_ROLES_CLAIM to be set, because tokens name roles in that claim');
   const key = keyOf(entry, where, source);
   const rights = rightsOf(entry, where, source.mutationNames);
-  const { reach, mutations, roles } = rights;
-  const { projects = null, organizations = null } = reach ?? {};
-  const contents = [
-    ...[name, key, projects && [...projects], organizations && [...organizations], [...mutations.keys()]],
-    roles && [...roles].map(roleContents),
-  ];
-  return { name, key, keyHash: sha256(key), entryHash: sha256(JSON.stringify(contents)), ...rights };
+  const keyHash = hash('sha256', key, 'base64url');
+  return { name, key, keyHash, entryHash: contentHash(name, keyHash, rights), ...rights };
 }
 
 function keyOf(entry: JsonObject, where: FilePlace, { environment }: TenantsSource): string {
@@ -117,8 +158,4 @@ function contentOf(path: string, error: (why: string) => TenantsError): string {
   } catch (cause) {
     throw error(unreadableBecause(cause));
   }
-}
-
-function sha256(text: string): string {
-  return hash('sha256', text, 'base64url');
 }
