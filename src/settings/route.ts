@@ -62,13 +62,12 @@ function isWithoutProxy(url: string, noProxy: string): boolean {
 
 function matches(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
-  if (entry.includes('/')) return isInBlock(entry, host);
   // The colons of an IPv6 address without brackets do not separate a port.
-  if (isIP(entry) !== 0) return isSameAddress(entry, host);
+  if (entry.includes('/') || isIP(entry) !== 0) return isInBlock(entry, host);
   const [, name = '', onPort] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
   if (onPort !== undefined && onPort !== port) return false;
   const wanted = bare(name).replace(/^\*?\./, '');
-  if (isIP(wanted) !== 0 || isIP(host) !== 0) return isSameAddress(wanted, host);
+  if (isIP(wanted) !== 0 || isIP(host) !== 0) return isInBlock(wanted, host);
   return wanted !== '' && (host === wanted || host.endsWith(`.${wanted}`));
 }
 
@@ -77,23 +76,18 @@ function bare(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
 
+/**
+ * True if an address is in a block, or is the one that an entry without bits names. An IPv6 address can be written in several
+ * ways.
+ */
 function isInBlock(entry: string, host: string): boolean {
-  const [network = '', bits = ''] = entry.split('/');
+  const [network = '', bits = isIP(entry) === 4 ? '32' : '128'] = entry.split('/');
   const family = familyOf(bare(network));
   if (family === undefined || familyOf(host) !== family || !/^\d+$/.test(bits)) return false;
   if (Number(bits) > (family === 'ipv4' ? 32 : 128)) return false;
   const block = new BlockList();
   block.addSubnet(bare(network), Number(bits), family);
   return block.check(host, family);
-}
-
-/** True if two addresses are equal: an IPv6 address can be written in several ways. */
-function isSameAddress(a: string, b: string): boolean {
-  const family = familyOf(a);
-  if (family === undefined || familyOf(b) !== family) return false;
-  const list = new BlockList();
-  list.addAddress(a, family);
-  return list.check(b, family);
 }
 
 function familyOf(host: string): 'ipv4' | 'ipv6' | undefined {
