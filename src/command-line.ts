@@ -15,8 +15,7 @@ import {
 } from './settings/config.ts';
 import { settings } from './settings/declaration.ts';
 import { readEnvironmentFile } from './settings/names.ts';
-import type { EnvironmentFile } from './settings/settings.ts';
-import { ConfigError } from './settings/settings.ts';
+import { ConfigError, type EnvironmentFile } from './settings/settings.ts';
 import { embedded } from './settings/urls.ts';
 import { complain, greet, takeForeignLines } from './telemetry/start-lines.ts';
 

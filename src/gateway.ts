@@ -117,7 +117,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const redis = connectRedis(options.persisted, log);
   const callBudget = callBudgetOf(options, redis);
   const caching = cacheOptionsOf(options, redis);
-  const memory = createMemory(() => metrics.refused('slowReader'), options);
+  const memory = new MemoryRoom(processBytes(), { onCut: () => metrics.refused('slowReader') });
+  // The part of the cache is claimed from the start.
+  memory.claim().insist(caching?.maxBytes ?? 0);
   const upstream = createUpstream({ ...upstreamOptionsOf(options), memory, eventLoop, callBudget }, caching);
   const cursors = createCursorCodec(options.cursorSecret);
   const schemas = createSchemas(schema, options.incremental);
@@ -249,42 +251,24 @@ function createOperations(
   return { run: options.tracing === undefined ? run : traceOperations(run, options.tracing), live };
 }
 
-/** The memory of the process. The part of the cache is claimed from the start. */
-function createMemory(onCut: () => void, { cache }: GatewayOptions): MemoryRoom {
-  const memory = new MemoryRoom(processBytes(), { onCut });
-  memory.claim().insist(cache === undefined ? 0 : cacheBytesOf(cache));
-  return memory;
-}
-
-/** The memory for cached answers: the setting, but at most half of the memory of the process. */
-function cacheBytesOf({ maxBytes }: Pick<CacheOptions, 'maxBytes'>): number {
-  return Math.min(maxBytes, processBytes() / 2);
-}
-
 function callBudgetOf(options: GatewayOptions, redis: SharedRedis | undefined): CallBudget | undefined {
-  const {
-    callBudget,
-    budget: settings,
-    operationDeadlineMs,
-    maxUpstreamInFlight: maxInFlight,
-    upstreamUrl,
-    log,
-  } = options;
+  const { callBudget, budget: settings, maxUpstreamInFlight: maxInFlight } = options;
   if (callBudget !== undefined || settings === undefined) return callBudget;
-  const ledger = createLedger({ settings, operationDeadlineMs, upstreamUrl, redis, log });
+  const ledger = createLedger({ ...options, settings, redis });
   return new BudgetScheduler({ ...settings, maxInFlight, ledger });
 }
 
 /**
  * The options of the cache of REST answers; undefined if there is none. If epochs are shared but nothing is cached, the
  * epochs only keep an operation from sharing one that began before a write. A refresh may take as long as an operation.
+ * Cached answers take at most half of the memory of the process.
  */
 function cacheOptionsOf(options: GatewayOptions, redis: SharedRedis | undefined): CacheOptions | undefined {
   const { cache, epochs, operationDeadlineMs: refreshMs } = options;
   if (cache === undefined) return epochs && { ttls: {}, staleSeconds: 0, maxBytes: 1024, epochs, refreshMs };
   return {
     ...cache,
-    maxBytes: cacheBytesOf(cache),
+    maxBytes: Math.min(cache.maxBytes, processBytes() / 2),
     epochs,
     ...(redis && sharedIn(redis, options.upstreamUrl)),
     refreshMs,

@@ -4,7 +4,7 @@ import type { Orders, Started } from './cluster/messages.ts';
 import { startWorkers } from './cluster/primary.ts';
 import { PrimaryLink } from './cluster/primary-link.ts';
 import { failureOf, handleUncaught, listening, stopOnSignal } from './exit.ts';
-import { createGateway, type Gateway, type GatewayOptions } from './gateway.ts';
+import { createGateway, type Gateway } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
 import type { Log } from './log.ts';
 import { checkRoleDocuments } from './operation/persisted/document-set.ts';
@@ -29,7 +29,6 @@ import { tokenIn } from './settings/setting-files.ts';
 import { createLog, type Journal, thrown } from './telemetry/log.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { complain, takeForeignLines } from './telemetry/start-lines.ts';
-import type { RunningTracing } from './telemetry/tracing/start.ts';
 
 /** The longest time that a start waits for the upstream's answer, in milliseconds. Requests are served meanwhile. */
 const checkWaitMs = 1000;
@@ -165,10 +164,16 @@ async function startServing(
   link?: PrimaryLink,
 ): Promise<Serving> {
   const adminToken = config.adminTokenFile === undefined ? undefined : followAdminToken(config.adminTokenFile, log);
-  const tracing = config.traces ? await startTraces(environment, upstreamUrl, log) : undefined;
+  const { budget, maxUpstreamInFlight: maxInFlight, persisted } = config;
+  // OpenTelemetry's SDK takes longer to load than the rest of the gateway.
+  const tracing = config.traces
+    ? (await import('./telemetry/tracing/start.ts')).startTracing(environment, upstreamUrl, log)
+    : undefined;
   const gateway = await createGateway({
     ...config,
-    ...sharedOver(link, config, remote),
+    persisted: { ...persisted, remote, sharedStore: link?.store },
+    epochs: link?.epochs,
+    callBudget: link && budget && new BudgetScheduler({ ...budget, maxInFlight, ledger: link.ledger }),
     upstreamUrl,
     cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
     demoKey,
@@ -208,19 +213,6 @@ function metricsOver(metrics: Metrics, link: PrimaryLink): Metrics {
   };
 }
 
-/** The collaborators that a worker shares with the other workers; none without a primary. */
-function sharedOver(
-  link: PrimaryLink | undefined,
-  { persisted, budget, maxUpstreamInFlight: maxInFlight }: Config,
-  remote: RemoteManifests | undefined,
-): Pick<GatewayOptions, 'persisted' | 'epochs' | 'callBudget'> {
-  return {
-    persisted: { ...persisted, remote, sharedStore: link?.store },
-    epochs: link?.epochs,
-    callBudget: link && budget && new BudgetScheduler({ ...budget, maxInFlight, ledger: link.ledger }),
-  };
-}
-
 /** Fetches the manifests that servers have, in the first process for all workers. Rejects with a ManifestError. */
 async function followRemote({ persisted, upstreamTlsFiles }: Config, log: Log): Promise<FollowedRemote | undefined> {
   const { files = '', mode, tokenFile, routes } = persisted;
@@ -250,13 +242,4 @@ function followKeys(
 
 function drainMsOf({ stopDelayMs }: Config): number {
   return Math.max(longestStopMs - stopDelayMs, leastDrainMs);
-}
-
-/**
- * Starts tracing. OpenTelemetry's SDK is loaded only if tracing is on, because it takes longer to load than the rest of
- * the gateway.
- */
-async function startTraces(environment: NodeJS.ProcessEnv, upstreamUrl: string, log: Log): Promise<RunningTracing> {
-  const { startTracing } = await import('./telemetry/tracing/start.ts');
-  return startTracing(environment, upstreamUrl, log);
 }

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
-import type { SettingsReader } from '../settings/settings.ts';
-import { ConfigError } from '../settings/settings.ts';
+import { ConfigError, type SettingsReader } from '../settings/settings.ts';
 import { documentFilesAt } from './documents.ts';
 import { costText, counted, limitsFor, type Outcome } from './output.ts';
 import { judge, neededOfTools, tenantCalled, type Verdict } from './verdicts.ts';

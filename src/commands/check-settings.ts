@@ -6,8 +6,7 @@ import { ManifestError, sourcesOf } from '../operation/persisted/manifest.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { createSchema, createSchemas } from '../schema.ts';
 import { type Config, readConfig } from '../settings/config.ts';
-import type { EnvironmentFile } from '../settings/settings.ts';
-import { ConfigError, type Environment } from '../settings/settings.ts';
+import { ConfigError, type Environment, type EnvironmentFile } from '../settings/settings.ts';
 
 /** The messages that a start would print about its settings. */
 interface CheckedSettings {

@@ -18,8 +18,7 @@ import { idText, isObject } from '../rest/values.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import { driftSettings, plainSettings } from '../settings/declaration.ts';
 import { readRoute } from '../settings/route.ts';
-import type { SettingsReader } from '../settings/settings.ts';
-import { ConfigError } from '../settings/settings.ts';
+import { ConfigError, type SettingsReader } from '../settings/settings.ts';
 import { embedded } from '../settings/urls.ts';
 import { readText } from './documents.ts';
 import { patchOf } from './drift-patch.ts';
@@ -124,14 +123,18 @@ export async function readAll(client: () => RestClient): Promise<readonly (Read 
     const { id, path } = operation;
     const target = targetOf(path, ids);
     // One after the other, because later paths contain ids from earlier answers.
-    const result = await read(client(), operation, target && target + (queries[id] ?? ''));
+    const result = await readOne(client(), operation, target && target + (queries[id] ?? ''));
     results.push(result);
     if ('body' in result) learn(path, result.body, ids);
   }
   return results;
 }
 
-async function read(client: RestClient, operation: RestOperation, target: string | undefined): Promise<Read | Unread> {
+async function readOne(
+  client: RestClient,
+  operation: RestOperation,
+  target: string | undefined,
+): Promise<Read | Unread> {
   if (target === undefined) return { operation, reason: 'there is no row to read' };
   try {
     return { operation, target, body: await client.getJson(operation, target) };

@@ -26,7 +26,7 @@ import {
 } from './declaration.ts';
 import { findMisspelt } from './names.ts';
 import { readRoute, routeTo, tlsFilesOf } from './route.ts';
-import { type Environment, type EnvironmentFile, SettingsReader, setting } from './settings.ts';
+import { define, type Environment, type EnvironmentFile, SettingsReader } from './settings.ts';
 import { collectorUrl, embedded } from './urls.ts';
 
 /** The values of the settings that depend on no other setting: all that commands need, except those that serve. */
@@ -271,7 +271,7 @@ function readTraces(reader: SettingsReader): boolean {
     const protocol = environment[`OTEL_EXPORTER_OTLP_${signal}PROTOCOL`] ?? environment['OTEL_EXPORTER_OTLP_PROTOCOL'];
     // Over gRPC a host without a scheme is an endpoint, too.
     if (protocol?.startsWith('grpc') !== true)
-      reader.read(setting(`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`, collectorUrl, 'Where spans are sent'));
+      reader.read(define(`OTEL_EXPORTER_OTLP_${signal}ENDPOINT`, collectorUrl, 'Where spans are sent'));
   }
   return true;
 }

@@ -14,25 +14,25 @@ import {
   workerCount,
 } from './kinds.ts';
 import { adminTokenIn, jsonIn, keyFile, keySet, manifests, pemFile, secretFile } from './setting-files.ts';
-import { nothing, type Settings, setting } from './settings.ts';
+import { define, nothing, type Settings } from './settings.ts';
 import { baseUrl, origins, proxyUrl, publicUrl, redisUrl } from './urls.ts';
 
 /** Settings of the process: its ports, its workers and its upstream. */
 const processSettings = {
-  port: setting('PORT', whole(0, 65_535), 'Port that the gateway listens on. 0 takes a free port', '4000'),
-  metricsPort: setting(
+  port: define('PORT', whole(0, 65_535), 'Port that the gateway listens on. 0 takes a free port', '4000'),
+  metricsPort: define(
     'METRICS_PORT',
     whole(1, 65_535),
     'Port of `/metrics`, which needs no key. Default: the value of PORT',
   ),
-  adminTokenFile: setting(
+  adminTokenFile: define(
     'ADMIN_TOKEN_FILE',
     secretFile('the path of a file with a token of at least 32 ASCII characters', adminTokenIn),
     'File with the token for `/admin/usage` and `/admin/cache/purge` on METRICS_PORT. Default: no such paths',
   ),
-  host: setting('HOST', text('an address or name of this machine'), 'Address to listen on', '127.0.0.1'),
-  workers: setting('WORKERS', workerCount, 'Number of worker processes. `auto` starts one for each core', '1'),
-  upstreamUrl: setting(
+  host: define('HOST', text('an address or name of this machine'), 'Address to listen on', '127.0.0.1'),
+  workers: define('WORKERS', workerCount, 'Number of worker processes. `auto` starts one for each core', '1'),
+  upstreamUrl: define(
     'UPSTREAM_URL',
     baseUrl,
     'URL of the REST API. `embedded` starts a server with example data. Default: `embedded`, none with NODE_ENV=production',
@@ -41,21 +41,21 @@ const processSettings = {
 
 /** Settings of TLS to the upstream: the trusted authorities, and the gateway's client certificate. */
 export const tlsSettings = {
-  authorities: setting('UPSTREAM_CA', pemFile, 'PEM file with more certificate authorities for the upstream'),
-  certificate: setting(
+  authorities: define('UPSTREAM_CA', pemFile, 'PEM file with more certificate authorities for the upstream'),
+  certificate: define(
     'UPSTREAM_CLIENT_CERT',
     pemFile,
     'PEM file with the client certificate, then its intermediate certificates',
   ),
-  key: setting('UPSTREAM_CLIENT_KEY', keyFile, 'PEM file with the private key of UPSTREAM_CLIENT_CERT'),
+  key: define('UPSTREAM_CLIENT_KEY', keyFile, 'PEM file with the private key of UPSTREAM_CLIENT_CERT'),
 };
 
 /** The variables of proxies, which other programs also read. */
 export const proxySettings = {
-  https: setting('HTTPS_PROXY', proxyUrl, 'Proxy to an https upstream'),
-  http: setting('HTTP_PROXY', proxyUrl, 'Proxy to an http upstream'),
-  all: setting('ALL_PROXY', proxyUrl, 'Proxy to the upstream, if neither HTTPS_PROXY nor HTTP_PROXY applies'),
-  none: setting(
+  https: define('HTTPS_PROXY', proxyUrl, 'Proxy to an https upstream'),
+  http: define('HTTP_PROXY', proxyUrl, 'Proxy to an http upstream'),
+  all: define('ALL_PROXY', proxyUrl, 'Proxy to the upstream, if neither HTTPS_PROXY nor HTTP_PROXY applies'),
+  none: define(
     'NO_PROXY',
     text('names, addresses or CIDR blocks, separated by commas, or * for all'),
     'Hosts that are reached without a proxy',
@@ -64,27 +64,27 @@ export const proxySettings = {
 
 /** Settings of the authentication of requests. */
 export const authSettings = {
-  auth: setting(
+  auth: define(
     'AUTH',
     oneOf('forward', 'jwt'),
     'What clients send: an API key of their own (forward), or a token of an identity provider (jwt)',
     'forward',
   ),
-  keySet: setting('JWT_JWKS', keySet, 'Public keys of the identity provider, which verify tokens'),
-  issuer: setting('JWT_ISSUER', text('the `iss` of the tokens, to the letter'), 'Issuer of the tokens'),
-  audience: setting('JWT_AUDIENCE', text('a value in the `aud` of every token'), 'Audience of the tokens'),
-  tenantClaim: setting(
+  keySet: define('JWT_JWKS', keySet, 'Public keys of the identity provider, which verify tokens'),
+  issuer: define('JWT_ISSUER', text('the `iss` of the tokens, to the letter'), 'Issuer of the tokens'),
+  audience: define('JWT_AUDIENCE', text('a value in the `aud` of every token'), 'Audience of the tokens'),
+  tenantClaim: define(
     'JWT_TENANT_CLAIM',
     text('the name of a claim'),
     'Claim that names the tenant of a user',
     'tenant',
   ),
-  rolesClaim: setting(
+  rolesClaim: define(
     'JWT_ROLES_CLAIM',
     text('the name of a claim, or a path such as realm_access.roles'),
     'Claim that names the roles of a user. Required if UPSTREAM_KEYS has roles',
   ),
-  tenants: setting(
+  tenants: define(
     'UPSTREAM_KEYS',
     secretFile('the path of a JSON file', jsonIn),
     'JSON file with the API key and the rights of each tenant',
@@ -93,44 +93,44 @@ export const authSettings = {
 
 /** Limits of the cost of an operation, and of the work that is under way to the upstream. */
 const costSettings = {
-  operationDeadlineMs: setting(
+  operationDeadlineMs: define(
     'OPERATION_DEADLINE_MS',
     whole(1, 600_000),
     'Most milliseconds that an operation may take, with all retries and waits',
     '8000',
   ),
-  maxPageSize: setting(
+  maxPageSize: define(
     'MAX_PAGE_SIZE',
     whole(1, 1000),
     'Largest `first` or `last`, and most rows that a REST call asks for',
     '100',
   ),
-  maxUpstreamCalls: setting(
+  maxUpstreamCalls: define(
     'MAX_UPSTREAM_CALLS',
     whole(1, 1_000_000),
     'Most REST calls that an operation may make',
     '150',
   ),
-  maxUpstreamRows: setting(
+  maxUpstreamRows: define(
     'MAX_UPSTREAM_ROWS',
     whole(1, 100_000_000),
     'Most rows that an operation may ask for',
     '10000',
   ),
-  maxAnswerObjects: setting('MAX_ANSWER_OBJECTS', whole(1, 10_000_000), 'Most JSON objects of an answer', '50000'),
-  maxAnswerBytes: setting(
+  maxAnswerObjects: define('MAX_ANSWER_OBJECTS', whole(1, 10_000_000), 'Most JSON objects of an answer', '50000'),
+  maxAnswerBytes: define(
     'MAX_ANSWER_BYTES',
     whole(1024, 100_000_000),
     'Most bytes of the `data` of an answer',
     '16777216',
   ),
-  upstreamConnections: setting(
+  upstreamConnections: define(
     'UPSTREAM_CONNECTIONS',
     whole(1, 10_000),
     'Most connections of a process to the upstream',
     '512',
   ),
-  maxUpstreamInFlight: setting(
+  maxUpstreamInFlight: define(
     'MAX_UPSTREAM_IN_FLIGHT',
     whole(1, 10_000),
     'Most REST calls of a process at a time. Further calls wait',
@@ -140,30 +140,30 @@ const costSettings = {
 
 /** Settings of the budget of each upstream key. */
 export const budgetSettings = {
-  windows: setting(
+  windows: define(
     'UPSTREAM_BUDGET',
     windows,
     'Most REST calls of an API key, for each surface and window. Default: no limit',
   ),
-  scope: setting(
+  scope: define(
     'UPSTREAM_BUDGET_SCOPE',
     oneOf('key', 'all'),
     'What UPSTREAM_BUDGET limits: each API key (key), or all API keys together (all)',
     'key',
   ),
-  share: setting(
+  share: define(
     'UPSTREAM_BUDGET_SHARE',
     whole(1, 100),
     'Percent of the budget that one user may use, with AUTH=jwt',
     '100',
   ),
-  agentShare: setting(
+  agentShare: define(
     'MCP_BUDGET_SHARE',
     whole(1, 100),
     'Percent of the budget that all agents of an API key may use together',
     '50',
   ),
-  replicas: setting(
+  replicas: define(
     'UPSTREAM_BUDGET_REPLICAS',
     whole(1, 1000),
     'Number of gateways. Each uses its part of the budget while Redis is down. Required with UPSTREAM_BUDGET and REDIS_URL',
@@ -172,18 +172,18 @@ export const budgetSettings = {
 
 /** Settings of the cache of REST answers. */
 export const cacheSettings = {
-  ttls: setting(
+  ttls: define(
     'CACHE_TTL',
     secondsByNoun,
     'Seconds for which a cached answer is fresh, by kind of data. Default: no cache',
   ),
-  staleSeconds: setting(
+  staleSeconds: define(
     'CACHE_STALE',
     whole(0, 604_800),
     'Seconds after CACHE_TTL in which clients still get the old answer, while a new one is read',
     '600',
   ),
-  mebibytes: setting('CACHE_MAX_MB', whole(1, 65_536), 'Most MiB of cached answers in each process', '64'),
+  mebibytes: define('CACHE_MAX_MB', whole(1, 65_536), 'Most MiB of cached answers in each process', '64'),
 };
 
 /**
@@ -197,53 +197,53 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /** Settings of the reporting about operations. */
 const operationSettings = {
-  explain: setting(
+  explain: define(
     'EXPLAIN',
     onOff,
     'Lets clients ask which REST calls an operation makes. Default: on with UPSTREAM_URL=embedded, else off',
   ),
-  driftSampleRate: setting(
+  driftSampleRate: define(
     'DRIFT_SAMPLE_RATE',
     fraction,
     'Share of operations whose REST answers are compared with the OpenAPI document. 0.01 is 1 %',
     '0.01',
   ),
-  cursorSecret: setting(
+  cursorSecret: define(
     'CURSOR_SECRET',
     secret(shortestCursorSecret),
     'Secret that signs the cursors of pages. Default: made from UPSTREAM_URL',
   ),
-  logLevel: setting('LOG_LEVEL', oneOf(...logLevels), 'Lowest level of the lines that are logged', 'info'),
-  logStyle: setting('LOG_STYLE', oneOf('json', 'text'), 'Format of log lines. Default: text at a terminal, else JSON'),
+  logLevel: define('LOG_LEVEL', oneOf(...logLevels), 'Lowest level of the lines that are logged', 'info'),
+  logStyle: define('LOG_STYLE', oneOf('json', 'text'), 'Format of log lines. Default: text at a terminal, else JSON'),
 };
 
 /** Settings of the edge: what it serves beside operations, and to which clients. */
 const edgeSettings = {
-  graphiql: setting('GRAPHIQL', onOff, 'Shows GraphiQL to browsers. Default: on, off with NODE_ENV=production'),
-  corsOrigins: setting(
+  graphiql: define('GRAPHIQL', onOff, 'Shows GraphiQL to browsers. Default: on, off with NODE_ENV=production'),
+  corsOrigins: define(
     'CORS_ORIGINS',
     origins,
     'Origins whose web pages may call the gateway. Default: the origin of the gateway',
   ),
-  corsHeaders: setting(
+  corsHeaders: define(
     'CORS_HEADERS',
     headerNames,
     'More headers that these pages may send. Headers of GraphQL clients and of tracing are always allowed',
   ),
-  incremental: setting('INCREMENTAL', onOff, 'Lets clients get slow fields later, with `@defer`', 'on'),
-  compression: setting('COMPRESSION', onOff, 'Compresses answers above 1 KB with br or gzip', 'on'),
-  stopDelayMs: setting(
+  incremental: define('INCREMENTAL', onOff, 'Lets clients get slow fields later, with `@defer`', 'on'),
+  compression: define('COMPRESSION', onOff, 'Compresses answers above 1 KB with br or gzip', 'on'),
+  stopDelayMs: define(
     'STOP_DELAY_MS',
     whole(0, 60_000),
     'Milliseconds after SIGTERM in which the gateway still takes new requests',
     '500',
   ),
-  introspection: setting(
+  introspection: define(
     'INTROSPECTION',
     onOff,
     'Lets clients read the schema. Default: on, off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
   ),
-  maxErrors: setting(
+  maxErrors: define(
     'MAX_ERRORS',
     whole(1, 100_000),
     'Most errors that an answer lists. One more counts the others',
@@ -253,60 +253,60 @@ const edgeSettings = {
 
 /** Limits of the body of a request. */
 export const bodyLimits = {
-  bytes: setting('MAX_REQUEST_BYTES', whole(1024, 100_000_000), 'Largest request body, in bytes', '1048576'),
-  jsonDepth: setting('MAX_JSON_DEPTH', whole(5, 500), 'Deepest nesting of a JSON body', '100'),
+  bytes: define('MAX_REQUEST_BYTES', whole(1024, 100_000_000), 'Largest request body, in bytes', '1048576'),
+  jsonDepth: define('MAX_JSON_DEPTH', whole(5, 500), 'Deepest nesting of a JSON body', '100'),
 };
 
 /** Limits of a document. */
 export const documentLimits = {
-  argumentBytes: setting(
+  argumentBytes: define(
     'MAX_ARGUMENT_BYTES',
     whole(256, 100_000_000),
     'Most bytes of the arguments of one field, except in mutations',
     '16384',
   ),
-  bytes: setting('MAX_DOCUMENT_BYTES', whole(1024, 100_000_000), 'Largest GraphQL document, in bytes', '131072'),
-  tokens: setting('MAX_TOKENS', whole(10, 1_000_000), 'Most tokens in a document', '2000'),
-  aliases: setting('MAX_ALIASES', whole(0, 10_000), 'Most aliases in an operation', '30'),
-  rootFields: setting('MAX_ROOT_FIELDS', whole(1, 10_000), 'Most fields at the root of an operation', '20'),
-  directives: setting('MAX_DIRECTIVES', whole(0, 10_000), 'Most directives in an operation', '50'),
-  depth: setting('MAX_DEPTH', whole(1, 1000), 'Deepest nesting of fields', '14'),
-  introspectionDepth: setting(
+  bytes: define('MAX_DOCUMENT_BYTES', whole(1024, 100_000_000), 'Largest GraphQL document, in bytes', '131072'),
+  tokens: define('MAX_TOKENS', whole(10, 1_000_000), 'Most tokens in a document', '2000'),
+  aliases: define('MAX_ALIASES', whole(0, 10_000), 'Most aliases in an operation', '30'),
+  rootFields: define('MAX_ROOT_FIELDS', whole(1, 10_000), 'Most fields at the root of an operation', '20'),
+  directives: define('MAX_DIRECTIVES', whole(0, 10_000), 'Most directives in an operation', '50'),
+  depth: define('MAX_DEPTH', whole(1, 1000), 'Deepest nesting of fields', '14'),
+  introspectionDepth: define(
     'MAX_INTROSPECTION_DEPTH',
     whole(1, 1000),
     'Deepest nesting of fields below `__schema` and `__type`',
     '20',
   ),
-  fragments: setting('MAX_FRAGMENTS', whole(0, 10_000), 'Most fragments in a document', '50'),
-  operations: setting('MAX_OPERATIONS', whole(1, 10_000), 'Most operations in a document', '10'),
+  fragments: define('MAX_FRAGMENTS', whole(0, 10_000), 'Most fragments in a document', '50'),
+  operations: define('MAX_OPERATIONS', whole(1, 10_000), 'Most operations in a document', '10'),
 };
 
 /** Settings of persisted documents and of the store for those that clients register. */
 export const persistedSettings = {
-  files: setting('PERSISTED_DOCUMENTS', manifests, 'Manifests: files with GraphQL documents and their ids'),
-  tokenFile: setting(
+  files: define('PERSISTED_DOCUMENTS', manifests, 'Manifests: files with GraphQL documents and their ids'),
+  tokenFile: define(
     'PERSISTED_DOCUMENTS_TOKEN_FILE',
     secretFile('the path of a file with a token'),
     'File with the bearer token for the URLs of PERSISTED_DOCUMENTS',
   ),
-  mode: setting(
+  mode: define(
     'PERSISTED_DOCUMENTS_MODE',
     oneOf(...documentModes),
     '`off` ignores manifests. `allow` runs all documents. `log` also logs those that no manifest has. `only` refuses those. Default: `only` with AUTH=jwt, else `allow`',
   ),
-  strict: setting(
+  strict: define(
     'PERSISTED_DOCUMENTS_STRICT',
     onOff,
     'Stops the start if a document in a manifest is not valid',
     'off',
   ),
-  getMaxAge: setting(
+  getMaxAge: define(
     'PERSISTED_GET_MAX_AGE',
     whole(0, 31_536_000),
     'Seconds for which browsers may keep the answer of a GET request with a document id',
     '0',
   ),
-  automatic: setting(
+  automatic: define(
     'APQ',
     onOff,
     'Lets clients register documents by hash (automatic persisted queries). Default: on, off with PERSISTED_DOCUMENTS_MODE=only',
@@ -315,18 +315,18 @@ export const persistedSettings = {
 
 /** Settings of the Redis that gateways share. */
 export const redisSettings = {
-  redisUrl: setting(
+  redisUrl: define(
     'REDIS_URL',
     redisUrl,
     'Redis in which gateways share budgets, the cache and registered documents. Default: none',
   ),
-  redisAuthorities: setting('REDIS_CA', pemFile, 'PEM file with more certificate authorities for Redis'),
-  redisPasswordFile: setting(
+  redisAuthorities: define('REDIS_CA', pemFile, 'PEM file with more certificate authorities for Redis'),
+  redisPasswordFile: define(
     'REDIS_PASSWORD_FILE',
     secretFile('the path of a file with a password'),
     'File with the password of Redis. It is read for each new connection',
   ),
-  redisSentinelPassword: setting(
+  redisSentinelPassword: define(
     'REDIS_SENTINEL_PASSWORD',
     { ...text('a password'), shown: nothing },
     'Password of the Sentinels',
@@ -335,8 +335,8 @@ export const redisSettings = {
 
 /** The settings of the endpoint for agents. */
 export const mcpSettings = {
-  tools: setting('MCP_TOOLS', toolNames, 'Operations of the manifests that agents may use at `/mcp`. Default: none'),
-  publicUrl: setting(
+  tools: define('MCP_TOOLS', toolNames, 'Operations of the manifests that agents may use at `/mcp`. Default: none'),
+  publicUrl: define(
     'PUBLIC_URL',
     publicUrl,
     'URL under which clients reach the gateway. Required with MCP_TOOLS and AUTH=jwt',
@@ -345,15 +345,15 @@ export const mcpSettings = {
 
 /** Settings of subscriptions. */
 export const liveSettings = {
-  isOn: setting('LIVE', onOff, 'Lets clients subscribe to new events', 'off'),
-  pollMs: setting(
+  isOn: define('LIVE', onOff, 'Lets clients subscribe to new events', 'off'),
+  pollMs: define(
     'LIVE_POLL_SECONDS',
     seconds(2, 3600),
     'Seconds between two reads of new events for subscriptions',
     '10',
   ),
-  maxStreams: setting('MAX_STREAMS', whole(1, 100_000), 'Most open subscriptions of a process', '1000'),
-  maxStreamsPerCaller: setting(
+  maxStreams: define('MAX_STREAMS', whole(1, 100_000), 'Most open subscriptions of a process', '1000'),
+  maxStreamsPerCaller: define(
     'MAX_STREAMS_PER_CALLER',
     whole(1, 100_000),
     'Most open subscriptions of a process for one key, or for one user of a tenant',
@@ -363,34 +363,34 @@ export const liveSettings = {
 
 /** Settings of the embedded workspace, and of the faults that it can simulate for tests and demonstrations. */
 export const workspaceSettings = {
-  port: setting('WORKSPACE_PORT', whole(0, 65_535), 'Port of the embedded workspace. 0 takes a free one', '4001'),
-  database: setting('WORKSPACE_DB', text('a path'), 'File with the data of the workspace. Default: memory only'),
-  latencyMs: setting(
+  port: define('WORKSPACE_PORT', whole(0, 65_535), 'Port of the embedded workspace. 0 takes a free one', '4001'),
+  database: define('WORKSPACE_DB', text('a path'), 'File with the data of the workspace. Default: memory only'),
+  latencyMs: define(
     'WORKSPACE_LATENCY_MS',
     whole(0, 60_000),
     'Milliseconds by which the workspace delays answers',
     '0',
   ),
-  errorRate: setting('WORKSPACE_ERROR_RATE', fraction, 'Share of requests that the workspace answers with 503', '0'),
-  pageCap: setting('WORKSPACE_PAGE_CAP', whole(1, 10_000), 'Most rows in a page of the workspace'),
-  rates: setting(
+  errorRate: define('WORKSPACE_ERROR_RATE', fraction, 'Share of requests that the workspace answers with 503', '0'),
+  pageCap: define('WORKSPACE_PAGE_CAP', whole(1, 10_000), 'Most rows in a page of the workspace'),
+  rates: define(
     'WORKSPACE_RATES',
     windows,
     'Most requests of a key to the workspace for each surface. Default: no limit',
   ),
-  eventsPerMinute: setting(
+  eventsPerMinute: define(
     'WORKSPACE_EVENTS_PER_MINUTE',
     whole(0, 600),
     'Events that each example project captures in a minute',
     '0',
   ),
-  eventsNext: setting(
+  eventsNext: define(
     'WORKSPACE_EVENTS_NEXT',
     oneOf('offset', 'before'),
     'Parameter in the `next` of events. The hosted service uses `before`',
     'offset',
   ),
-  dialect: setting(
+  dialect: define(
     'WORKSPACE_DIALECT',
     oneOf('document', '2024', '2026'),
     'Answers of the workspace: as in the OpenAPI document, or in a year of the hosted service',
@@ -400,7 +400,7 @@ export const workspaceSettings = {
 
 /** Settings that only the command `drift` reads. */
 export const driftSettings = {
-  driftKeyFile: setting(
+  driftKeyFile: define(
     'DRIFT_KEY_FILE',
     secretFile('the path of a file with an API key'),
     'File with the API key that the command drift uses',

@@ -105,10 +105,10 @@ export const secondsByNoun: Kind<Readonly<Record<string, number>>> = {
     membersOf(source, { what: 'kind', names: cacheNouns, wanted: '= and seconds behind it' }, secondsIn),
 };
 
-function secondsIn(text: string, noun: string): number {
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+function secondsIn(given: string, noun: string): number {
+  const value = /^\d{1,6}$/.test(given) ? Number(given) : Number.NaN;
   if (value >= 1 && value <= mostSeconds) return value;
-  throw new Fault(`${noun} has ${JSON.stringify(text)}, which is not seconds from 1 to ${mostSeconds}`);
+  throw new Fault(`${noun} has ${JSON.stringify(given)}, which is not seconds from 1 to ${mostSeconds}`);
 }
 
 /** Windows of calls, by surface. */
@@ -138,15 +138,15 @@ function windowsIn(list: string, surface: string): readonly BudgetWindow[] {
 function membersOf<T>(
   source: string,
   { what, names, wanted }: { readonly what: string; readonly names: readonly string[]; readonly wanted: string },
-  valueOf: (text: string, name: string) => T,
+  valueOf: (given: string, name: string) => T,
 ): Readonly<Record<string, T>> {
   const members: Record<string, T> = {};
   for (const item of source.trim().split(/\s+/)) {
-    const [, name = '', text] = /^([^=]*)(?:=(.*))?$/.exec(item) ?? [];
+    const [, name = '', given] = /^([^=]*)(?:=(.*))?$/.exec(item) ?? [];
     if (!names.includes(name)) throw new Fault(`there is no ${what} ${JSON.stringify(name)}`);
     if (Object.hasOwn(members, name)) throw new Fault(`${name} is there twice`);
-    if (text === undefined) throw new Fault(`${name} needs ${wanted}`);
-    members[name] = valueOf(text, name);
+    if (given === undefined) throw new Fault(`${name} needs ${wanted}`);
+    members[name] = valueOf(given, name);
   }
   return Object.freeze(members);
 }

@@ -43,9 +43,9 @@ export interface Setting<T> extends Kind<T> {
 }
 
 /** Declares a setting. */
-export function setting<T>(name: string, kind: Kind<T>, meaning: string, fallback: string): Setting<T>;
-export function setting<T>(name: string, kind: Kind<T>, meaning: string): Setting<T | undefined>;
-export function setting<T>(name: string, kind: Kind<T>, meaning: string, fallback?: string): Setting<T | undefined> {
+export function define<T>(name: string, kind: Kind<T>, meaning: string, fallback: string): Setting<T>;
+export function define<T>(name: string, kind: Kind<T>, meaning: string): Setting<T | undefined>;
+export function define<T>(name: string, kind: Kind<T>, meaning: string, fallback?: string): Setting<T | undefined> {
   return { ...kind, name, meaning, fallback, absent: () => (fallback === undefined ? undefined : kind.read(fallback)) };
 }
 
