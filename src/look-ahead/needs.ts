@@ -19,10 +19,7 @@ export interface Needs {
 }
 
 /** The needs of a selection on an object of a REST noun. */
-export const needsOf = memoize(({ fields }: ObjectSelection) => needsOfFields(fields));
-
-/** The needs of some of the fields that are selected on an object of a REST noun. */
-export function needsOfFields(fields: readonly SelectedField[]): Needs {
+export const needsOf = memoize(({ fields }: ObjectSelection): Needs => {
   let view: View | undefined;
   const relations: SelectedField[] = [];
   for (const selected of fields) {
@@ -32,7 +29,7 @@ export function needsOfFields(fields: readonly SelectedField[]): Needs {
   }
   const isSelected = (name: string): boolean => fields.some(({ field }) => field.name === name);
   return { view, relations, globalId: isSelected('id'), upstreamId: isSelected('upstreamId') };
-}
+});
 
 /**
  * True if the answer of a relation proves that its object exists, because the relation's REST path is below the

@@ -43,11 +43,6 @@ const noVariables: VariableValues = { sources: {}, coerced: {} };
 /** Something that has a selection: a field, or the operation. */
 type Selecting = FieldNode | OperationDefinitionNode;
 
-/** A use of `@defer` at one place of the answer, with the use around it. */
-export interface DeferUsage {
-  readonly around: DeferUsage | undefined;
-}
-
 /** The selections of an operation. */
 export class SelectionTree {
   readonly scope: OperationScope;
@@ -55,11 +50,8 @@ export class SelectionTree {
   readonly isFirstPart: boolean;
   readonly root: Selection;
   readonly #conditions: VariableValues | undefined;
-  /**
-   * Selections by the use of `@defer` around them. The tree itself is the key if there is none. A field that several
-   * places share has one selection.
-   */
-  readonly #selections = memoize((_around: object) => new WeakMap<object, Selection>());
+  /** Selections by their nodes. A field that several places share has one selection. */
+  readonly #selections = new WeakMap<object, Selection>();
   #last: { readonly nodes: readonly Selecting[]; readonly selection: Selection } | undefined;
 
   /** `conditions` are the variables that affect the selection. If undefined, all is selected that any may select. */
@@ -83,20 +75,18 @@ export class SelectionTree {
     return given !== undefined && given['if'] !== false;
   }
 
-  /** The selection of all nodes of one field. `usages` are the uses of `@defer` around the nodes, if there are any. */
-  at(nodes: readonly Selecting[], usages?: readonly (DeferUsage | undefined)[]): Selection {
+  /** The selection of all nodes of one field. */
+  at(nodes: readonly Selecting[]): Selection {
     // The resolver of a field asks for the same nodes for each object.
-    if (usages === undefined && this.#last?.nodes === nodes) return this.#last.selection;
+    if (this.#last?.nodes === nodes) return this.#last.selection;
     const [node] = nodes;
-    const isOne = node !== undefined && nodes.length === 1;
-    const selections = this.#selections((isOne ? usages?.[0] : usages) ?? this);
-    const key = isOne ? node : nodes;
-    let selection = selections.get(key);
+    const key = node !== undefined && nodes.length === 1 ? node : nodes;
+    let selection = this.#selections.get(key);
     if (selection === undefined) {
-      selection = new Selection(this, nodes, usages);
-      selections.set(key, selection);
+      selection = new Selection(this, nodes);
+      this.#selections.set(key, selection);
     }
-    if (usages === undefined) this.#last = { nodes, selection };
+    this.#last = { nodes, selection };
     return selection;
   }
 }
@@ -105,14 +95,11 @@ export class SelectionTree {
 export class Selection {
   readonly tree: SelectionTree;
   readonly nodes: readonly Selecting[];
-  /** The innermost `@defer` around each of the nodes; undefined if there is none at all. */
-  readonly usages: readonly (DeferUsage | undefined)[] | undefined;
   readonly #byType = new Map<GraphQLObjectType, ObjectSelection>();
 
-  constructor(tree: SelectionTree, nodes: readonly Selecting[], usages?: readonly (DeferUsage | undefined)[]) {
+  constructor(tree: SelectionTree, nodes: readonly Selecting[]) {
     this.tree = tree;
     this.nodes = nodes;
-    this.usages = usages;
   }
 
   /** The fields that are selected on objects of a type. */
@@ -149,8 +136,8 @@ export class SelectedField {
   readonly responseKey: string;
   readonly field: GraphQLField<unknown, unknown>;
   readonly nodes: FieldNode[] = [];
-  /** The innermost `@defer` around each of the nodes; undefined if there is none at all. */
-  usages: (DeferUsage | undefined)[] | undefined;
+  /** The most deferred fragments of the same object that have one of the nodes; 1 if none is deferred. */
+  times = 1;
   readonly #tree: SelectionTree;
   #below: Selection | undefined;
   #arguments: Readonly<Record<string, unknown>> | undefined;
@@ -187,7 +174,7 @@ export class SelectedField {
   }
 
   get below(): Selection {
-    this.#below ??= this.#tree.at(this.nodes, this.usages);
+    this.#below ??= this.#tree.at(this.nodes);
     return this.#below;
   }
 
@@ -217,6 +204,9 @@ export function holdsVariable(value: ValueNode): boolean {
  */
 const mostDeferrals = 10_000;
 
+/** The number that stands for no deferred fragment. */
+const notDeferred = 0;
+
 /**
  * Collects the fields of a selection on objects of a type (GraphQL specification §6.3.2, CollectFields). A fragment
  * counts once. It counts again for each `@defer` that it is spread with, until it is spread without.
@@ -226,7 +216,9 @@ class Collector {
   readonly #type: GraphQLObjectType;
   readonly #fields = new Map<string, SelectedField>();
   readonly #typenames = new Set<string>();
-  readonly #visited = new Map<string, Set<DeferUsage | undefined>>();
+  readonly #times = new Map<FieldNode, number>();
+  /** For each fragment, the numbers of the deferred fragments around the places where it is spread. */
+  readonly #visited = new Map<string, Set<number>>();
   #introspects = false;
   #deferrals = 0;
 
@@ -236,8 +228,7 @@ class Collector {
   }
 
   collect(): ObjectSelection {
-    const { nodes, usages } = this.#selection;
-    for (const [index, { selectionSet }] of nodes.entries()) this.#enter(selectionSet, usages?.[index]);
+    for (const { selectionSet } of this.#selection.nodes) this.#enter(selectionSet, notDeferred);
     return {
       type: this.#type,
       fields: [...this.#fields.values()],
@@ -247,38 +238,35 @@ class Collector {
     };
   }
 
-  #enter(set: SelectionSetNode | undefined, usage: DeferUsage | undefined): void {
+  /** `around` is the number of the innermost deferred fragment around the set. */
+  #enter(set: SelectionSetNode | undefined, around: number): void {
     if (set === undefined) return;
     const { tree } = this.#selection;
     for (const node of set.selections) {
       const isPlain = node.directives === undefined || node.directives.length === 0;
       if (!isPlain && !tree.includes(node)) continue;
-      if (node.kind === 'Field') this.#add(node, usage);
-      else if (isPlain) this.#spread(node, usage);
-      else this.#spreadWith(tree, node, usage);
+      if (node.kind === 'Field') this.#add(node);
+      else if (isPlain || !tree.defers(node)) this.#spread(node, around);
+      else if (!tree.isFirstPart) {
+        this.#deferrals += 1;
+        this.#spread(node, this.#deferrals <= mostDeferrals ? this.#deferrals : around);
+      }
     }
   }
 
-  #spreadWith(tree: SelectionTree, node: Exclude<SelectionNode, FieldNode>, around: DeferUsage | undefined): void {
-    const isDeferred = tree.defers(node);
-    if (isDeferred && tree.isFirstPart) return;
-    if (isDeferred) this.#deferrals += 1;
-    this.#spread(node, isDeferred && this.#deferrals <= mostDeferrals ? { around } : around);
-  }
-
-  #spread(node: Exclude<SelectionNode, FieldNode>, usage: DeferUsage | undefined): void {
+  #spread(node: Exclude<SelectionNode, FieldNode>, around: number): void {
     if (node.kind === 'InlineFragment') {
-      if (this.#applies(node.typeCondition?.name.value)) this.#enter(node.selectionSet, usage);
+      if (this.#applies(node.typeCondition?.name.value)) this.#enter(node.selectionSet, around);
       return;
     }
     const name = node.name.value;
     const fragment = this.#selection.tree.scope.fragments[name];
     if (fragment === undefined || !this.#applies(fragment.typeCondition.name.value)) return;
     const visited = this.#visited.get(name);
-    if (visited === undefined) this.#visited.set(name, new Set([usage]));
-    else if (visited.has(undefined) || visited.has(usage)) return;
-    else visited.add(usage);
-    this.#enter(fragment.selectionSet, usage);
+    if (visited === undefined) this.#visited.set(name, new Set([around]));
+    else if (visited.has(notDeferred) || visited.has(around)) return;
+    else visited.add(around);
+    this.#enter(fragment.selectionSet, around);
   }
 
   #applies(condition: string | undefined): boolean {
@@ -288,14 +276,14 @@ class Collector {
     return named !== undefined && isAbstractType(named) && schema.isSubType(named, this.#type);
   }
 
-  #add(node: FieldNode, usage: DeferUsage | undefined): void {
+  #add(node: FieldNode): void {
     const responseKey = node.alias?.value ?? node.name.value;
-    const known = this.#fields.get(responseKey);
-    const selected = known ?? this.#select(responseKey, node.name.value);
+    const selected = this.#fields.get(responseKey) ?? this.#select(responseKey, node.name.value);
     if (selected === undefined) return;
-    if (usage !== undefined) selected.usages ??= selected.nodes.map(() => undefined);
-    selected.nodes.push(node);
-    selected.usages?.push(usage);
+    const times = (this.#times.get(node) ?? 0) + 1;
+    this.#times.set(node, times);
+    if (times === 1) selected.nodes.push(node);
+    selected.times = Math.max(selected.times, times);
   }
 
   #select(responseKey: string, name: string): SelectedField | undefined {
