@@ -82,7 +82,7 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
     const ids = page.rows.map(({ id }) => String(id));
     for (const rows of rowsOf(selected, 'Project', selected.responseKey)) {
       for (const id of ids) {
-        const objects = keyed({ noun: 'Project', scope: '', id }, start, true);
+        const objects = keyed({ type: 'Project', scope: '', id }, start, true);
         builder.plan({ ...rows, objects, known: 'unknown' });
       }
     }

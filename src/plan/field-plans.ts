@@ -8,7 +8,7 @@ import type { Role } from '../look-ahead/roles.ts';
 import { type ObjectSelection, type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';
 import type { ListRef } from '../rest/pages.ts';
-import { current, type Key } from '../rest/paths.ts';
+import { current } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';
 import {
   after,
@@ -180,13 +180,15 @@ function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Obj
 function objectsById({ builder, endpoint: { noun }, parent, stage, certain }: PlannedField, id: string): Objects {
   if (parent === undefined || noun === 'Project') {
     refuseCurrent(builder.reach, id, 'id');
-    return keyed({ noun: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, stage, certain);
+    return keyed({ type: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, stage, certain);
   }
-  const key: Key = parseIdWithin({ noun, scope: parent.id ?? current }, id, 'id');
-  if (parent.id === key.scope) return { ...keyed(key, stage, certain), owner: parent };
-  if (parent.id !== undefined) return keyed(key, stage, certain);
-  const group = `${collectionText(noun, parent)} ${key.id}`;
-  return toObjects({ type: noun, group, id: key.id, owner: parent, stage });
+  const { scope, id: own } = parseIdWithin({ noun, scope: parent.id ?? current }, id, 'id');
+  if (parent.id !== undefined) {
+    const object = keyed({ type: noun, scope, id: own }, stage, certain);
+    return parent.id === scope ? { ...object, owner: parent } : object;
+  }
+  const group = `${collectionText(noun, parent)} ${own}`;
+  return toObjects({ type: noun, group, id: own, owner: parent, stage });
 }
 
 /** Plans a value that any row of a list holds. If no other row is read, a page of one row is. */

@@ -51,7 +51,7 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Endp
   const stage: Stage = { wave: asked + 1, earlier: undefined };
   // Plans assume that writes succeed. Most upstreams do not answer a deleted object.
   const certain = method !== 'DELETE' && !mayBeRefused;
-  const { owner: named } = keyed(key, stage, certain);
+  const { owner: named } = keyed({ ...key, type: noun }, stage, certain);
   const isReal = isOwnerRead && named !== undefined;
   const owner = isReal ? toObjects({ type: named.type, group: realOwner, stage }) : named;
   const isAnything = payload.type.getFields()['body'] !== undefined;

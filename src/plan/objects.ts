@@ -1,8 +1,9 @@
+import type { NodeId } from '../graphql/ids.ts';
 import type { View } from '../loaders/row-store.ts';
 import type { Existence } from '../look-ahead/needs.ts';
 import { type Selection } from '../look-ahead/selection-tree.ts';
 import { type NodeType, type Noun, ownerTypeOf } from '../rest/nouns.ts';
-import { current, type Key } from '../rest/paths.ts';
+import { current } from '../rest/paths.ts';
 
 /** A point in the execution of an operation: the rows that have arrived after a number of waves. */
 export interface Stage {
@@ -52,19 +53,10 @@ export function toObjects(facts: Facts): Objects {
 }
 
 /** The object with a key, and its owner by its scope. */
-export function keyed({ noun, scope, id }: Key, stage: Stage, certain: boolean): Objects {
-  const owner = scope === '' ? undefined : ownerOf(noun, scope, stage, certain);
-  return toObjects({ type: noun, group: `${noun}:${scope}:${id}`, id, owner, owners: 1, stage, certain });
-}
-
-/** An organization by its id. */
-export function keyedOrganization(id: string, stage: Stage, certain: boolean): Objects {
-  return toObjects({ type: 'Organization', group: `Organization:${id}`, id, stage, certain });
-}
-
-function ownerOf(noun: Noun, scope: string, stage: Stage, certain: boolean): Objects {
-  if (ownerTypeOf(noun) === 'Organization') return keyedOrganization(scope, stage, certain);
-  return keyed({ noun: 'Project', scope: '', id: scope }, stage, certain);
+export function keyed({ type, scope, id }: NodeId, stage: Stage, certain: boolean): Objects {
+  const ownerType = ownerTypeOf(type);
+  const owner = ownerType && keyed({ type: ownerType, scope: '', id: scope }, stage, certain);
+  return toObjects({ type, group: `${type}:${scope}:${id}`, id, owner, owners: 1, stage, certain });
 }
 
 /** The most objects that these may be. */

@@ -91,7 +91,7 @@ export class PlanBuilder {
     { stage, certain, path }: Pick<PlannedField, 'stage' | 'certain' | 'path'>,
     done?: (arrival: Stage) => void,
   ): void {
-    const objects = keyed({ noun: 'Project', scope: '', id: current }, stage, certain);
+    const objects = keyed({ type: 'Project', scope: '', id: current }, stage, certain);
     this.rows.want({ noun: 'Project', objects, view: 'list', path, ...(done && { done }) });
   }
 

@@ -10,7 +10,7 @@ import { planReachable, rowsOf } from './connection-plans.ts';
 import { estimateOf } from './estimate.ts';
 import { planByRole, planObjects } from './field-plans.ts';
 import { planMutations } from './mutation-plans.ts';
-import { after, keyed, keyedOrganization, start, textOf, toObjects } from './objects.ts';
+import { after, keyed, start, textOf, toObjects } from './objects.ts';
 import { type Arguments, PlanBuilder, type PlanOptions } from './plan-builder.ts';
 import { type PlannedCall } from './planned-calls.ts';
 
@@ -84,11 +84,7 @@ function planNodes(
   const ids = single === undefined ? checkedIds(args.texts('ids'), builder.options.maxPageSize) : [single];
   for (const id of new Set(ids)) {
     builder.attempt(() => {
-      const { type, ...key } = parseGlobalId(id, 'id');
-      const isOrganization = type === 'Organization';
-      const objects = isOrganization
-        ? keyedOrganization(key.id, start, true)
-        : keyed({ noun: type, ...key }, start, true);
+      const objects = keyed(parseGlobalId(id, 'id'), start, true);
       builder.plan({ objects, selection, path, known: 'unknown' });
     });
   }
@@ -101,7 +97,8 @@ function planOrganization(
 ): void {
   refuseCurrent(builder.reach, args.text('id'), 'id');
   const id = parseOwnerId('Organization', args.text('id') ?? '', 'id');
-  builder.plan({ objects: keyedOrganization(id, start, true), selection, path, known: 'unknown' });
+  const objects = keyed({ type: 'Organization', scope: '', id }, start, true);
+  builder.plan({ objects, selection, path, known: 'unknown' });
 }
 
 /**
@@ -126,7 +123,7 @@ function planTail(
     'One poll every few seconds answers all who follow the same events; a busy project takes further calls.',
   );
   const { noun } = endpoint;
-  const owner = keyed({ noun: 'Project', scope: '', id }, start, true);
+  const owner = keyed({ type: 'Project', scope: '', id }, start, true);
   const group = `what is added to events of ${textOf(owner)}`;
   const stage = after(start);
   const objects = toObjects({ type: noun, group, to: maxPageSize, owner, owners: 1, view: listView(noun), stage });
