@@ -10,6 +10,7 @@ import { memoize } from '../memoize.ts';
 import {
   type ObjectSelection,
   type OperationScope,
+  type Part,
   type SelectedField,
   type Selection,
   SelectionTree,
@@ -19,14 +20,9 @@ type Coerced = Readonly<Record<string, unknown>>;
 
 /**
  * The selection on the root of an operation with its coerced variables; undefined if the schema has no operations of
- * its kind. Without variables, it holds everything that any variables may select. For the `first part` of an answer,
- * deferred fields are left out.
+ * its kind. Without variables, it holds everything that any variables may select.
  */
-export function rootOf(
-  scope: OperationScope,
-  coerced: Coerced | undefined,
-  part?: 'first part',
-): ObjectSelection | undefined {
+export function rootOf(scope: OperationScope, coerced: Coerced | undefined, part?: Part): ObjectSelection | undefined {
   const type = scope.schema.getRootType(scope.operation.operation);
   return isObjectType(type) ? treesOf(scope).of(coerced, part).root.on(type) : undefined;
 }
@@ -85,17 +81,17 @@ class Trees {
     this.scope = scope;
     const { names, hasDirectives } = findConditions(scope);
     this.conditions = names;
-    if (!hasDirectives) this.#whole = new SelectionTree(scope, undefined, false);
+    if (!hasDirectives) this.#whole = new SelectionTree(scope, undefined, 'whole');
   }
 
-  of(coerced: Coerced | undefined, part?: 'first part'): SelectionTree {
+  of(coerced: Coerced | undefined, part: Part = 'whole'): SelectionTree {
     if (this.#whole !== undefined) return this.#whole;
     const values = coerced === undefined ? 'any' : this.conditions.map((name) => String(coerced[name])).join();
-    const key = `${part ?? ''} ${values}`;
+    const key = `${part} ${values}`;
     let tree = this.#trees.get(key);
     if (tree === undefined) {
       if (this.#trees.size >= mostTrees) this.#trees.clear();
-      tree = new SelectionTree(this.scope, coerced && this.#variables(coerced), part !== undefined);
+      tree = new SelectionTree(this.scope, coerced && this.#variables(coerced), part);
       this.#trees.set(key, tree);
     }
     return tree;

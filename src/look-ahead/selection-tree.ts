@@ -43,11 +43,18 @@ const noVariables: VariableValues = { sources: {}, coerced: {} };
 /** Something that has a selection: a field, or the operation. */
 type Selecting = FieldNode | OperationDefinitionNode;
 
+/** The part of an operation that a tree has. */
+export type Part =
+  | 'whole'
+  // What the first part of an answer in parts has: deferred fragments are left out.
+  | 'first'
+  // What all variables select: fields and fragments with directives are left out.
+  | 'certain';
+
 /** The selections of an operation. */
 export class SelectionTree {
   readonly scope: OperationScope;
-  /** True if deferred fragments are left out. */
-  readonly isFirstPart: boolean;
+  readonly part: Part;
   readonly root: Selection;
   readonly #conditions: VariableValues | undefined;
   /** Selections by their nodes. A field that several places share has one selection. */
@@ -55,16 +62,17 @@ export class SelectionTree {
   #last: { readonly nodes: readonly Selecting[]; readonly selection: Selection } | undefined;
 
   /** `conditions` are the variables that affect the selection. If undefined, all is selected that any may select. */
-  constructor(scope: OperationScope, conditions: VariableValues | undefined, isFirstPart: boolean) {
+  constructor(scope: OperationScope, conditions: VariableValues | undefined, part: Part) {
     this.scope = scope;
-    this.isFirstPart = isFirstPart;
+    this.part = part;
     this.#conditions = conditions;
     this.root = this.at([scope.operation]);
   }
 
+  /** True if a node with a directive is selected. */
   includes(node: SelectionNode): boolean {
     const conditions = this.#conditions;
-    if (conditions === undefined) return true;
+    if (conditions === undefined) return this.part !== 'certain';
     if (getDirectiveValues(GraphQLSkipDirective, node, conditions)?.['if'] === true) return false;
     return getDirectiveValues(GraphQLIncludeDirective, node, conditions)?.['if'] !== false;
   }
@@ -247,7 +255,7 @@ class Collector {
       if (!isPlain && !tree.includes(node)) continue;
       if (node.kind === 'Field') this.#add(node);
       else if (isPlain || !tree.defers(node)) this.#spread(node, around);
-      else if (!tree.isFirstPart) {
+      else if (tree.part !== 'first') {
         this.#deferrals += 1;
         this.#spread(node, this.#deferrals <= mostDeferrals ? this.#deferrals : around);
       }

@@ -35,9 +35,8 @@ export function costOf(tool: ToolOperation, tenant?: Tenant): ToolCost {
     const line = `Costs up to ${counted(most)}.`;
     return { lower: 0, upper: most, waves: most, objects: Number.POSITIVE_INFINITY, line };
   }
-  const { worst, lower } = found;
-  const upper = Math.min(worst.upper, most);
-  const { waves, objects } = worst;
+  const { lower, waves, objects } = found.worst;
+  const upper = Math.min(found.worst.upper, most);
   return { lower: Math.min(lower, upper), upper, waves, objects, line: lineOf(found, most) };
 }
 

@@ -23,7 +23,7 @@ export function planInParts(
   if (request.operation.operation !== 'query') return plan;
   const inParts = { ...request, ...deferring };
   const defers = deferring !== undefined && estimateOf(inParts).deferrals > 0;
-  const first = defers ? planOperation({ ...inParts, isFirstPart: true }) : undefined;
+  const first = defers ? planOperation({ ...inParts, part: 'first' }) : undefined;
   const hints = [...plan.hints, ...hintsOf(first ?? plan)];
   return first === undefined
     ? { ...plan, hints }

@@ -3,7 +3,7 @@ import { refuseCurrent } from '../graphql/narrowing.ts';
 import { listView } from '../loaders/row-store.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { Role } from '../look-ahead/roles.ts';
-import { type OperationScope, type SelectedField } from '../look-ahead/selection-tree.ts';
+import { type OperationScope, type Part, type SelectedField } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import { reaches } from '../rest/tenants.ts';
 import { planReachable, rowsOf } from './connection-plans.ts';
@@ -33,8 +33,8 @@ export interface Plan {
 
 /** An operation of a valid document that is planned, with its coerced variables. */
 export interface PlanRequest extends OperationScope, PlanOptions {
-  /** True if only the first part of its answer is planned. */
-  readonly isFirstPart?: boolean;
+  /** The part that is planned; by default all. */
+  readonly part?: Part;
 }
 
 /** A plan, and the refusals of arguments. */
@@ -56,9 +56,9 @@ export function planChecked(request: PlanRequest): CheckedPlan {
 }
 
 function planCalls(request: PlanRequest): PlanBuilder {
-  const { operation, variableValues, isFirstPart = false } = request;
+  const { operation, variableValues, part } = request;
   const builder = new PlanBuilder(request, planObjects);
-  const { fields = [] } = rootOf(request, variableValues.coerced, isFirstPart ? 'first part' : undefined) ?? {};
+  const { fields = [] } = rootOf(request, variableValues.coerced, part) ?? {};
   if (operation.operation === 'mutation') planMutations(builder, fields);
   else for (const selected of fields) planRoot(builder, selected);
   builder.run();

@@ -2,20 +2,13 @@ import {
   type GraphQLInputObjectType,
   type GraphQLInputType,
   GraphQLString,
-  getNamedType,
   getNullableType,
   isEnumType,
   isInputObjectType,
   isListType,
   isNonNullType,
-  TypeInfo,
-  type ValueNode,
-  valueFromASTUntyped,
-  visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import { toGlobalId } from '../graphql/ids.ts';
-import { holdsVariable, type OperationScope } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import type { Reach } from '../rest/tenants.ts';
 
@@ -63,10 +56,9 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
       organization,
       toGlobalId({ type: 'Organization', scope: '', id: organization }),
       current,
-      ...(sampling.reach === undefined ? [] : [beyond, toGlobalId({ type: 'Project', scope: '', id: beyond })]),
     ];
   },
-  Int: ({ many, number }) => [many, Math.max(1, many - 1 - Math.floor(number / many)), 0],
+  Int: ({ many, number }) => [many, Math.max(1, many - 1 - Math.floor(number / many))],
   JSON: ({ number }) => [{}, { key: number }],
   // A text that is also a valid name of a file.
   String: ({ number }) => [`text-${number}.txt`],
@@ -74,15 +66,12 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
   UUID: ({ number }) => [uuidOf(number)],
 };
 
-/** A project that no narrowed caller reaches. */
-const beyond = '-1';
-
-/** Values of a type that differ in cost. */
+/** Values of a type that may cost the most. */
 export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly unknown[] {
   const known = getNullableType(type);
   if (isListType(known)) {
     const one = samplesOf(known.ofType, sampling).length;
-    return [...Array.from({ length: one }, (_value, at) => listOf(known.ofType, sampling, at)), []];
+    return Array.from({ length: one }, (_value, at) => listOf(known.ofType, sampling, at));
   }
   if (isInputObjectType(known)) return objectsOf(known, sampling);
   if (isEnumType(known)) return [known.getValues()[0]?.name];
@@ -122,28 +111,4 @@ function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly u
 function listOf(type: GraphQLInputType, sampling: Sampling, sort: number): readonly unknown[] {
   const { many, number } = sampling;
   return Array.from({ length: many }, (_value, at) => samplesOf(type, { ...sampling, number: number + at })[sort]);
-}
-
-/** The most values of a type that are collected. */
-const mostValues = 10;
-
-/** The literal texts and objects of an operation and its fragments, by the names of their types. */
-export function literalsOf({
-  schema,
-  operation,
-  fragments,
-}: OperationScope): ReadonlyMap<string, ReadonlySet<unknown>> {
-  const found = new Map<string, Set<unknown>>();
-  const types = new TypeInfo(schema);
-  const add = (node: ValueNode): void => {
-    const type = types.getInputType();
-    if (type === null || type === undefined || holdsVariable(node)) return;
-    const { name } = getNamedType(type);
-    const values = found.get(name) ?? new Set();
-    found.set(name, values);
-    if (values.size < mostValues) values.add(valueFromASTUntyped(node));
-  };
-  const visitor = visitWithTypeInfo(types, { StringValue: add, IntValue: add, EnumValue: add, ObjectValue: add });
-  for (const definition of [operation, ...Object.values(fragments)]) visit(definition, visitor);
-  return found;
 }

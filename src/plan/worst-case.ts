@@ -1,5 +1,4 @@
 import {
-  getNamedType,
   getVariableValues,
   isInputType,
   isNonNullType,
@@ -7,15 +6,16 @@ import {
   type OperationDefinitionNode,
   typeFromAST,
   type VariableDefinitionNode,
-  valueFromASTUntyped,
 } from 'graphql';
 import type { CursorCodec } from '../context.ts';
+import { needsOf } from '../look-ahead/needs.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
+import type { ObjectSelection } from '../look-ahead/selection-tree.ts';
 import type { Reach } from '../rest/tenants.ts';
 import { type CheckedPlan, type Plan, type PlanRequest, planChecked } from './plan.ts';
-import { literalsOf, samplesOf } from './samples.ts';
+import { samplesOf } from './samples.ts';
 
-interface PlanningOptions extends Omit<PlanRequest, 'cursors' | 'isFirstPart' | 'variableValues'> {
+interface PlanningOptions extends Omit<PlanRequest, 'cursors' | 'part' | 'variableValues'> {
   /** Checks cursors; by default any text is accepted as a cursor. */
   readonly cursors?: CursorCodec | undefined;
 }
@@ -33,13 +33,12 @@ export interface Extremes {
   /** The plan with the defaults of variables. Variables without a default are left out if they may be. */
   readonly usual: Plan;
   /**
-   * The plan with the most calls, and of several such plans the one with the most rows. Its `objects` are those of the
-   * largest answer.
+   * The plan with the most calls, and of several such plans the one with the most rows. Its `lower` is that of all
+   * plans, and its `objects` are those of the largest answer.
    */
   readonly worst: Plan;
   /** The variables of the worst plan that differ from those of the usual plan. */
   readonly variables: Variables;
-  readonly lower: number;
 }
 
 /** Accepts any text as a cursor, because any variable may hold one. */
@@ -67,7 +66,6 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
     // The numbers of two variables differ by more than the length of a list, so that they have no object in common.
     choicesOf(one, options, 1 + place * maxPageSize),
   );
-  const twinsOf = createTwins(options);
   const all = new Map<string, Found | undefined>();
   const find = (variables: Variables): Found | undefined => {
     const text = JSON.stringify(variables);
@@ -85,49 +83,69 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const changes = [...switchesOf(operation), ...(isRefused(start) ? [given] : [])];
   const starts = [start, ...changes.flatMap((some) => find({ ...base, ...some }) ?? [])];
   const hasTies = choices.length <= mostTied;
-  const climb = (from: Found, kind: 'upper' | 'lower'): void => {
-    const isBetter = kind === 'upper' ? costsMore : costsLess;
+  for (const from of starts) {
     let best = from;
     // Plans that are as good, with another value of a variable. With a further variable, one may become the best.
     const ties = new Map<string, Found>();
     for (let round = 0, before = 0; round < mostRounds && all.size > before; round += 1) {
       before = all.size;
       for (const { name, values } of choices) {
-        const twins = kind === 'lower' ? twinsOf(name, best.variables) : [];
-        for (const value of [...values, ...twins]) {
+        for (const value of values) {
           // Each value is also tried without the other variables, because some exclude each other, as `first` and `last`
           // do.
           for (const around of new Set([best, from, ...ties.values()])) {
             const found = find({ ...around.variables, [name]: value });
             if (found === undefined) continue;
-            if (isBetter(found, best)) {
-              if (found.plan[kind] !== best.plan[kind]) ties.clear();
+            if (costsMore(found, best)) {
+              if (found.plan.upper !== best.plan.upper) ties.clear();
               best = found;
-            } else if (hasTies && found.plan[kind] === best.plan[kind] && value !== best.variables[name])
+            } else if (hasTies && found.plan.upper === best.plan.upper && value !== best.variables[name])
               ties.set(name, found);
           }
         }
       }
     }
-  };
-  for (const from of starts) {
-    climb(from, 'upper');
-    climb(from, 'lower');
   }
   const found = [...all.values()].filter((one) => one !== undefined);
-  const accepted = found.filter((one) => !isRefused(one));
-  const usual = isRefused(start) ? (accepted[0] ?? start) : start;
+  const usual = isRefused(start) ? (found.find((one) => !isRefused(one)) ?? start) : start;
   const worst = found.reduce((most, one) => (costsMore(one, most) ? one : most), start);
-  const least = accepted.reduce((fewest, one) => (costsLess(one, fewest) ? one : fewest), usual);
-  const lower = Math.min(least.plan.lower, worst.plan.upper);
+  const isConstant = choices.every(({ values }) => values.every((value) => value === undefined));
+  const lower = isConstant ? worst.plan.lower : Math.min(leastCalls(options), worst.plan.upper);
   const objects = Math.max(...found.map(({ plan }) => plan.objects));
   const others = Object.entries(worst.variables).filter(([name, value]) => value !== usual.variables[name]);
-  return {
-    usual: usual.plan,
-    worst: { ...worst.plan, lower, objects },
-    variables: Object.fromEntries(others),
-    lower,
+  return { usual: usual.plan, worst: { ...worst.plan, lower, objects }, variables: Object.fromEntries(others) };
+}
+
+/**
+ * The REST calls that an operation makes with any variables that it does not refuse. With equal variables, reads of one
+ * kind may be one, and a page may have a row: so each kind counts once. An object by global id may need no call, nor may
+ * one that is out of a narrowed tenant's reach.
+ */
+function leastCalls({ tenant, ...scope }: PlanningOptions): number {
+  const root = rootOf(scope, undefined, 'certain');
+  if (root === undefined) return 0;
+  const writes = root.fields.filter(({ role }) => role.kind === 'write').length;
+  if (writes > 0 || tenant?.reach !== undefined) return writes;
+  const kinds = new Set<string>();
+  const visited = new Set<ObjectSelection>();
+  const hasDirectives = root !== rootOf(scope, undefined);
+  /** Adds the reads that a selection makes as soon as the key of its object is known. */
+  const addReads = (selection: ObjectSelection): void => {
+    if (visited.has(selection)) return;
+    visited.add(selection);
+    for (const { role, inside } of selection.fields) {
+      const isObject = role.kind === 'byId' || role.kind === 'owner';
+      if (inside !== undefined && (isObject || role.kind === 'organization')) addReads(inside);
+      if (!('endpoint' in role) || role.kind === 'reference') continue;
+      const { noun, report, operation } = role.endpoint;
+      if (!isObject || inside === undefined) kinds.add(report === '' ? noun : operation);
+      else if (needsOf(inside).view !== undefined) kinds.add(noun);
+      // One of its relations shows that the object exists, or its row does.
+      else if (role.kind === 'byId' && needsOf(inside).relations.length === 0 && !hasDirectives) kinds.add(noun);
+    }
   };
+  addReads(root);
+  return kinds.size;
 }
 
 const mostSwitches = 4;
@@ -143,34 +161,6 @@ function switchesOf({ variableDefinitions = [] }: OperationDefinitionNode): read
   return names.length === 0 ? [] : [all(true), all(false), ...(names.length === 1 ? [] : each)];
 }
 
-/** The types whose values never name an object that is read. */
-const amounts: ReadonlySet<string> = new Set(['Boolean', 'Float', 'Int']);
-
-/** The most values of other variables and of the document that are tried for a variable. */
-const mostTwins = 12;
-
-/**
- * Makes the function that finds further values for a variable: those of other variables, and literals of the document.
- * With equal values, two places share one read.
- */
-function createTwins(options: WorstCaseOptions): (name: string, variables: Variables) => readonly unknown[] {
-  const { schema, operation } = options;
-  const literals = literalsOf(options);
-  const declared = (operation.variableDefinitions ?? []).map(({ variable, type, defaultValue }) => {
-    const known = typeFromAST(schema, type);
-    const fallback = defaultValue && valueFromASTUntyped(defaultValue);
-    return { name: variable.name.value, type: known && getNamedType(known).name, fallback };
-  });
-  return (name, variables) => {
-    const type = declared.find((one) => one.name === name)?.type;
-    if (type === undefined || amounts.has(type)) return [];
-    const others = declared.filter((one) => one.type === type && one.name !== name);
-    const values = others.map((other) => variables[other.name] ?? other.fallback);
-    const known = [...(literals.get(type) ?? []), ...values].filter((value) => value !== undefined);
-    return [...new Set(known)].slice(0, mostTwins);
-  };
-}
-
 type Found = CheckedPlan & { readonly variables: Variables };
 
 /** True if the operation refuses the values and makes no call. */
@@ -183,19 +173,6 @@ function costsMore(found: CheckedPlan, other: CheckedPlan): boolean {
   if (isRefused(found) !== isRefused(other)) return isRefused(other);
   const { upper, rows } = found.plan;
   return upper > other.plan.upper || (upper === other.plan.upper && rows > other.plan.rows);
-}
-
-/**
- * True if a plan costs less than another. Of plans with equally few calls, the search continues from the one with fewer
- * refusals.
- */
-function costsLess(found: CheckedPlan, other: CheckedPlan): boolean {
-  const by = [
-    found.plan.lower - other.plan.lower,
-    found.plan.upper - other.plan.upper,
-    found.refusals.length - other.refusals.length,
-  ];
-  return (by.find((difference) => difference !== 0) ?? 0) < 0;
 }
 
 /**
