@@ -1,6 +1,6 @@
 import type { OperationDefinitionNode } from 'graphql';
 import { rootOf } from '../look-ahead/operation-trees.ts';
-import type { OperationScope } from '../look-ahead/selection-tree.ts';
+import type { SelectedField } from '../look-ahead/selection-tree.ts';
 import { memoize } from '../memoize.ts';
 import type { PreparedOperation } from '../operation/document.ts';
 import { reachesAll, runningOperation, type Tenant } from '../rest/tenants.ts';
@@ -52,7 +52,7 @@ export class Tool {
   /** The arguments that determine the size of its answer. */
   readonly sizing: readonly string[];
   readonly operation: ToolOperation;
-  readonly #fields: readonly RootField[];
+  readonly #fields: readonly SelectedField[];
   /**
    * The tool as a caller sees it. A tenant that reaches only a part of its key's data reads lists in another way, at
    * another cost. All other callers see the same, and have the tool itself as their viewer.
@@ -73,7 +73,7 @@ export class Tool {
     this.inputSchema = inputSchemaOf(own, uses);
     this.sizing = [...uses].flatMap(([variable, all]) => (all.some(isSizing) ? [variable] : []));
     this.operation = own;
-    this.#fields = rootFieldsOf(own);
+    this.#fields = rootOf(own, undefined)?.fields ?? [];
     const text = descriptionOf(operation, this.#fields);
     const { inputSchema } = this;
     const outputSchema = outputSchemaOf(own);
@@ -107,7 +107,7 @@ export class Tool {
     if (tenant === undefined) return true;
     const running = runningOperation(tenant, this.name);
     if (running === undefined || !this.isMutation) return running !== undefined;
-    return this.#fields.every(({ name }) => running.mutations.has(name));
+    return this.#fields.every(({ field }) => running.mutations.has(field.name));
   }
 
   /** Hints for authors of documents that tell why it is a poor tool. */
@@ -132,34 +132,19 @@ const mostUsualCalls = 20;
 /** Characters of a usual object of an answer, as JSON. */
 const usualCharacters = 100;
 
-/** A root field of a tool. */
-interface RootField {
-  readonly name: string;
-  readonly description: string;
-  /** The method of its REST call; undefined if it has none. */
-  readonly method: string | undefined;
-}
-
-function rootFieldsOf(scope: OperationScope): readonly RootField[] {
-  return (rootOf(scope, undefined)?.fields ?? []).map(({ field, role }) => {
-    const method = 'endpoint' in role ? role.endpoint.method : undefined;
-    return { name: field.name, description: field.description ?? '', method };
-  });
-}
-
 /** The author's description of the tool; otherwise, the schema's descriptions of its fields. */
-function descriptionOf({ description }: OperationDefinitionNode, fields: readonly RootField[]): string {
-  return oneLine(description?.value ?? [...new Set(fields.map((field) => field.description))].join(' '));
+function descriptionOf({ description }: OperationDefinitionNode, fields: readonly SelectedField[]): string {
+  return oneLine(description?.value ?? [...new Set(fields.map(({ field }) => field.description))].join(' '));
 }
 
-function annotationsOf({ operation }: OperationDefinitionNode, fields: readonly RootField[]): Annotations {
+function annotationsOf({ operation }: OperationDefinitionNode, fields: readonly SelectedField[]): Annotations {
   const isQuery = operation === 'query';
   return {
     readOnlyHint: isQuery,
     // An operation that only adds is not destructive.
-    destructiveHint: !isQuery && !fields.every(({ name }) => name.startsWith('create')),
+    destructiveHint: !isQuery && !fields.every(({ field }) => field.name.startsWith('create')),
     // RFC 9110 §9.2.2; the API's PATCH sets members to values.
-    idempotentHint: isQuery || fields.every(({ method }) => method !== undefined && method !== 'POST'),
+    idempotentHint: isQuery || fields.every(({ role }) => 'endpoint' in role && role.endpoint.method !== 'POST'),
     openWorldHint: false,
   };
 }
