@@ -40,11 +40,26 @@ export function fetchCounted(
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
   const needs = needsOf(selectionOf(info).onNamed(key.noun));
-  if (key.scope !== current || !needs.globalId) return fetchNeeded(needs, key, existence, context, info);
-  startIdScope(key, context);
-  return fetchNeeded(needs, key, existence, context, info).then((record) =>
-    record === null ? null : withScope(record, undefined, context),
-  );
+  const needsScope = key.scope === current && needs.globalId;
+  if (needsScope) startIdScope(key, context);
+  const view = ownView(key, needs, existence);
+  const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
+  const started = startRelations(needs.relations, toRecord(key, key), context, info);
+  let record: Promise<RowRecord | null>;
+  if (row !== undefined) {
+    startBelow(started, needs.relations, row, context, info);
+    record = awaitRow(key, row, started, existence);
+    if (context.parts !== undefined) record = fetchEarly(key, existence, needs, { row: record, started });
+  } else if (existence === 'assumed') {
+    record = Promise.resolve(toRecord(key, { id: key.id, started }));
+  } else {
+    record = provesExistence(needs, started, isNotAbsence).then((proved) =>
+      proved
+        ? toRecord(key, { id: key.id, started })
+        : awaitRow(key, context.loaders.rows.load(key, 'list'), started, existence),
+    );
+  }
+  return needsScope ? record.then((known) => known && withScope(known, undefined, context)) : record;
 }
 
 /**
@@ -92,28 +107,6 @@ export function referredId({ row, failure }: RowRecord, column: string): string 
   const value = row[column];
   if (value === undefined && failure !== undefined) throw failure;
   return idText(value);
-}
-
-function fetchNeeded(
-  needs: Needs,
-  key: Key,
-  existence: Existence,
-  context: GatewayContext,
-  info: GraphQLResolveInfo,
-): Promise<RowRecord | null> {
-  const view = ownView(key, needs, existence);
-  const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
-  const started = startRelations(needs.relations, toRecord(key, key), context, info);
-  if (row !== undefined) {
-    startBelow(started, needs.relations, row, context, info);
-    const record = awaitRow(key, row, started, existence);
-    return context.parts === undefined ? record : fetchEarly(key, existence, needs, { row: record, started });
-  }
-  const known = toRecord(key, { id: key.id, started });
-  if (existence === 'assumed') return Promise.resolve(known);
-  return provesExistence(needs, started, isNotAbsence).then((proved) =>
-    proved ? known : awaitRow(key, context.loaders.rows.load(key, 'list'), started, existence),
-  );
 }
 
 /**
