@@ -12,21 +12,17 @@ import type { Generation } from './message.ts';
 import { mostCharacters, type Tool } from './tool.ts';
 import { fittingSize, refusalsOf } from './tool-cost.ts';
 
-/** The possible results of the use of a tool, for metrics. */
-export const callResults = [
-  'ok',
+/** The result of one use of a tool, for metrics. */
+export type CallResult =
+  | 'ok'
   // The arguments do not fit the schema, or a field would be refused because of them. Nothing was executed.
-  'invalid_arguments',
+  | 'invalid_arguments'
   // Nothing was called, because the gateway refused the operation or its caller may not run it.
-  'refused',
+  | 'refused'
   // At least one field failed.
-  'error',
+  | 'error'
   // The answer is larger than agents are given.
-  'too_large',
-] as const;
-
-/** The result of one use of a tool. */
-export type CallResult = (typeof callResults)[number];
+  | 'too_large';
 
 /** Collaborators and limits of the use of tools. */
 export interface CallOptions extends ErrorReporting {
@@ -35,7 +31,7 @@ export interface CallOptions extends ErrorReporting {
 }
 
 /** A result as JSON, without the members that every result has, and the outcome of the call. */
-export interface ToolAnswer {
+interface ToolAnswer {
   readonly members: readonly string[];
   readonly meta: JsonObject;
   readonly result: CallResult;
