@@ -25,9 +25,8 @@ import { Results } from './operation/results.ts';
 import { SharedOperations } from './operation/shared-operations.ts';
 import { createLive, type Live, type LiveSettings } from './operation/subscriptions.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
-import { BudgetScheduler } from './rest/budget/budget-scheduler.ts';
-import type { CallBudget } from './rest/budget/call-budget.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
+import type { Ledger } from './rest/budget/ledger.ts';
 import { type CacheOptions, sharedIn } from './rest/cache/answer-cache.ts';
 import { reuseOf } from './rest/cache/cache-control.ts';
 import { createPurge, type Purge } from './rest/cache/purge.ts';
@@ -67,8 +66,8 @@ export interface GatewayOptions
   readonly live?: LiveSettings | undefined;
   /** Persisted documents; by default none are listed, and clients may register theirs. */
   readonly persisted?: PersistedSettings;
-  /** The counts of REST calls, if another process keeps them. That process then also has the `budget`. */
-  readonly callBudget?: CallBudget | undefined;
+  /** The ledger of the `budget` if another process counts the calls; by default this process or Redis counts them. */
+  readonly ledger?: Ledger | undefined;
   /** Follows operations and REST calls with spans. */
   readonly tracing?: Tracing | undefined;
   readonly report: (error: unknown) => void;
@@ -115,12 +114,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     (await import('./mcp/mcp.ts')).createAgents(options.mcp, { ...options, schema }, options.auth?.rules.issuer);
   const eventLoop = new EventLoopYield();
   const redis = connectRedis(options.persisted, log);
-  const callBudget = callBudgetOf(options, redis);
+  const budget = budgetOf(options, redis);
   const caching = cacheOptionsOf(options, redis);
   const memory = new MemoryRoom(processBytes(), { onCut: () => metrics.refused('slowReader') });
   // The part of the cache is claimed from the start.
   memory.claim().insist(caching?.maxBytes ?? 0);
-  const upstream = createUpstream({ ...upstreamOptionsOf(options), memory, eventLoop, callBudget }, caching);
+  const upstream = createUpstream({ ...upstreamOptionsOf(options), memory, eventLoop, budget }, caching);
   const cursors = createCursorCodec(options.cursorSecret);
   const schemas = createSchemas(schema, options.incremental);
   let tenants: Tenants = options.auth?.tenants ?? new Map();
@@ -143,7 +142,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     drift,
     cache,
     redis,
-    budget: callBudget,
+    budget: upstream.budget,
   };
   const metrics = createMetrics(sources, options);
   if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream);
@@ -181,7 +180,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     upstreamHealth: upstream.health,
     checkUpstream: upstream.check,
     close: () => {
-      for (const one of [persisted, tls, auth?.keySet, callBudget, redis, upstream]) one?.close();
+      for (const one of [persisted, tls, auth?.keySet, upstream, redis]) one?.close();
     },
   };
 }
@@ -251,11 +250,9 @@ function createOperations(
   return { run: options.tracing === undefined ? run : traceOperations(run, options.tracing), live };
 }
 
-function callBudgetOf(options: GatewayOptions, redis: SharedRedis | undefined): CallBudget | undefined {
-  const { callBudget, budget: settings, maxUpstreamInFlight: maxInFlight } = options;
-  if (callBudget !== undefined || settings === undefined) return callBudget;
-  const ledger = createLedger({ ...options, settings, redis });
-  return new BudgetScheduler({ ...settings, maxInFlight, ledger });
+function budgetOf(options: GatewayOptions, redis: SharedRedis | undefined): UpstreamOptions['budget'] {
+  const { budget: settings } = options;
+  return settings && { ...settings, ledger: options.ledger ?? createLedger({ ...options, settings, redis }) };
 }
 
 /**

@@ -18,7 +18,6 @@ import {
 import { createMemoryStore } from './operation/persisted/store.ts';
 import { connectRedis } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
-import { BudgetScheduler } from './rest/budget/budget-scheduler.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
 import type { Tenants } from './rest/tenants.ts';
 import { createAdminEndpoint, followAdminToken } from './server/admin.ts';
@@ -164,16 +163,15 @@ async function startServing(
   link?: PrimaryLink,
 ): Promise<Serving> {
   const adminToken = config.adminTokenFile === undefined ? undefined : followAdminToken(config.adminTokenFile, log);
-  const { budget, maxUpstreamInFlight: maxInFlight, persisted } = config;
   // OpenTelemetry's SDK takes longer to load than the rest of the gateway.
   const tracing = config.traces
     ? (await import('./telemetry/tracing/start.ts')).startTracing(environment, upstreamUrl, log)
     : undefined;
   const gateway = await createGateway({
     ...config,
-    persisted: { ...persisted, remote, sharedStore: link?.store },
+    persisted: { ...config.persisted, remote, sharedStore: link?.store },
     epochs: link?.epochs,
-    callBudget: link && budget && new BudgetScheduler({ ...budget, maxInFlight, ledger: link.ledger }),
+    ledger: link?.ledger,
     upstreamUrl,
     cursorSecret: cursorSecretOf(config.cursorSecret, upstreamUrl),
     demoKey,

@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import { SharedRedis } from '../../src/redis.ts';
-import { BudgetScheduler } from '../../src/rest/budget/budget-scheduler.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
 import { RedisAnswers } from '../../src/rest/cache/redis-answers.ts';
 import { RedisEpochs } from '../../src/rest/cache/redis-epochs.ts';
@@ -81,7 +80,7 @@ export class Member implements AsyncDisposable {
       {
         ...{ url, connections: 64, maxInFlight: 64, log, eventLoop: new EventLoopYield() },
         bodyRoomLimits: bodyRoomLimitsFor(2 ** 20),
-        callBudget: new BudgetScheduler({ ...settings, maxInFlight: 64, ledger }),
+        budget: { ...settings, ledger },
       },
       {
         ttls: { projects: size.fresh, dashboards: size.fresh },
@@ -112,9 +111,8 @@ export class Member implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#upstream.budget?.close();
-    this.redis?.close();
     this.#upstream.close();
+    this.redis?.close();
   }
 }
 

@@ -118,7 +118,7 @@ const plenty = 0.5;
 const mostBackoff = 10;
 
 /** The backoff for a budget; undefined if the budget does not limit events. */
-export function backoffBy(budget: CallBudget): BackoffOf | undefined {
+export function backoffBy(budget: Pick<CallBudget, 'covers' | 'look'>): BackoffOf | undefined {
   if (!budget.covers('events')) return undefined;
   return async (key) => backoffIn(await budget.look({ key, subject: '' }, ['events']));
 }

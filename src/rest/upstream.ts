@@ -70,11 +70,14 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     heldKeyFaults: held.faults,
     callsByTenant: upstream.counts.byTenant,
     isAccepted: (caller) => upstream.keys.isProven(caller),
-    budget: options.callBudget,
+    budget: upstream.budget,
     health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
     check: () => checkUpstream(upstream),
     reroute: (route) => transport.reroute(route),
-    close: () => transport.close(),
+    close: () => {
+      upstream.budget?.close();
+      transport.close();
+    },
     cache,
     // A caller who may read nothing gets no epoch: nothing is shared or remembered.
     epochOf:

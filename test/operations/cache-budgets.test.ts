@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CallBudget, Permit } from '../../src/rest/budget/call-budget.ts';
-import { UpstreamError } from '../../src/rest/errors.ts';
+import type { Ledger, WantDecision } from '../../src/rest/budget/ledger.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings, startCaching } from '../support/cache.ts';
 import { listOf } from '../support/lists.ts';
@@ -38,20 +37,21 @@ test('a mutation whose write was sent keeps what that answered if what it reads 
 test('a client that joins a refresh has the calls that are left for clients', async () => {
   const read = 'GET /api/projects/1/';
   await using upstream = await startUpstream({ [read]: project(1) }, { hold: 1 });
-  const refreshes: ((refusal: UpstreamError) => void)[] = [];
-  const permit: Permit = { waited: false, left: 1, end: () => undefined, giveBack: () => undefined };
+  const refreshes: ((decision: WantDecision) => void)[] = [];
   // Only clients may call; what a refresh may is decided later.
-  const callBudget: CallBudget = {
-    claim: ({ isBackground }) => {
-      const { promise, reject } = Promise.withResolvers<Permit>();
-      if (isBackground) refreshes.push(reject);
-      return { permit: isBackground ? promise : Promise.resolve(permit), leave: () => undefined };
-    },
-    look: () => Promise.resolve(new Map()),
-    covers: () => true,
-    close: () => undefined,
+  const ledger: Ledger = {
+    reserve: (wants) =>
+      Promise.all(
+        wants.map(({ isBackground }): WantDecision | Promise<WantDecision> => {
+          if (!isBackground) return { kind: 'begin', left: new Map() };
+          return new Promise((resolve) => refreshes.push(resolve));
+        }),
+      ),
+    end: () => undefined,
+    drop: () => undefined,
+    look: () => new Map(),
   };
-  await using gateway = await startCaching(upstream, { callBudget });
+  await using gateway = await startCaching(upstream, { budget: budgetOf({ rest: '10/600' }), ledger });
   const query = '{ project(id: 1) { name } }';
   await gateway.ask(query);
   gateway.pass(60);
@@ -60,7 +60,7 @@ test('a client that joins a refresh has the calls that are left for clients', as
   const metrics = async (): Promise<string> => (await fetch(new URL('/metrics', gateway.url))).text();
   await expect.poll(metrics).toContain('gateway_rest_shared_reads_total 1\n');
   expect(refreshes).toHaveLength(1);
-  refreshes[0]?.(new UpstreamError('RATE_LIMITED', { retryAfter: 600 }));
+  refreshes[0]?.({ kind: 'wait', turnMs: 600_000, surface: 'rest' });
   expect((await anew).errors).toBeUndefined();
   expect(upstream.requests).toEqual([read, read]);
   expect(await metrics()).toContain('gateway_budget_refusals_total{surface="rest"} 0\n');

@@ -3,9 +3,12 @@ import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import type { RestOperation } from '../../src/rest/operation-ids.ts';
 import type { Attempt, CallOwner, Outcome } from '../../src/rest/resilience/gate.ts';
 import type { KeyTrials } from '../../src/rest/resilience/key-trials.ts';
+import type { Tenant } from '../../src/rest/tenants.ts';
 
 /** What an attempt has that is left out, and what its caller has. */
-interface AttemptParts extends Partial<Pick<Attempt, 'endsAt' | 'isUrgent'>>, Partial<Pick<CallOwner, 'caller'>> {
+interface AttemptParts
+  extends Partial<Pick<Attempt, 'endsAt' | 'isBackground' | 'isUrgent'>>,
+    Partial<Pick<CallOwner, 'caller' | 'calls'>> {
   readonly isWrite?: boolean;
   readonly operation?: RestOperation;
 }
@@ -15,27 +18,39 @@ export function attemptOf(
   key: string,
   {
     caller = { key, hash: key, sharingKey: key, queueKey: key },
+    calls = new OperationCalls(10),
     isWrite = false,
     operation = operations.listProjects,
     isUrgent = false,
+    isBackground = false,
     endsAt = 10_000,
   }: AttemptParts = {},
 ): Attempt {
   return {
-    owner: { caller, calls: new OperationCalls(10), spans: undefined, hasSucceeded: false },
+    owner: { caller, calls, spans: undefined, hasSucceeded: false },
     request: { operation, isWrite },
     endsAt,
-    isBackground: false,
+    isBackground,
     mayBeStale: false,
     isUrgent,
     hasSlot: false,
-    claim: undefined,
-    permit: undefined,
+    budgeted: undefined,
     isProof: false,
     sleep: () => Promise.resolve(),
     overtake: () => undefined,
   };
 }
+
+/** A tenant whose key the gateway holds. */
+export const heldTenant: Tenant = {
+  name: 'a',
+  key: 'held',
+  keyHash: 'held',
+  entryHash: 'e',
+  reach: undefined,
+  mutations: new Map(),
+  roles: undefined,
+};
 
 /** A success that took so many milliseconds. */
 export function successAfter(tookMs: number): Outcome {

@@ -1,8 +1,11 @@
-import { BudgetScheduler } from '../../src/rest/budget/budget-scheduler.ts';
 import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
+import type { Ledger } from '../../src/rest/budget/ledger.ts';
 import type { BudgetSettings, BudgetWindows } from '../../src/rest/budget/settings.ts';
+import { operations } from '../../src/rest/generated/views.ts';
+import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import type { Surface } from '../../src/rest/operation-ids.ts';
+import { attemptOf, lostAfter, successAfter } from './attempts.ts';
 
 /** A budget as `UPSTREAM_BUDGET` has it: `calls/seconds` of each surface, several separated by commas. */
 export function budgetOf(
@@ -21,8 +24,51 @@ export function budgetOf(
   return { windows: parsed, scope: 'key', share: 100, replicas: 1, ...others };
 }
 
-/** A budget that this process counts, for operations of five seconds and ten calls in flight. */
-export function localBudget(settings: BudgetSettings): CallBudget {
-  const ledger = createLedger({ settings, operationDeadlineMs: 5000, upstreamUrl: 'http://upstream.test' });
-  return new BudgetScheduler({ ...settings, maxInFlight: 10, ledger });
+/** A budget that this process counts, for operations of five seconds. */
+export function localBudget(settings: BudgetSettings): BudgetSettings & { readonly ledger: Ledger } {
+  return {
+    ...settings,
+    ledger: createLedger({ settings, operationDeadlineMs: 5000, upstreamUrl: 'http://upstream.test' }),
+  };
+}
+
+/** A call that asks for a place. */
+export interface Demand {
+  readonly key: string;
+  readonly surface: Surface;
+  readonly queueKey: string;
+  readonly subject: string;
+  readonly waitMs: number;
+  readonly isBackground: boolean;
+}
+
+/** A place that a call has got. */
+export interface Permit {
+  readonly end: (how: 'proof' | 'failure') => void;
+  readonly giveBack: () => void;
+}
+
+/** A call that waits for its place. */
+export interface Claim {
+  readonly permit: Promise<Permit>;
+  readonly leave: () => void;
+}
+
+const operationOf = {
+  rest: operations.listProjects,
+  events: operations.listEvents,
+  values: operations.listEventValues,
+};
+
+/** Lets a call ask for a place in a budget whose calls take no time. */
+export function claimIn(budget: CallBudget, demand: Partial<Demand> = {}, calls = new OperationCalls(10)): Claim {
+  const { key = 'key', surface = 'rest', queueKey = 'key', subject = '', waitMs = 5000, isBackground = false } = demand;
+  const caller = { key, hash: key, sharingKey: key, queueKey, subject };
+  const endsAt = performance.now() + waitMs;
+  const attempt = attemptOf(key, { caller, calls, operation: operationOf[surface], endsAt, isBackground });
+  const giveBack = (): void => budget.left(attempt, { kind: 'not-sent' });
+  const end = (how: 'proof' | 'failure'): void =>
+    budget.left(attempt, how === 'proof' ? successAfter(0) : lostAfter(0));
+  const permit = (budget.enter(attempt) ?? Promise.resolve()).then(() => ({ end, giveBack }));
+  return { permit, leave: giveBack };
 }

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
-import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import { UpstreamCall } from '../../src/rest/resilience/call.ts';
-import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
+import {
+  createUpstreamResources,
+  type UpstreamOptions,
+  type UpstreamResources,
+} from '../../src/rest/resilience/upstream-resources.ts';
 import { TransportError } from '../../src/rest/transport/transport.ts';
 import { attemptOf, lostAfter, prove, successAfter } from '../support/attempts.ts';
 import { budgetOf, localBudget } from '../support/budgets.ts';
@@ -17,13 +20,13 @@ const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'h
 /** The options of an upstream that never answers. */
 interface SilentOptions {
   readonly slots?: number;
-  readonly callBudget?: CallBudget | undefined;
+  readonly budget?: UpstreamOptions['budget'];
   /** True if there is never a connection to it. */
   readonly isUnconnected?: boolean;
 }
 
 /** The way to an upstream that knows the caller and never answers again. */
-function createSilentUpstream({ slots = 1, callBudget, isUnconnected = false }: SilentOptions = {}): UpstreamResources {
+function createSilentUpstream({ slots = 1, budget, isUnconnected = false }: SilentOptions = {}): UpstreamResources {
   const upstream = createUpstreamResources({
     url: 'http://upstream.test',
     connections: slots,
@@ -32,7 +35,7 @@ function createSilentUpstream({ slots = 1, callBudget, isUnconnected = false }: 
     bodyRoomLimits: { operation: 1000, process: 1000 },
     eventLoop: new EventLoopYield(),
     log: () => undefined,
-    callBudget,
+    budget,
   });
   prove(upstream.keys, caller);
   return {
@@ -145,8 +148,7 @@ test('what has arrived and waits to be read says nothing against the upstream wh
 test('without a budget a call is sent in the very turn in which it starts, with one it waits to be counted with its wave', async () => {
   const budgets = [undefined, budgetOf({ events: '1/60' }), budgetOf({ rest: '10/60' })];
   const sentAtOnce = budgets.map((settings) => {
-    const callBudget = settings && localBudget(settings);
-    const silent = createSilentUpstream({ slots: 10, callBudget });
+    const silent = createSilentUpstream({ slots: 10, budget: settings && localBudget(settings) });
     let sent = 0;
     const upstream: UpstreamResources = {
       ...silent,
@@ -169,8 +171,8 @@ test('without a budget a call is sent in the very turn in which it starts, with 
 });
 
 test('a call that is given up while it waits for a connection is taken back, unless its deadline has passed', async () => {
-  const callBudget = localBudget(budgetOf({ rest: '10/60' }));
-  const upstream = createSilentUpstream({ slots: 10, callBudget, isUnconnected: true });
+  const budget = localBudget(budgetOf({ rest: '10/60' }));
+  const upstream = createSilentUpstream({ slots: 10, budget, isUnconnected: true });
   const startedAt = performance.now();
   const reads = [startRead(upstream), startRead(upstream)];
   await until(() => reads.every(({ calls }) => calls.made === 1));
@@ -182,7 +184,7 @@ test('a call that is given up while it waits for a connection is taken back, unl
   await Promise.all(reads.map(({ ended }) => ended));
   await new Promise(setImmediate);
   expect(reads.map(({ calls }) => calls.made)).toEqual([0, 1]);
-  const looked = await callBudget.look({ key: caller.sharingKey, subject: '' }, ['rest']);
+  const looked = await budget.ledger.look({ key: caller.sharingKey, subject: '' }, ['rest']);
   expect(looked.get('rest')).toMatchObject([{ remaining: 9 }]);
   expect(upstream.counts.all).toMatchObject([{ outcome: 'aborted', count: 1 }]);
   expect(upstream.reachability.failures.find(({ reason }) => reason === 'TIMEOUT')?.count).toBe(1);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
-import type { CallBudget, Demand, Permit } from '../../src/rest/budget/call-budget.ts';
+import type { Ledger, WantDecision } from '../../src/rest/budget/ledger.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
@@ -8,38 +8,33 @@ import { UpstreamCall } from '../../src/rest/resilience/call.ts';
 import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
 import { TransportError } from '../../src/rest/transport/transport.ts';
 import { attemptOf, prove, successAfter } from '../support/attempts.ts';
+import { budgetOf } from '../support/budgets.ts';
 
 const operation = operations.listProjects;
 const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'hash' };
-const permit: Permit = { waited: true, left: 1, end: () => undefined, giveBack: () => undefined };
 
 /** The way to an upstream that never answers, with a budget that keeps calls back until a test lets them begin. */
 interface HeldUpstream {
   readonly upstream: UpstreamResources;
-  readonly demands: readonly Demand[];
+  /** How many calls have asked for a place. */
+  readonly asked: () => number;
   /** How many calls were sent. */
   readonly sent: () => number;
-  /** Lets the call that waits begin. */
-  readonly begin: () => void;
+  /** Decides on the call that asked last. */
+  readonly decide: (decision: WantDecision) => void;
   /** So many milliseconds pass. */
   readonly pass: (milliseconds: number) => void;
 }
 
 function createHeldUpstream(): HeldUpstream {
-  const demands: Demand[] = [];
+  const decisions: ((decision: readonly WantDecision[]) => void)[] = [];
   let clock = performance.now();
   let sent = 0;
-  let begin: (permit: Permit) => void = () => undefined;
-  const callBudget: CallBudget = {
-    claim: (demand) => {
-      demands.push(demand);
-      const { promise, resolve } = Promise.withResolvers<Permit>();
-      begin = resolve;
-      return { permit: promise, leave: () => undefined };
-    },
-    look: () => Promise.resolve(new Map()),
-    covers: () => true,
-    close: () => undefined,
+  const ledger: Ledger = {
+    reserve: () => new Promise((resolve) => decisions.push(resolve)),
+    end: () => undefined,
+    drop: () => undefined,
+    look: () => new Map(),
   };
   const limits = {
     connections: 10,
@@ -49,7 +44,8 @@ function createHeldUpstream(): HeldUpstream {
   };
   const upstream: UpstreamResources = {
     ...createUpstreamResources({
-      ...{ ...limits, callBudget, url: 'http://upstream.test', eventLoop: new EventLoopYield() },
+      ...{ ...limits, url: 'http://upstream.test', eventLoop: new EventLoopYield() },
+      budget: { ...budgetOf({ rest: '1/60' }), ledger },
       log: () => undefined,
     }),
     now: () => clock,
@@ -69,30 +65,37 @@ function createHeldUpstream(): HeldUpstream {
   const pass = (milliseconds: number): void => {
     clock += milliseconds;
   };
-  return { upstream, demands, sent: () => sent, begin: () => begin(permit), pass };
+  const decide = (decision: WantDecision): void => decisions.at(-1)?.([decision]);
+  return { upstream, asked: () => decisions.length, sent: () => sent, decide, pass };
+}
+
+/** A read of an operation, and how it ends. */
+interface Read {
+  readonly deadline: OperationDeadline;
+  readonly ended: Promise<unknown>;
 }
 
 /** Starts a read of an operation that has so many milliseconds. */
-function startRead(upstream: UpstreamResources, milliseconds: number): OperationDeadline {
+function startRead(upstream: UpstreamResources, milliseconds: number): Read {
   const deadline = new OperationDeadline(milliseconds);
   const owner = { caller, calls: new OperationCalls(10), spans: undefined, hasSucceeded: false };
   const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, owner, request);
-  call.join({ deadline, calls: owner.calls }).catch(() => undefined);
+  const ended = call.join({ deadline, calls: owner.calls }).catch((error: unknown) => error);
   call.start();
-  return deadline;
+  return { deadline, ended };
 }
 
 test.each([
   ['for longer than they were under way say nothing about the upstream', 4000, 500, 0],
   ['for less time than they were under way say that the upstream does not answer', 500, 4000, 3],
 ])('deadlines of calls that were kept back %s', async (_what, heldMs, flightMs, timeouts) => {
-  const { upstream, demands, sent, begin, pass } = createHeldUpstream();
+  const { upstream, asked, sent, decide, pass } = createHeldUpstream();
   for (let round = 1; round <= 3; round += 1) {
-    const deadline = startRead(upstream, 60_000);
-    await expect.poll(() => demands).toHaveLength(round);
+    const { deadline } = startRead(upstream, 60_000);
+    await expect.poll(() => asked()).toBe(round);
     pass(heldMs);
-    begin();
+    decide({ kind: 'begin', left: new Map() });
     await expect.poll(() => sent()).toBe(round);
     pass(flightMs);
     deadline.end('deadline');
@@ -103,22 +106,26 @@ test.each([
 });
 
 test('a read waits for its place in the budget as long as enough time is left for a call, at least half of its own', async () => {
-  const { upstream, demands } = createHeldUpstream();
+  const { upstream, asked, decide } = createHeldUpstream();
   const { limiter } = upstream;
-  const usual = async (tookMs: number): Promise<Demand | undefined> => {
+  let reads = 0;
+  /** How a read of a million milliseconds ends that has to wait for so long while calls usually take `tookMs`. */
+  const ends = async (tookMs: number, turnMs: number): Promise<unknown> => {
     for (let call = 0; call < 200; call += 1) {
       const attempt = attemptOf(caller.queueKey);
       void limiter.enter(attempt);
       limiter.left(attempt, successAfter(tookMs));
     }
-    const before = demands.length;
-    const deadline = startRead(upstream, 1_000_000);
-    await expect.poll(() => demands).toHaveLength(before + 1);
+    const { deadline, ended } = startRead(upstream, 1_000_000);
+    reads += 1;
+    await expect.poll(() => asked()).toBe(reads);
+    decide({ kind: 'wait', turnMs, surface: 'rest' });
+    await new Promise(setImmediate);
     deadline.end('left');
-    return demands.at(-1);
+    return ended;
   };
-  const about = (milliseconds: number): unknown =>
-    expect.toSatisfy((waitMs: number) => Math.abs(waitMs - milliseconds) < 20_000);
-  expect(await usual(200_000)).toMatchObject({ waitMs: about(700_000) });
-  expect(await usual(900_000)).toMatchObject({ waitMs: about(500_000) });
+  const refused = expect.objectContaining({ code: 'RATE_LIMITED' }) as unknown;
+  const waited = expect.objectContaining({ code: 'UPSTREAM_TIMEOUT' }) as unknown;
+  expect([await ends(200_000, 680_000), await ends(200_000, 720_000)]).toEqual([waited, refused]);
+  expect([await ends(900_000, 480_000), await ends(900_000, 520_000)]).toEqual([waited, refused]);
 });

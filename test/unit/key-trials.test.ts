@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import type { Attempt, Outcome } from '../../src/rest/resilience/gate.ts';
 import { KeyTrials } from '../../src/rest/resilience/key-trials.ts';
-import { attemptOf, successAfter } from '../support/attempts.ts';
+import { attemptOf, heldTenant as tenant, successAfter } from '../support/attempts.ts';
 import { pause } from '../support/load.ts';
 
 const unauthenticated = new UpstreamError('UNAUTHENTICATED');
@@ -10,16 +10,6 @@ const rejected: Outcome = { kind: 'answered', status: 401, error: unauthenticate
 const unavailable: Outcome = {
   ...{ kind: 'answered', status: 503, isKnown: false, tookMs: 1 },
   error: new UpstreamError('UPSTREAM_UNAVAILABLE'),
-};
-
-const tenant = {
-  name: 'a',
-  key: 'held',
-  keyHash: 'held',
-  entryHash: 'e',
-  reach: undefined,
-  mutations: new Map(),
-  roles: undefined,
 };
 
 /** Lets so many attempts with the key in, of which all have a place. */

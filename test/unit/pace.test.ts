@@ -93,16 +93,12 @@ test('a key whose budget cannot say how slow it has to be is polled at the usual
 });
 
 /** A budget of which so much is left of a hundred calls, in each of its windows; undefined: events have none. */
-function budgetWith(...left: readonly number[]): CallBudget {
+function budgetWith(...left: readonly number[]): Pick<CallBudget, 'covers' | 'look'> {
   const windows = left.map((remaining) => ({ ms: 60_000, limit: 100, remaining, resetsInMs: 0 }));
   const outlooks: Outlooks = new Map([['events', windows]]);
   return {
-    claim: () => {
-      throw new Error('nothing is called');
-    },
     look: () => Promise.resolve(outlooks),
     covers: (surface) => surface === 'events' && left.length > 0,
-    close: () => undefined,
   };
 }
 

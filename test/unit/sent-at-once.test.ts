@@ -4,11 +4,11 @@ import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
-import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
+import type { UpstreamOptions } from '../../src/rest/resilience/upstream-resources.ts';
 import { createUpstream } from '../../src/rest/upstream.ts';
 import { budgetOf, localBudget } from '../support/budgets.ts';
 import { begin, callerWith, connectCached } from '../support/cached-clients.ts';
@@ -53,11 +53,14 @@ async function withinRead(client: RestClient): Promise<Within> {
   return within;
 }
 
-function clientOver(url: string, callBudget?: CallBudget): { readonly client: RestClient; readonly close: () => void } {
+function clientOver(
+  url: string,
+  budget?: UpstreamOptions['budget'],
+): { readonly client: RestClient; readonly close: () => void } {
   const bodyRoomLimits = { operation: 2 ** 20, process: 2 ** 27 };
   const limits = { connections: 10, maxInFlight: 10, maxBodyBytes: 2 ** 20, bodyRoomLimits };
   const log = (): undefined => undefined;
-  const upstream = createUpstream({ url, ...limits, eventLoop: new EventLoopYield(), log, callBudget });
+  const upstream = createUpstream({ url, ...limits, eventLoop: new EventLoopYield(), log, budget });
   const operation = { deadline: new OperationDeadline(5000), calls: new OperationCalls(10) };
   return { client: upstream.clientFor(callerWith('phx_test'), operation), close: () => upstream.close() };
 }
@@ -75,7 +78,6 @@ test('with a budget it is not: its wave is decided at the end of the turn', asyn
   const { client, close } = clientOver(api.url, budget);
   expect(await withinRead(client)).toMatchObject({ sent: 0 });
   close();
-  budget.close();
 });
 
 test('with a cache a miss is sent as early', async () => {

@@ -1,53 +1,318 @@
+import { randomBytes } from 'node:crypto';
+import { mapMaybePromise } from '../../maybe-promise.ts';
+import { Refusal } from '../errors.ts';
+import { FairQueue, type Queued } from '../fair-queue.ts';
 import type { Surface } from '../operation-ids.ts';
-import type { Account, Outlooks } from './ledger.ts';
-import type { CountingState } from './redis-counts.ts';
+import type { Attempt, Gate, Outcome } from '../resilience/gate.ts';
+import type { BudgetCounts } from './budget-counts.ts';
+import {
+  type Account,
+  accountOf,
+  type Ledger,
+  type LedgerCall,
+  type Outlooks,
+  type Want,
+  type WantDecision,
+} from './ledger.ts';
+import { type BudgetSettings, tooSmallFor } from './settings.ts';
 
-/** A REST call that asks for a place in the budget. */
-export interface Demand extends Account {
-  readonly surface: Surface;
-  /** The queue of the call. Calls of different queues take turns. */
-  readonly queueKey: string;
-  /** The longest that it can wait, in milliseconds. */
-  readonly waitMs: number;
-  /** True if no client waits for it: it leaves the last fifth of each window to others, and does not wait itself. */
+/** Settings and collaborators of the budget. */
+export interface CallBudgetOptions extends BudgetSettings {
+  readonly ledger: Ledger;
+  readonly counts: Pick<BudgetCounts, 'waited' | 'found'>;
+  /** The most calls in flight. */
+  readonly maxInFlight: number;
+  /** The recent mean duration of calls, in milliseconds. */
+  readonly usualMs: () => number;
+}
+
+/** The calls that may wait, of all keys together, for each call that may be in flight. */
+const queueFactor = 4;
+
+/** The least time that a call must be able to wait, in milliseconds. With less, its deadline would pass first. */
+const leastMs = 60;
+
+/** A call most likely has enough time if this many times the recent mean duration is left. */
+const usualFactor = 1.5;
+
+/** The decision on a want if the ledger cannot be asked: it is tried again in a second. */
+const unanswered: WantDecision = { kind: 'wait', turnMs: 1000, surface: 'rest' };
+
+/** The longest time until a queue is decided anew, in milliseconds. */
+const longestTimerMs = 60_000;
+
+/** A call that waits for its place in the budget, or has it. */
+export interface BudgetedCall extends Queued {
+  readonly attempt: Attempt;
+  readonly counted: LedgerCall;
+  readonly group: Group;
+  readonly begin: () => void;
+  readonly fail: (error: Error) => void;
+  hasBegun: boolean;
+}
+
+/** Calls of one operation that asked in one turn of the event loop: they begin together, or not at all. */
+interface Group {
+  readonly queue: KeyQueue;
+  /** The calls of the group that still wait, by id. */
+  readonly calls: Map<string, BudgetedCall>;
   readonly isBackground: boolean;
+  /** The time until which it can wait, on the clock of the process. */
+  until: number;
+  hasWaited: boolean;
+}
+
+/** A group that the ledger was asked about. */
+interface AskedGroup {
+  readonly group: Group;
+  readonly want: Want;
+}
+
+/** The waiting calls of one key. */
+interface KeyQueue {
+  readonly key: string;
+  readonly calls: FairQueue<BudgetedCall>;
+  /** True if the ledger has been asked and has not answered. */
+  isAsked: boolean;
+  /** True if the ledger is to be asked again after its answer. */
+  hasNews: boolean;
+  timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * The permission to send one call. At most one of `end` and `giveBack` is called. A call that the gateway gives up gets
- * neither: it counts for the longest time that a call can last, because the upstream may still have it.
+ * Gives out the calls of a budget, which a ledger counts. All calls that ask in one turn of the event loop are a wave, and
+ * the ledger is asked once for all of it. A call that finds too little left waits in the queue of its key, if it can begin
+ * in time.
  */
-export interface Permit {
-  /** True if the call had to wait until older calls had left their windows. */
-  readonly waited: boolean;
-  /** The smallest share that is left in a window of its surface, from 0 to 1. */
-  readonly left: number;
-  /** The call has ended, with `proof` if the upstream answered as it does only to a key that it knows. */
-  readonly end: (how: 'proof' | 'failure') => void;
-  /** The call is not sent after all. */
-  readonly giveBack: () => void;
-}
+export class CallBudget implements Gate {
+  readonly #options: CallBudgetOptions;
+  readonly #ledger: Ledger;
+  readonly #queues = new Map<string, KeyQueue>();
+  /** The queues to ask the ledger about at the end of this turn, and the groups that form in it, by operation. */
+  readonly #wave = new Set<KeyQueue>();
+  readonly #forming = new Map<object, Group>();
+  readonly #idPrefix = randomBytes(9).toString('base64url');
+  #lastId = 0;
+  #waiting = 0;
 
-/** A demand that awaits its decision. */
-export interface Claim {
-  /** Rejects with a Refusal if no call is available in time. It also rejects after the call has left. */
-  readonly permit: Promise<Permit>;
-  /** Removes the call from the queue. */
-  readonly leave: () => void;
-}
+  constructor(options: CallBudgetOptions) {
+    this.#options = options;
+    this.#ledger = options.ledger;
+  }
 
-/** The budget of REST calls, counted in this process, in the first process or in Redis. */
-export interface CallBudget {
-  /**
-   * Asks for a call. All calls that ask in one turn of the event loop are decided together. Those of the same `operation`
-   * begin together, or not at all.
-   */
-  readonly claim: (demand: Demand, operation: object) => Claim;
-  /** Reads the present state of the windows of surfaces. */
-  readonly look: (account: Account, asked: readonly Surface[]) => Promise<Outlooks>;
-  /** True if calls of a surface are counted at all. */
-  readonly covers: (surface: Surface) => boolean;
   /** The present way of counting with a Redis; undefined if this process does not know. */
-  readonly counting?: (() => CountingState) | undefined;
-  readonly close: () => void;
+  get counting(): Ledger['counting'] {
+    return this.#ledger.counting;
+  }
+
+  /** True if calls of a surface are counted at all. */
+  covers(surface: Surface): boolean {
+    return this.#options.windows[surface] !== undefined;
+  }
+
+  /** Reads the present state of the windows of surfaces. */
+  async look({ key, subject }: Account, asked: readonly Surface[]): Promise<Outlooks> {
+    const covered = asked.filter((surface) => this.covers(surface));
+    return this.#ledger.look({ key: this.#keyOf(key), subject }, covered);
+  }
+
+  /** Lets an attempt wait for its place. It is refused with a Refusal if it cannot have one in time. */
+  enter(attempt: Attempt): Promise<void> | undefined {
+    if (!this.covers(attempt.request.operation.surface)) return undefined;
+    return new Promise((begin, fail) => this.#enqueue(attempt, begin, fail));
+  }
+
+  left(attempt: Attempt, outcome: Outcome): void {
+    const call = attempt.budgeted;
+    attempt.budgeted = undefined;
+    if (call === undefined) return;
+    if (!call.hasBegun) this.#dequeue(call);
+    else if (outcome.kind === 'not-sent') this.#giveBack(call.counted);
+    // The upstream may still have a call that was given up, so it counts for the longest time that a call can last.
+    else if (outcome.kind !== 'given-up')
+      this.#ledger.end(call.counted, outcome.kind === 'answered' && outcome.isKnown);
+  }
+
+  close(): void {
+    for (const { timer } of this.#queues.values()) clearTimeout(timer);
+    this.#ledger.close?.();
+  }
+
+  #keyOf(key: string): string {
+    return this.#options.scope === 'all' ? '' : key;
+  }
+
+  #enqueue(attempt: Attempt, begin: () => void, fail: (error: Error) => void): void {
+    const { caller, calls: operation } = attempt.owner;
+    const { surface } = attempt.request.operation;
+    const { key: sharingKey, subject } = accountOf(caller);
+    const key = this.#keyOf(sharingKey);
+    const queue = this.#queueOf(key);
+    const place = { caller: caller.queueKey, user: subject };
+    if (queue.calls.isFull(this.#options.maxInFlight * queueFactor, place, this.#waiting)) {
+      this.#forgetIdle(queue);
+      return fail(new Refusal('OVERLOADED', 1));
+    }
+    this.#askFor(queue);
+    this.#lastId += 1;
+    const counted = { id: `${this.#idPrefix}${this.#lastId}`, key, subject, surface };
+    const group = this.#groupOf(attempt, operation, queue);
+    const call = { ...place, attempt, counted, group, begin, fail, hasBegun: false };
+    attempt.budgeted = call;
+    group.calls.set(counted.id, call);
+    queue.calls.add(call);
+    this.#waiting += 1;
+  }
+
+  #queueOf(key: string): KeyQueue {
+    const known = this.#queues.get(key);
+    if (known !== undefined) return known;
+    const queue: KeyQueue = { key, calls: new FairQueue(), isAsked: false, hasNews: false, timer: undefined };
+    this.#queues.set(key, queue);
+    return queue;
+  }
+
+  #groupOf(attempt: Attempt, operation: object, queue: KeyQueue): Group {
+    const until = performance.now() + this.#waitMs(attempt);
+    const { isBackground } = attempt;
+    const group = this.#forming.get(operation) ?? { queue, calls: new Map(), isBackground, until, hasWaited: false };
+    this.#forming.set(operation, group);
+    group.until = Math.min(group.until, until);
+    return group;
+  }
+
+  /**
+   * The longest that a call waits, in milliseconds. A read keeps enough time back for a call of recent mean duration. A
+   * write waits for at most half of its time: it needs the rest to learn its result.
+   */
+  #waitMs({ endsAt, request }: Attempt): number {
+    const leftMs = endsAt - performance.now();
+    if (request.isWrite) return leftMs / 2;
+    return leftMs - Math.min(leftMs / 2, usualFactor * this.#options.usualMs());
+  }
+
+  /** Asks the ledger after all calls of this turn have asked. */
+  #askFor(queue: KeyQueue): void {
+    if (this.#wave.size === 0) setImmediate(() => this.#ask());
+    this.#wave.add(queue);
+  }
+
+  #ask(): void {
+    const queues = [...this.#wave];
+    this.#wave.clear();
+    this.#forming.clear();
+    const asked: AskedGroup[] = [];
+    for (const queue of queues) {
+      if (queue.isAsked) queue.hasNews = true;
+      else if (queue.calls.size === 0) this.#forgetIdle(queue);
+      else {
+        queue.isAsked = true;
+        for (const group of new Set(queue.calls.inOrder().map((call) => call.group)))
+          asked.push({ group, want: wantOf(group) });
+      }
+    }
+    if (asked.length === 0) return;
+    void mapMaybePromise(this.#ledger.reserve(asked.map(({ want }) => want)), (decisions) => {
+      const decided = asked.map((one, index) => ({ ...one, decision: decisions[index] ?? unanswered }));
+      for (const [queue, groups] of Map.groupBy(decided, ({ group }) => group.queue)) this.#hear(queue, groups);
+    });
+  }
+
+  #hear(queue: KeyQueue, decided: readonly (AskedGroup & { readonly decision: WantDecision })[]): void {
+    queue.isAsked = false;
+    const now = performance.now();
+    let again = longestTimerMs;
+    for (const { decision, group, want } of decided) {
+      if (decision.kind === 'begin') {
+        this.#begin(group, want, decision.left);
+        continue;
+      }
+      const leftMs = group.until - now;
+      if (leftMs <= leastMs || decision.turnMs >= leftMs || group.isBackground) {
+        this.#refuse(group, this.#refusalOf(want, decision));
+        continue;
+      }
+      group.hasWaited = true;
+      again = Math.min(again, leftMs - leastMs, decision.turnMs);
+    }
+    if (queue.hasNews) this.#askFor(queue);
+    queue.hasNews = false;
+    clearTimeout(queue.timer);
+    this.#forgetIdle(queue);
+    if (queue.calls.size > 0) queue.timer = setTimeout(() => this.#askFor(queue), Math.ceil(again));
+  }
+
+  /** Lets a group begin. Reserved calls that have left meanwhile are given back. */
+  #begin(group: Group, { key, subject, parts }: Want, left: ReadonlyMap<Surface, number>): void {
+    const { counts } = this.#options;
+    for (const { surface, ids } of parts) {
+      for (const id of ids) {
+        const call = group.calls.get(id);
+        if (call === undefined) {
+          this.#giveBack({ id, key, subject, surface });
+          continue;
+        }
+        group.queue.calls.served(call);
+        this.#forget(call);
+        call.hasBegun = true;
+        if (group.hasWaited) counts.waited(surface);
+        counts.found(surface, left.get(surface) ?? 0);
+        call.begin();
+      }
+    }
+  }
+
+  #refuse(group: Group, refusal: Refusal): void {
+    for (const call of group.calls.values()) {
+      this.#dequeue(call);
+      // A client's operation has joined meanwhile, so the call may use what background calls leave to others.
+      if (group.isBackground && !call.attempt.isBackground) this.#enqueue(call.attempt, call.begin, call.fail);
+      else call.fail(refusal);
+    }
+  }
+
+  #giveBack(counted: LedgerCall): void {
+    this.#ledger.drop(counted);
+    const queue = this.#queues.get(counted.key);
+    if (queue !== undefined) this.#askFor(queue);
+  }
+
+  #dequeue(call: BudgetedCall): void {
+    const { queue } = call.group;
+    if (!queue.calls.delete(call)) return;
+    this.#forget(call);
+    this.#forgetIdle(queue);
+  }
+
+  #forget({ counted, group }: BudgetedCall): void {
+    this.#waiting -= 1;
+    group.calls.delete(counted.id);
+  }
+
+  #forgetIdle(queue: KeyQueue): void {
+    if (queue.calls.size > 0 || queue.isAsked || this.#wave.has(queue)) return;
+    clearTimeout(queue.timer);
+    this.#queues.delete(queue.key);
+  }
+
+  /** The refusal of calls that cannot begin in time. */
+  #refusalOf({ parts, subject }: Want, { turnMs, surface }: WantDecision & { readonly kind: 'wait' }): Refusal {
+    for (const { surface: one, ids } of parts) {
+      const window = tooSmallFor(ids.length, this.#options, one, subject);
+      if (window !== undefined)
+        return new Refusal('RATE_LIMITED', undefined, { surface: one, calls: ids.length, window });
+    }
+    const calls = parts.find((part) => part.surface === surface)?.ids.length ?? 0;
+    const retryAfter = Math.max(1, Math.ceil(turnMs / 1000));
+    return new Refusal('RATE_LIMITED', retryAfter, { surface, calls, window: undefined });
+  }
+}
+
+function wantOf({ queue: { key }, calls, isBackground, hasWaited }: Group): Want {
+  const [first] = calls.values();
+  const parts = [...Map.groupBy(calls.values(), ({ counted }) => counted.surface)].map(([surface, all]) => ({
+    surface,
+    ids: all.map(({ counted }) => counted.id),
+  }));
+  return { key, subject: first?.user ?? '', isBackground, holds: hasWaited, parts };
 }

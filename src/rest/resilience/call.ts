@@ -35,8 +35,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   mayBeStale: boolean;
   isUrgent = false;
   hasSlot = false;
-  claim: Attempt['claim'];
-  permit: Attempt['permit'];
+  budgeted: Attempt['budgeted'];
   isProof = false;
   readonly #upstream: UpstreamResources;
   /** The number of gates that the attempt has entered. It may wait at the last of them. */

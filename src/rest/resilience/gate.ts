@@ -1,4 +1,4 @@
-import type { Claim, Permit } from '../budget/call-budget.ts';
+import type { BudgetedCall } from '../budget/call-budget.ts';
 import type { CallSpans } from '../call-spans.ts';
 import type { Caller } from '../caller.ts';
 import type { OperationCalls } from '../operation-calls.ts';
@@ -55,9 +55,8 @@ export interface Attempt {
   isUrgent: boolean;
   /** True while it has a slot. */
   hasSlot: boolean;
-  /** Its request to the budget, and the permit that it has got. */
-  claim: Claim | undefined;
-  permit: Permit | undefined;
+  /** Its place in the budget, or its wait for one. */
+  budgeted: BudgetedCall | undefined;
   /** True if it goes on after its waiters have left, until its deadline: its answer shows whether the key is known. */
   isProof: boolean;
   /** Resolves after a time in milliseconds; never if the attempt is given up before. */

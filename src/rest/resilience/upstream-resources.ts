@@ -3,14 +3,13 @@ import type { Log } from '../../log.ts';
 import type { MemoryRoom } from '../../memory.ts';
 import type { Distribution } from '../../tally.ts';
 import { BudgetCounts } from '../budget/budget-counts.ts';
-import type { CallBudget } from '../budget/call-budget.ts';
+import { CallBudget, type CallBudgetOptions } from '../budget/call-budget.ts';
 import { type CallCount, CallCounts } from '../call-counts.ts';
 import { type Refusal, UpstreamError } from '../errors.ts';
 import { BodyRoom, type BodyRoomLimits } from '../transport/body-room.ts';
 import type { Route } from '../transport/connect.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
 import { Breakers } from './breakers.ts';
-import { BudgetGate } from './budget-gate.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { beforeSending, type Gate } from './gate.ts';
 import { KeyTrials } from './key-trials.ts';
@@ -33,6 +32,8 @@ export interface UpstreamResources {
   readonly isStrained: () => boolean;
   /** Called when the gateway itself has refused a call that a client waits for. */
   readonly onRefused: (refusal: Refusal) => void;
+  /** The budget of calls; undefined if calls are not limited. */
+  readonly budget: CallBudget | undefined;
   readonly budgetCounts: BudgetCounts;
   readonly bodies: BodyRoom;
   readonly maxBodyBytes: number;
@@ -57,8 +58,8 @@ export interface UpstreamOptions {
   /** The memory of the process; undefined means that it is unlimited. */
   readonly memory?: MemoryRoom | undefined;
   readonly eventLoop: EventLoopYield;
-  /** The budget of calls; undefined if calls are not limited. */
-  readonly callBudget?: CallBudget | undefined;
+  /** The budget of calls and the place where they are counted; undefined if calls are not limited. */
+  readonly budget?: Omit<CallBudgetOptions, 'counts' | 'maxInFlight' | 'usualMs'> | undefined;
   /** The log for changes of the upstream's state. */
   readonly log: Log;
 }
@@ -120,14 +121,16 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
   });
   const counts = new CallCounts();
   const budgetCounts = new BudgetCounts();
-  const { callBudget: budget } = options;
+  const budget =
+    options.budget &&
+    new CallBudget({ ...options.budget, counts: budgetCounts, maxInFlight, usualMs: () => limiter.meanMs });
   // The order matters. Keys come first: until a key is proven, this gateway alone counts its calls, so that only the few
   // that are sent as a trial may reserve budget by then. The budget comes next, because a whole wave is reserved together.
   // Rate limit pauses follow both, because a pause may begin while a call waits for one of them. The slot is taken after
   // these, so that no call holds one while it waits for them. The last two gates only learn from the end of attempts.
   const gates: readonly (Gate | undefined)[] = [
     keys,
-    budget && new BudgetGate({ budget, counts: budgetCounts, now, usualMs: () => limiter.meanMs }),
+    budget,
     new RateLimitPauses(now),
     breakers,
     limiter,
@@ -148,7 +151,7 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
     retries: new RetryBudget(),
     isStrained: () => breakers.isOpen || limiter.queued > 0,
     onRefused: (refusal) => budgetCounts.refused(refusal),
-    ...{ budgetCounts, counts },
+    ...{ budget, budgetCounts, counts },
     ...{ breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
   };
 }
