@@ -3,7 +3,7 @@ import type { CursorCodec, GatewayContext } from '../context.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { MemoryRoom } from '../memory.ts';
-import { ClientApi } from '../rest/api.ts';
+import { RestApi } from '../rest/api.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
@@ -36,7 +36,7 @@ export interface ContextOptions extends AnswerLimits {
 export function createContexts(options: ContextOptions): CreateContext {
   const { maxPageSize, cursors, upstream, room, saved, drift } = options;
   return ({ caller, trace, spans }, deadline, calls, epoch) => {
-    const rest = new ClientApi(drift.watch(upstream.clientFor(caller, { deadline, calls, trace, spans, epoch })));
+    const rest = new RestApi(drift.watch(upstream.clientFor(caller, { deadline, calls, trace, spans, epoch })));
     const answer = new AnswerCounter(options, room, () => deadline.end('limit'));
     return {
       rest,

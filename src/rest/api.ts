@@ -52,44 +52,15 @@ export interface ValuesQuery {
   readonly event_name: string | undefined;
 }
 
-/** The operations of the REST API, by purpose. All code above this layer uses only keys, lists and rows. */
-export interface RestApi {
-  /** `GET …/{id}/`, the detail view. */
-  readonly fetchRow: (key: Key) => Promise<Row>;
-  /** `GET …/?limit=&offset=`, the list view. */
-  readonly fetchPage: (list: ListRef, at: Position, limit: number) => Promise<RestPage>;
-  /** `GET …/events/?select=…`: rows as the query language returns them. */
-  readonly fetchSelected: (list: ListRef, at: Position, limit: number) => Promise<TablePage<readonly unknown[]>>;
-  /** `GET …/events/?format=csv`. */
-  readonly fetchCsv: (list: ListRef, at: Position, limit: number) => Promise<TablePage<string>>;
-  /** `GET …/events/{id}/?format=csv`. */
-  readonly fetchEventCsv: (key: Key) => Promise<string>;
-  /** `GET …/events/values/`: an array, or `{results, refreshing}`. */
-  readonly fetchEventValues: (projectId: string, values: ValuesQuery) => Promise<unknown>;
-  /** `GET …/events/values/?format=csv`. */
-  readonly fetchEventValuesCsv: (projectId: string, values: ValuesQuery) => Promise<string>;
-  /** `GET …/plugins/{id}/source/`. */
-  readonly fetchPluginSource: (key: Key) => Promise<unknown>;
-  /** `GET …/plugins/<report>/`, from its start, or with the query of a page's `next`. */
-  readonly fetchPluginsReport: (organizationId: string, report: PluginsReport, query?: string) => Promise<unknown>;
-  /** `POST` to a collection. */
-  readonly createRow: (collection: Collection, body: JsonObject, action?: 'create_from_template_json') => Promise<Row>;
-  /** `PATCH` of a row, or of an action below it. */
-  readonly changeRow: (key: Key, body: JsonObject, action?: 'move_tile') => Promise<Row>;
-  /** An action below `…/plugins/{id}/`. A GET sends no body. The answer has any shape; null if it has no body. */
-  readonly actOnPlugin: (key: Key, action: PluginAction, body: JsonObject) => Promise<unknown>;
-  /** `DELETE` of a row. Answers the body, if there is one. */
-  readonly deleteRow: (key: Key) => Promise<unknown>;
-}
-
-/** The REST API through one operation's client. */
-export class ClientApi implements RestApi {
+/** The REST API through one operation's client, by purpose. All code above this layer uses only keys, lists and rows. */
+export class RestApi {
   readonly #client: RestClient;
 
   constructor(client: RestClient) {
     this.#client = client;
   }
 
+  /** `GET …/{id}/`, the detail view. */
   fetchRow(key: Key): Promise<Row> {
     return this.#client.getJson(rowOperations[key.noun].get, rowPath(key)).then((body) => {
       const row = toRow(body);
@@ -99,58 +70,70 @@ export class ClientApi implements RestApi {
     });
   }
 
+  /** `GET …/?limit=&offset=`, the list view. */
   fetchPage(list: ListRef, at: Position, limit: number): Promise<RestPage> {
     if (at.isStuck === true) return Promise.reject(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
     return this.#getPage(list, at, limit).then((body) => toPage(body, list, at));
   }
 
+  /** `GET …/events/?select=…`: rows as the query language returns them. */
   async fetchSelected(list: ListRef, at: Position, limit: number): Promise<TablePage<readonly unknown[]>> {
     return toRowsPage(await this.#getPage(list, at, limit), at);
   }
 
+  /** `GET …/events/?format=csv`. */
   async fetchCsv(list: ListRef, at: Position, limit: number): Promise<TablePage<string>> {
     const operation = rowOperations[list.noun].list;
     return toCsvPage(await this.#client.getCsv(operation, pageTarget(list, at, limit)), list, at);
   }
 
+  /** `GET …/events/{id}/?format=csv`. */
   async fetchEventCsv(key: Key): Promise<string> {
     return this.#client.getCsv(operations.getEvent, target(rowPath(key), [['format', 'csv']]));
   }
 
+  /** `GET …/events/values/`: an array, or `{results, refreshing}`. */
   async fetchEventValues(projectId: string, values: ValuesQuery): Promise<unknown> {
     return this.#client.getJson(operations.listEventValues, valuesTarget(projectId, values));
   }
 
+  /** `GET …/events/values/?format=csv`. */
   async fetchEventValuesCsv(projectId: string, values: ValuesQuery): Promise<string> {
     return this.#client.getCsv(operations.listEventValues, valuesTarget(projectId, values, 'csv'));
   }
 
+  /** `GET …/plugins/{id}/source/`. */
   async fetchPluginSource(key: Key): Promise<unknown> {
     return this.#client.getJson(operations.getPluginSource, `${rowPath(key)}source/`);
   }
 
+  /** `GET …/plugins/<report>/`, from its start, or with the query of a page's `next`. */
   async fetchPluginsReport(organizationId: string, report: PluginsReport, query = ''): Promise<unknown> {
     const path = `${collectionPath({ noun: 'Plugin', scope: organizationId })}${report}/${query}`;
     return withoutHosts(await this.#client.getJson(pluginsReports[report], path));
   }
 
+  /** `POST` to a collection. */
   async createRow(collection: Collection, body: JsonObject, action?: 'create_from_template_json'): Promise<Row> {
     const operation =
       action === undefined ? writing(collection.noun, 'create') : operations.createDashboardFromTemplate;
     return toRow(await this.#client.write(operation, below(collectionPath(collection), action), body));
   }
 
+  /** `PATCH` of a row, or of an action below it. */
   async changeRow(key: Key, body: JsonObject, action?: 'move_tile'): Promise<Row> {
     const operation = action === undefined ? writing(key.noun, 'update') : operations.moveDashboardTile;
     return toRow(await this.#client.write(operation, below(rowPath(key), action), body));
   }
 
+  /** An action below `…/plugins/{id}/`. A GET sends no body. The answer has any shape; null if it has no body. */
   async actOnPlugin(key: Key, action: PluginAction, body: JsonObject): Promise<unknown> {
     const operation = pluginActions[action];
     const sent = operation.method === 'GET' ? undefined : body;
     return withoutHosts((await this.#client.write(operation, below(rowPath(key), action), sent)) ?? null);
   }
 
+  /** `DELETE` of a row. Answers the body, if there is one. */
   async deleteRow(key: Key): Promise<unknown> {
     return this.#client.write(writing(key.noun, 'delete'), rowPath(key));
   }

@@ -4,7 +4,7 @@ import { toGlobalId } from '../../src/graphql/ids.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
 import { createExecution } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
-import { ClientApi } from '../../src/rest/api.ts';
+import { RestApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { Upstream } from '../property/upstream.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
@@ -74,7 +74,7 @@ test('rows that are wanted at one time cost a page of their list, too, if it doe
 /** The calls of an operation whose upstream answers all that was asked for by then in one turn of the event loop. */
 async function callsInStep(query: string, answer: (target: string) => unknown): Promise<readonly string[]> {
   const upstream = new Upstream({ lists: new Map(), answer }, 'in step', Math.random);
-  const rest = new ClientApi(upstream.client);
+  const rest = new RestApi(upstream.client);
   const document = parse(query);
   const operation = getOperationAST(document);
   if (operation === null || operation === undefined) throw new Error('no operation');

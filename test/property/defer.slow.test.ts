@@ -21,7 +21,7 @@ import { createExecutionInParts, type ExecutedPart, withoutDefer } from '../../s
 import { type PublicError, toPublicError } from '../../src/operation/errors.ts';
 import { createExecution } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
-import { ClientApi } from '../../src/rest/api.ts';
+import { RestApi } from '../../src/rest/api.ts';
 import { createReadableSchema, createSchema, createSchemas } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
 import { inForm, seedOf } from '../support/form.ts';
@@ -72,7 +72,7 @@ function caseOf(random: Random, absent: boolean): Case {
 
 function startUpstream({ world, pace, maxPageSize, failureOf }: Case, parts?: PartsFormat) {
   const upstream = new Upstream(world, pace, () => 0.5, failureOf);
-  const rest = new ClientApi(upstream.client);
+  const rest = new RestApi(upstream.client);
   const loaders = new Loaders(rest, maxPageSize);
   const context: GatewayContext = { rest, loaders, cursors, maxPageSize, answer: unlimitedAnswer(), parts };
   return { upstream, context };

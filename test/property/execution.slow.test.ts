@@ -9,7 +9,7 @@ import { toPublicError } from '../../src/operation/errors.ts';
 import { createExecution, type ExecutionOptions, type Schemas } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
 import { RefusedDocument } from '../../src/operation/request-error.ts';
-import { ClientApi } from '../../src/rest/api.ts';
+import { RestApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema, toCompilerSchema } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
 import { inForm, seedOf } from '../support/form.ts';
@@ -76,7 +76,7 @@ function executed(execute: () => MaybePromise<ExecutionResult>): MaybePromise<Ex
 }
 
 function contextOf({ client }: Upstream): GatewayContext {
-  const rest = new ClientApi(client);
+  const rest = new RestApi(client);
   return { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize, answer: unlimitedAnswer() };
 }
 

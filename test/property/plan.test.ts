@@ -11,7 +11,7 @@ import { createExecution, type Execute } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
 import { estimateOf } from '../../src/plan/estimate.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
-import { ClientApi } from '../../src/rest/api.ts';
+import { RestApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
 import { inForm, seedOf } from '../support/form.ts';
@@ -90,7 +90,7 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
       return value;
     });
   const { client } = upstream;
-  const rest = new ClientApi({
+  const rest = new RestApi({
     ...client,
     getJson: (...call) => read(client.getJson(...call)),
     getCsv: (...call) => read(client.getCsv(...call)),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Tails } from '../../src/live/tails.ts';
 import { MemoryRoom } from '../../src/memory.ts';
-import { ClientApi } from '../../src/rest/api.ts';
+import { RestApi } from '../../src/rest/api.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 
@@ -22,7 +22,7 @@ function startTails() {
   const tails = new Tails({
     restFor: (_caller, _deadline, made) => {
       let pages = 0;
-      return new ClientApi({
+      return new RestApi({
         getJson: (_operation, target) => {
           made.begin('GET', target);
           calls.push(target);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Listener } from '../../src/live/listener.ts';
 import { Tails } from '../../src/live/tails.ts';
 import { MemoryRoom } from '../../src/memory.ts';
-import { ClientApi } from '../../src/rest/api.ts';
+import { RestApi } from '../../src/rest/api.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import type { Position } from '../../src/rest/positions.ts';
 
@@ -20,7 +20,7 @@ function startTails(results: readonly object[] = []) {
   const tails = new Tails({
     restFor: ({ subject }) => {
       polledFor.push(subject);
-      return new ClientApi({
+      return new RestApi({
         getJson: () => Promise.resolve({ next: null, results }),
         getCsv: refuse,
         write: refuse,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { walkBack } from '../../src/live/walk.ts';
 import type { Reader } from '../../src/loaders/page-filling.ts';
-import { ClientApi } from '../../src/rest/api.ts';
+import { RestApi } from '../../src/rest/api.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 
 const now = '2024-05-01T10:00:00.000000000';
@@ -20,7 +20,7 @@ function readerOf(failing = Number.POSITIVE_INFINITY, error?: unknown) {
     return Promise.resolve({ next: `http://upstream/?limit=2&before=${results[1]?.timestamp}`, results });
   };
   const refuse = () => Promise.reject(new Error('only pages are read'));
-  const api = new ClientApi({ getJson, getCsv: refuse, write: refuse });
+  const api = new RestApi({ getJson, getCsv: refuse, write: refuse });
   const reader: Reader = { api, list: { noun: 'Event', scope: '1' }, maximum: 2 };
   return { reader, targets };
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RowStore } from '../../src/loaders/row-store.ts';
 import { WindowLoader } from '../../src/loaders/window-loader.ts';
 import type { Window } from '../../src/loaders/windows.ts';
-import { ClientApi } from '../../src/rest/api.ts';
+import { RestApi } from '../../src/rest/api.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 
 const fault = new Error('a fault of the gateway');
@@ -22,7 +22,7 @@ function dashboardsOf(scope: string, offset: number): Window {
 }
 
 test('a read that throws before it is under way rejects the windows of its list, and no others', async () => {
-  const loader = new WindowLoader(new ClientApi(client), new RowStore(), 100);
+  const loader = new WindowLoader(new RestApi(client), new RowStore(), 100);
   const wanted = [dashboardsOf('1', 0), dashboardsOf('2', 0), dashboardsOf('2', 5), dashboardsOf('3', 0)];
   const [first, second, third, fourth] = await Promise.allSettled(wanted.map((window) => loader.load(window)));
   expect(second).toEqual({ status: 'rejected', reason: fault });
