@@ -1,4 +1,4 @@
-import type { Claim, MemoryRoom } from '../memory.ts';
+import type { Claim } from '../memory.ts';
 import { toError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
@@ -9,21 +9,15 @@ const mostWaiting = 64;
 /** The bytes that may wait for a listener until it gets no more messages. The rows of one poll may exceed the limit. */
 const mostWaitingBytes = 16 * 2 ** 20;
 
-/** Settings of one listener. */
-export interface ListenerOptions {
-  readonly room: WaitingRoom;
-  readonly onEnd: () => void;
-}
-
 /** One subscription that receives each row added to a list once. It can be iterated only once. */
 export class Listener implements AsyncIterable<Added> {
-  readonly #options: ListenerOptions;
+  readonly #onEnd: () => void;
   readonly #waiting: Added[] = [];
   #wake: (() => void) | undefined;
   #state: 'open' | 'done' | Error = 'open';
 
-  constructor(options: ListenerOptions) {
-    this.#options = options;
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
   }
 
   /** True if too many messages wait for it because its client does not read, or reads too slowly. */
@@ -41,8 +35,8 @@ export class Listener implements AsyncIterable<Added> {
   end(error?: unknown): void {
     if (this.#state !== 'open') return;
     this.#state = error === undefined ? 'done' : toError(error);
-    for (const added of this.#waiting.splice(0)) this.#options.room.release(added);
-    this.#options.onEnd();
+    for (const { claim } of this.#waiting.splice(0)) claim.release();
+    this.#onEnd();
     this.#wake?.();
   }
 
@@ -51,7 +45,7 @@ export class Listener implements AsyncIterable<Added> {
       for (;;) {
         const added = this.#waiting.shift();
         if (added !== undefined) {
-          this.#options.room.release(added);
+          added.claim.release();
           yield added;
         } else if (this.#state === 'open') await this.#more();
         else if (this.#state === 'done') return;
@@ -63,7 +57,8 @@ export class Listener implements AsyncIterable<Added> {
   }
 
   #keep(added: Added): boolean {
-    if (this.#waiting.length >= mostWaiting || !this.#options.room.keep(added)) return false;
+    if (this.#waiting.length >= mostWaiting || !added.claim.resize(sizeOf(added))) return false;
+    added.claim.hold();
     this.#waiting.push(added);
     return true;
   }
@@ -90,37 +85,12 @@ export interface Added {
   readonly gap: boolean;
   /** The number of characters that were read from the upstream for it. */
   readonly received: number;
+  /** The memory that it takes from the first listener for which it waits until the last one has received it. */
+  readonly claim: Claim;
 }
 
 /** The memory of a waiting message for each character that was read for it, in bytes. */
 const bytesPerCharacter = 3;
-
-/** The messages of one process that wait for listeners. A message that waits for several listeners takes room once. */
-export class WaitingRoom {
-  readonly #room: MemoryRoom;
-  readonly #claims = new Map<Added, Claim>();
-
-  constructor(room: MemoryRoom) {
-    this.#room = room;
-  }
-
-  /** Keeps a message for one more listener; false if there is no room for it. */
-  keep(added: Added): boolean {
-    const known = this.#claims.get(added);
-    known?.hold();
-    if (known !== undefined) return true;
-    const claim = this.#room.claim();
-    if (!claim.resize(sizeOf(added))) return false;
-    this.#claims.set(added, claim);
-    return true;
-  }
-
-  release(added: Added): void {
-    const claim = this.#claims.get(added);
-    claim?.release();
-    if (claim?.bytes === 0) this.#claims.delete(added);
-  }
-}
 
 function sizeOf({ received }: Added): number {
   return received * bytesPerCharacter;

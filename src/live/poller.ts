@@ -1,3 +1,4 @@
+import type { MemoryRoom } from '../memory.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
@@ -15,6 +16,8 @@ export interface Polled extends Walk {
 export interface PollerOptions {
   readonly list: ListRef;
   readonly maxRows: number;
+  /** The memory for messages that wait for listeners. */
+  readonly room: MemoryRoom;
   /** Reads the rows since a sortable moment. The signal is aborted when the rows are no longer wanted. */
   readonly read: (since: string | undefined, signal: AbortSignal) => Promise<Polled>;
   /** The time that the next poll has to wait; 0 if it has been counted and may begin. */
@@ -157,14 +160,15 @@ export class Poller {
 
   /** Sends rows in messages of at most `maxRows`. The first message reports a gap; a gap without rows is reported, too. */
   #sendRows(known: KnownRows, { rows, gap }: News, polled: Polled, listeners: readonly Listener[]): void {
-    const { list, maxRows, now } = this.#options;
+    const { list, maxRows, room, now } = this.#options;
     const parts = rows.length === 0 && gap ? [[]] : partsOf(rows, maxRows);
     const messages = parts.map((part, index): Added => {
       known.add(part, now());
       const received = Math.ceil((polled.received * part.length) / Math.max(polled.rows.length, 1));
-      return { list, rows: part, place: known.place, gap: gap && index === 0, received };
+      return { list, rows: part, place: known.place, gap: gap && index === 0, received, claim: room.claim() };
     });
     for (const listener of listeners) listener.add(messages);
+    for (const { claim } of messages) claim.release();
   }
 
   #firstKnown(polled: Polled): KnownRows {

@@ -6,7 +6,7 @@ import { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { type ListRef, listText } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
-import { Listener, WaitingRoom } from './listener.ts';
+import { Listener } from './listener.ts';
 import { Pace, type PaceOptions } from './pace.ts';
 import { type Polled, Poller } from './poller.ts';
 import { mostCalls, walkBack } from './walk.ts';
@@ -36,13 +36,11 @@ interface Tail {
 export class Tails {
   readonly #options: TailsOptions;
   readonly #pace: Pace;
-  readonly #room: WaitingRoom;
   readonly #tails = new Map<string, Tail>();
   #polls = 0;
 
   constructor(options: TailsOptions) {
     this.#options = options;
-    this.#room = new WaitingRoom(options.room);
     this.#pace = new Pace({ ...options, now: () => performance.now() });
   }
 
@@ -63,16 +61,13 @@ export class Tails {
     const tail = this.#tails.get(name) ?? this.#start(name, caller, list);
     const own = { ...caller };
     tail.callers.add(own);
-    const listener = new Listener({
-      room: this.#room,
-      onEnd: () => {
-        tail.callers.delete(own);
-        tail.poller.leave(listener);
-        if (listener.isSlow) onSlow();
-        if (tail.poller.isOpen || this.#tails.get(name) !== tail) return;
-        this.#tails.delete(name);
-        this.#pace.leave(caller.sharingKey);
-      },
+    const listener = new Listener(() => {
+      tail.callers.delete(own);
+      tail.poller.leave(listener);
+      if (listener.isSlow) onSlow();
+      if (tail.poller.isOpen || this.#tails.get(name) !== tail) return;
+      this.#tails.delete(name);
+      this.#pace.leave(caller.sharingKey);
     });
     tail.poller.join(listener, after);
     return listener;
@@ -85,6 +80,7 @@ export class Tails {
     const poller = new Poller({
       list,
       maxRows: this.#options.maxPageSize,
+      room: this.#options.room,
       read: (since, signal) => {
         calls = new OperationCalls(mostCalls);
         return this.#read(callers, list, calls, since, signal);

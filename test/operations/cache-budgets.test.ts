@@ -42,7 +42,7 @@ test('a client that joins a refresh has the calls that are left for clients', as
   const ledger: Ledger = {
     reserve: (wants) =>
       Promise.all(
-        wants.map(({ isBackground }): WantDecision | Promise<WantDecision> => {
+        wants.map(async ({ isBackground }): Promise<WantDecision> => {
           if (!isBackground) return { kind: 'begin', left: new Map() };
           return new Promise((resolve) => refreshes.push(resolve));
         }),
