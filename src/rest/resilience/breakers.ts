@@ -35,9 +35,10 @@ const mostKeys = 10_000;
  * The first probe may follow at once.
  */
 class Breaker {
+  /** The time at which the next call may probe. */
+  probeAt = Number.NEGATIVE_INFINITY;
   readonly #pointsOf = new Map<string, number>();
   #points = 0;
-  #probeAt = Number.NEGATIVE_INFINITY;
 
   get isOpen(): boolean {
     return this.#points >= enough;
@@ -56,25 +57,7 @@ class Breaker {
     if (this.#points === 0) return;
     this.#pointsOf.clear();
     this.#points = 0;
-    this.#probeAt = Number.NEGATIVE_INFINITY;
-  }
-
-  /** Decides on a call that would start now. */
-  admit(now: number, isWrite: boolean): 'pass' | 'probe' | 'refuse' {
-    if (!this.isOpen) return 'pass';
-    if (now < this.#probeAt + (isWrite ? writesLaterMs : 0)) return 'refuse';
-    this.#probeAt = now + probeMs;
-    return 'probe';
-  }
-
-  /** Reports a failed probe. */
-  failed(now: number): void {
-    this.#probeAt = now + pauseMs;
-  }
-
-  /** Reports that a probe was given up without a result: another call may probe. */
-  abandoned(): void {
-    this.#probeAt = Number.NEGATIVE_INFINITY;
+    this.probeAt = Number.NEGATIVE_INFINITY;
   }
 }
 
@@ -119,9 +102,11 @@ export class Breakers implements Gate {
   enter(attempt: Attempt): undefined {
     if (!this.isOpen && this.#keys.size === 0) return;
     const breaker = this.isOpen ? this.#upstream : this.#keys.get(attempt.owner.caller.sharingKey);
-    const verdict = breaker?.admit(this.#options.now(), attempt.request.isWrite) ?? 'pass';
-    if (verdict === 'refuse') throw new UpstreamError('UPSTREAM_UNAVAILABLE');
-    if (breaker === undefined || verdict === 'pass') return;
+    if (breaker?.isOpen !== true) return;
+    const now = this.#options.now();
+    if (now < breaker.probeAt + (attempt.request.isWrite ? writesLaterMs : 0))
+      throw new UpstreamError('UPSTREAM_UNAVAILABLE');
+    breaker.probeAt = now + probeMs;
     // A probe must not queue behind calls that are never answered.
     attempt.isUrgent = true;
     this.#probes.set(attempt, { breaker, timer: setTimeout(() => this.#outwait(attempt, breaker), probeWaitMs) });
@@ -130,14 +115,12 @@ export class Breakers implements Gate {
   left(attempt: Attempt, outcome: Outcome): void {
     const probed = this.#removeProbe(attempt);
     const points = pointsOf(attempt, outcome);
-    if (points === undefined) probed?.abandoned();
-    else if (points === 0) this.#close(attempt.owner.caller.sharingKey);
-    else {
-      this.#add(attempt, outcome, points);
-      if (probed === undefined) return;
-      probed.failed(this.#options.now());
-      this.#tell(probed);
-    }
+    if (points === 0) return this.#close(attempt.owner.caller.sharingKey);
+    if (points !== undefined) this.#add(attempt, outcome, points);
+    if (probed === undefined) return;
+    // A probe that was given up without a result leaves its place to the next call.
+    probed.probeAt = points === undefined ? Number.NEGATIVE_INFINITY : this.#options.now() + pauseMs;
+    if (points !== undefined) this.#tell(probed);
   }
 
   /**
