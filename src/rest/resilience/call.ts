@@ -268,9 +268,10 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
       if (repeat !== undefined) this.mayBeStale = false;
       return repeat;
     }
-    const { retries, isStrained, now } = this.#upstream;
+    const { retries, breakers, limiter, now } = this.#upstream;
+    const isStrained = breakers.isOpen || limiter.queued > 0;
     const startsAt = now() + repeat.delayMs + repeat.pauseMs;
-    if (this.#retriesLeft === 0 || isStrained() || startsAt >= this.endsAt) return undefined;
+    if (this.#retriesLeft === 0 || isStrained || startsAt >= this.endsAt) return undefined;
     if (!this.owner.calls.reserve() || !retries.spend()) return undefined;
     this.#retriesLeft -= 1;
     return repeat;
@@ -311,7 +312,8 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
 
   #fail(error: unknown): void {
     // The refusal of one call may end its operation, so that its other calls lose this waiter.
-    if (error instanceof Refusal && this.waiters.length > 0 && !this.isBackground) this.#upstream.onRefused(error);
+    if (error instanceof Refusal && this.waiters.length > 0 && !this.isBackground)
+      this.#upstream.budgetCounts.refused(error);
     this.reject(toDomainError(error));
   }
 }

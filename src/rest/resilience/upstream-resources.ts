@@ -5,7 +5,7 @@ import type { Distribution } from '../../tally.ts';
 import { BudgetCounts } from '../budget/budget-counts.ts';
 import { CallBudget, type CallBudgetOptions } from '../budget/call-budget.ts';
 import { type CallCount, CallCounts } from '../call-counts.ts';
-import { type Refusal, UpstreamError } from '../errors.ts';
+import { UpstreamError } from '../errors.ts';
 import { BodyRoom, type BodyRoomLimits } from '../transport/body-room.ts';
 import type { Route } from '../transport/connect.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
@@ -28,10 +28,6 @@ export interface UpstreamResources {
   readonly breakers: Breakers;
   readonly limiter: ConcurrencyLimiter;
   readonly retries: RetryBudget;
-  /** True if failed calls should not be retried now: the breaker is open, or calls wait for a slot. */
-  readonly isStrained: () => boolean;
-  /** Called when the gateway itself has refused a call that a client waits for. */
-  readonly onRefused: (refusal: Refusal) => void;
   /** The budget of calls; undefined if calls are not limited. */
   readonly budget: CallBudget | undefined;
   readonly budgetCounts: BudgetCounts;
@@ -149,8 +145,6 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
     prefix: pathname.replace(/\/+$/, ''),
     gates: gates.filter((gate) => gate !== undefined),
     retries: new RetryBudget(),
-    isStrained: () => breakers.isOpen || limiter.queued > 0,
-    onRefused: (refusal) => budgetCounts.refused(refusal),
     ...{ budget, budgetCounts, counts },
     ...{ breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
   };
