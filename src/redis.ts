@@ -7,20 +7,7 @@ import { type Log, LogThrottle } from './log.ts';
 import { readTextFile } from './read-text.ts';
 import { redisAddressOf } from './redis-address.ts';
 
-/** Settings of the connection to a Redis that several gateways share. */
-interface RedisOptions {
-  /** As `REDIS_URL`: one server, Sentinels or nodes of a Cluster, with user and password if they need them. */
-  readonly url: string;
-  /** Certificates, in PEM form, of authorities that are trusted for TLS beside those that Node trusts. */
-  readonly authorities?: string | undefined;
-  /** Reads the password for a connection from its file; undefined if the URL has it, or if there is none. */
-  readonly password?: (() => string | undefined) | undefined;
-  /** The password of the Sentinels, if they have one. */
-  readonly sentinelPassword?: string | undefined;
-  readonly log: Log;
-}
-
-/** The settings of a Redis; see `declare` for the meaning of each. */
+/** The settings of a Redis that several gateways share; see `declare` for the meaning of each. */
 export interface RedisSettings {
   readonly redisUrl?: string | undefined;
   readonly redisAuthorities?: string | undefined;
@@ -30,10 +17,7 @@ export interface RedisSettings {
 
 /** Connects to the Redis that settings name; undefined if they name none. Called once in a process. */
 export function connectRedis(settings: RedisSettings = {}, log: Log = () => undefined): SharedRedis | undefined {
-  const { redisUrl: url, redisAuthorities: authorities, redisPasswordFile: path } = settings;
-  if (url === undefined) return undefined;
-  const password = path === undefined ? undefined : followPassword(path, log);
-  return new SharedRedis({ url, authorities, password, sentinelPassword: settings.redisSentinelPassword, log });
+  return settings.redisUrl === undefined ? undefined : new SharedRedis(settings.redisUrl, settings, log);
 }
 
 /** A script that Redis runs as one step. In a Cluster, all keys of a script must have the same hash tag. */
@@ -94,7 +78,9 @@ const commands = ['eval', 'evalsha', 'exists', 'get', 'pttl', 'scan', 'set', 'un
 export class SharedRedis {
   /** Commands that Redis refused or did not answer in time, since the start, by their names. */
   readonly failures = new Map<string, number>(commands.map((name) => [name, 0]));
-  readonly #options: RedisOptions;
+  readonly #log: Log;
+  /** Makes a client that connects only once. Each reads the password from its file again. */
+  readonly #createClient: () => Redis | Cluster;
   readonly #listeners: (() => void)[] = [];
   readonly #throttle = new LogThrottle();
   #client: Redis | Cluster;
@@ -108,8 +94,11 @@ export class SharedRedis {
   /** The reasons that were logged in this outage. */
   readonly #reasons = new Set<string>();
 
-  constructor(options: RedisOptions) {
-    this.#options = options;
+  constructor(url: string, settings: RedisSettings, log: Log) {
+    this.#log = log;
+    const { redisPasswordFile: path } = settings;
+    const password = path === undefined ? () => undefined : followPassword(path, log);
+    this.#createClient = () => createClient(url, settings, password());
     this.#client = this.#connect();
   }
 
@@ -227,7 +216,7 @@ export class SharedRedis {
     } else {
       this.#reason = reason;
       if (this.#throttle.takes(`${command} ${reason}`))
-        this.#options.log('warn', 'Redis failed a command', { command, reason });
+        this.#log('warn', 'Redis failed a command', { command, reason });
     }
   }
 
@@ -248,7 +237,7 @@ export class SharedRedis {
   }
 
   #connect(): Redis | Cluster {
-    const client = createClient(this.#options);
+    const client = this.#createClient();
     const heard = (error: Error): void => {
       this.#down(reasonOf(error));
       // Without its database, the connection would continue with another one, which may belong to others. After a
@@ -286,7 +275,7 @@ export class SharedRedis {
     clearTimeout(this.#timer);
     this.#isUp = true;
     this.#reasons.clear();
-    if (this.#logged !== 'up') this.#options.log('info', 'Redis is up', { reason });
+    if (this.#logged !== 'up') this.#log('info', 'Redis is up', { reason });
     this.#logged = 'up';
     for (const listener of this.#listeners) listener();
   }
@@ -309,19 +298,22 @@ export class SharedRedis {
     if (this.#logged === 'down' && (reason === closed || this.#reasons.has(reason))) return;
     this.#logged = 'down';
     this.#reasons.add(reason);
-    this.#options.log('warn', 'Redis is down', { reason });
+    this.#log('warn', 'Redis is down', { reason });
   }
 }
 
 /**
- * Makes a client that connects only once and never reconnects by itself. The next client reads the password from its
- * file again.
+ * Makes a client that connects only once and never reconnects by itself. `password` is that in the file of the settings;
+ * undefined if the URL has it, or if there is none.
  */
-function createClient({ url, authorities, password, sentinelPassword }: RedisOptions): Redis | Cluster {
+function createClient(
+  url: string,
+  { redisAuthorities: authorities, redisSentinelPassword: sentinelPassword }: RedisSettings,
+  password: string | undefined,
+): Redis | Cluster {
   const { Cluster, Redis } = latePackage('ioredis');
   const { kind, members, path, isSecure } = redisAddressOf(url);
   const tls = { ...(authorities !== undefined && { ca: [...getCACertificates('default'), authorities] }) };
-  const current = password?.();
   const common = {
     ...(isSecure && { tls }),
     enableReadyCheck: false,
@@ -337,11 +329,11 @@ function createClient({ url, authorities, password, sentinelPassword }: RedisOpt
   if (kind === 'server') {
     const redis = new Redis(url, { ...common, enableOfflineQueue: false });
     // ioredis ignores a password beside the URL if the URL names a user, so the password is set afterwards.
-    if (current !== undefined) redis.options.password = current;
+    if (password !== undefined) redis.options.password = password;
     return redis;
   }
   const hosts = members.map((member) => hostOf(member, kind === 'cluster' ? 6379 : 26379));
-  const credentials = { ...credentialsOf(members[0]), ...(current !== undefined && { password: current }) };
+  const credentials = { ...credentialsOf(members[0]), ...(password !== undefined && { password }) };
   if (kind === 'cluster') {
     return new Cluster(hosts, {
       redisOptions: { ...common, ...credentials },

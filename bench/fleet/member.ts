@@ -28,7 +28,7 @@ class CountedRedis extends SharedRedis {
   losses = 0;
 
   constructor(url: string) {
-    super({ url, log: (level) => void (this.losses += level === 'warn' ? 1 : 0) });
+    super(url, {}, (level) => void (this.losses += level === 'warn' ? 1 : 0));
   }
 
   override ask(...args: Parameters<SharedRedis['ask']>): Promise<unknown> {
