@@ -28,7 +28,7 @@ import { connectRedis, type SharedRedis } from './redis.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
 import type { Ledger } from './rest/budget/ledger.ts';
 import { type CacheOptions, sharedIn } from './rest/cache/answer-cache.ts';
-import { reuseOf } from './rest/cache/cache-control.ts';
+import { reuseOf } from './rest/cache/freshness.ts';
 import { createPurge, type Purge } from './rest/cache/purge.ts';
 import { DriftWatch } from './rest/drift/drift-watch.ts';
 import type { Epochs } from './rest/epochs.ts';

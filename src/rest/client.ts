@@ -3,8 +3,8 @@ import type { Caller } from './caller.ts';
 import type { OperationEpoch } from './epochs.ts';
 import { UpstreamError } from './errors.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './operation-calls.ts';
-import type { OperationDeadline } from './operation-deadline.ts';
 import type { RestOperation } from './operation-ids.ts';
+import type { AwaitingOperation } from './resilience/awaited-call.ts';
 import { UpstreamCall } from './resilience/call.ts';
 import type { CallOwner, CallRequest } from './resilience/gate.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
@@ -14,14 +14,10 @@ import { acceptedCodings } from './transport/content-coding.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
 
 /** The part of an operation that its REST calls need. */
-export interface CallingOperation {
-  readonly deadline: OperationDeadline;
-  readonly calls: OperationCalls;
+export interface CallingOperation extends AwaitingOperation {
   readonly trace?: TraceContext;
   /** The spans of its calls; undefined without tracing. */
   readonly spans?: CallSpans | undefined;
-  /** True if no client waits for its calls. */
-  readonly isBackground?: boolean;
   /** The epoch that it began under; undefined if there are none. Reads are shared only within one epoch. */
   readonly epoch?: OperationEpoch | undefined;
 }

@@ -56,16 +56,22 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
   };
   const held = new HeldKeys(options.log);
   const cache = caching && new AnswerCache(caching);
-  const clientOf = clientsWith(shared, cache);
-  const narrow = ({ tenant }: Caller, client: RestClient): RestClient =>
-    tenant === undefined ? client : new TenantClient(client, tenant, held);
+  const clientFor = (caller: Caller | undefined, operation: CallingOperation): RestClient => {
+    if (caller === undefined) return anonymousClient;
+    const { epoch } = operation;
+    const client =
+      cache === undefined || epoch === undefined
+        ? new CallerClient(shared, caller, operation)
+        : new CachedClient({ cache, shared, caller, operation: { ...operation, epoch } });
+    return caller.tenant === undefined ? client : new TenantClient(client, caller.tenant, held);
+  };
   const refusalOf = (caller: Caller | undefined): UpstreamError | undefined => {
     if (caller === undefined) return new UpstreamError('UNAUTHENTICATED');
     const error = upstream.keys.errorOf(caller.sharingKey);
     return error === undefined || caller.tenant === undefined ? error : keyUnavailable(error);
   };
   return {
-    clientFor: (caller, operation) => (caller ? narrow(caller, clientOf(caller, operation)) : anonymousClient),
+    clientFor,
     refusalOf,
     heldKeyFaults: held.faults,
     callsByTenant: upstream.counts.byTenant,
@@ -84,22 +90,6 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
       cache &&
       ((caller, reuse) =>
         refusalOf(caller) === undefined ? cache.open(caller, reuse) : new OperationEpoch(undefined, 'none')),
-  };
-}
-
-/** Makes the client of each operation: one with the cache if the operation has begun under an epoch. */
-function clientsWith(
-  shared: Shared,
-  cache: AnswerCache | undefined,
-): (caller: Caller, operation: CallingOperation) => RestClient {
-  return (caller, operation) => {
-    const { epoch } = operation;
-    if (cache === undefined || epoch === undefined) return new CallerClient(shared, caller, operation);
-    const createClient = (calling: CallingOperation): CallerClient => new CallerClient(shared, caller, calling);
-    return new CachedClient({
-      ...{ cache, upstream: shared.upstream, caller, createClient },
-      operation: { ...operation, epoch },
-    });
   };
 }
 

@@ -17,9 +17,8 @@ function collect(): void {
 }
 
 function answerOf(name: string, text: string): KeptAnswer {
-  const source = { noun: 'dashboards', readAt: 0.5, freshUntil: 1.5 };
-  const value = parseJson(text);
-  return new KeptAnswer({ name, sharingKey: 'key', value, text, source, limit: 100, limitAskedAt: 0.5 });
+  const read = { name, sharingKey: 'key', noun: 'dashboards', freshMs: 1, limit: 100, limitAskedAt: 0.5 };
+  return new KeptAnswer(read, parseJson(text), text, 0.5);
 }
 
 /** Pages of about 20 kB, each of its own. */

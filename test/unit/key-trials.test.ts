@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import type { Attempt, Outcome } from '../../src/rest/resilience/gate.ts';
 import { KeyTrials } from '../../src/rest/resilience/key-trials.ts';
-import { attemptOf, heldTenant as tenant, successAfter } from '../support/attempts.ts';
+import { attemptOf, successAfter, heldTenant as tenant } from '../support/attempts.ts';
 import { pause } from '../support/load.ts';
 
 const unauthenticated = new UpstreamError('UNAUTHENTICATED');

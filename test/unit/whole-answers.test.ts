@@ -4,8 +4,8 @@ import { KeptAnswer, KeptAnswers } from '../../src/rest/cache/kept-answers.ts';
 import { WholeAnswers } from '../../src/rest/cache/whole-answers.ts';
 
 function answerOf(name: string, { sharingKey = 'key', freshUntil = 60, text = '{}' } = {}): KeptAnswer {
-  const source = { noun: 'projects', readAt: 0, freshUntil };
-  return new KeptAnswer({ name, sharingKey, value: {}, text, source, limit: undefined, limitAskedAt: 0 });
+  const read = { name, sharingKey, noun: 'projects', freshMs: freshUntil, limit: undefined, limitAskedAt: 0 };
+  return new KeptAnswer(read, {}, text, 0);
 }
 
 test('a whole answer is given until the first answer that it was made of is stale', () => {

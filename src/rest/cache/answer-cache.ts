@@ -244,9 +244,7 @@ export class AnswerCache {
   }
 
   #keepHere(read: KeptRead, value: unknown, text: string, readAt: number): KeptAnswer {
-    const { name, sharingKey, noun, freshMs, limit, limitAskedAt } = read;
-    const source = { noun, readAt, freshUntil: readAt + freshMs };
-    const answer = new KeptAnswer({ name, sharingKey, value, text, source, limit, limitAskedAt });
+    const answer = new KeptAnswer(read, value, text, readAt);
     this.#kept.keep(answer);
     return answer;
   }

@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { mapMaybePromise } from '../../maybe-promise.ts';
 import type { Caller } from '../caller.ts';
-import type { CallerClient, CallingOperation, OnResponse, RestClient } from '../client.ts';
+import { CallerClient, type CallingOperation, type OnResponse, type RestClient, type Shared } from '../client.ts';
 import type { OperationEpoch } from '../epochs.ts';
 import { isForbidden, isNotFound, isUnauthenticated } from '../errors.ts';
 import { OperationCalls, statusOf } from '../operation-calls.ts';
 import { OperationDeadline } from '../operation-deadline.ts';
 import type { RestOperation } from '../operation-ids.ts';
-import type { UpstreamResources } from '../resilience/upstream-resources.ts';
 import { type AnswerCache, type AnswerKind, type KeptRead, withLimit } from './answer-cache.ts';
-import { forbidsKeeping } from './cache-control.ts';
+import { forbidsKeeping } from './freshness.ts';
 import type { KeptAnswer } from './kept-answers.ts';
 
 /** An operation that knows the epoch that it began under. */
@@ -20,11 +19,9 @@ interface CachingOperation extends CallingOperation {
 /** Options of a client with a cache. */
 interface CachedClientOptions {
   readonly cache: AnswerCache;
-  readonly upstream: Pick<UpstreamResources, 'bodies' | 'eventLoop'>;
+  readonly shared: Shared;
   readonly caller: Caller;
   readonly operation: CachingOperation;
-  /** Makes the client that calls in the name of the same caller. */
-  readonly createClient: (operation: CallingOperation) => CallerClient;
 }
 
 /** One way to read a target. */
@@ -74,7 +71,7 @@ export class CachedClient implements RestClient {
 
   constructor(options: CachedClientOptions) {
     this.#options = options;
-    this.#client = options.createClient(options.operation);
+    this.#client = new CallerClient(options.shared, options.caller, options.operation);
   }
 
   getJson(operation: RestOperation, target: string): Promise<unknown> {
@@ -135,7 +132,8 @@ export class CachedClient implements RestClient {
    * Gives a kept answer. Its memory counts for the operation as if the operation had read it. A stale answer is refreshed.
    */
   #give<T>(answer: KeptAnswer, read: Read<T>, kept: KeptRead): Promise<T> {
-    const { cache, upstream, operation } = this.#options;
+    const { cache, shared, operation } = this.#options;
+    const { upstream } = shared;
     const { deadline, calls } = operation;
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const isStale = cache.isStale(answer);

@@ -2,19 +2,10 @@ import { LRUCache } from 'lru-cache';
 import { RecentMap } from '../../recent-map.ts';
 import type { AnswerSource } from '../operation-calls.ts';
 import { bytesOnceParsed } from '../transport/json-weight.ts';
+import type { KeptRead } from './answer-cache.ts';
 
-/** An answer of the upstream as it was read. */
-interface ReadAnswer {
-  readonly name: string;
-  readonly sharingKey: string;
-  readonly value: unknown;
-  readonly text: string;
-  readonly source: AnswerSource;
-  /** The rows that were asked for; undefined if it is no page. */
-  readonly limit: number | undefined;
-  /** The time at which an operation has last asked for so many rows. */
-  readonly limitAskedAt: number;
-}
+/** The part of a read that its kept answer needs. */
+type AnsweredRead = Pick<KeptRead, 'name' | 'sharingKey' | 'noun' | 'freshMs' | 'limit' | 'limitAskedAt'>;
 
 /** The overhead of one answer beside its value and its name, in bytes: the entry and its places in maps and lists. */
 const bytesOfEntry = 600;
@@ -42,13 +33,19 @@ export class KeptAnswer {
   /** The earliest time of the next refresh. A failed refresh postpones it. */
   refreshFrom = Number.NEGATIVE_INFINITY;
 
-  constructor({ name, sharingKey, value, text, source, limit, limitAskedAt }: ReadAnswer) {
+  /** `readAt` is the time at which the upstream gave the value, which was read from `text`. */
+  constructor(
+    { name, sharingKey, noun, freshMs, limit, limitAskedAt }: AnsweredRead,
+    value: unknown,
+    text: string,
+    readAt: number,
+  ) {
     this.name = name;
     this.sharingKey = sharingKey;
     this.value = value;
     this.length = text.length;
     this.bytes = bytesOfEntry + 2 * name.length + text.length + bytesOnceParsed(text);
-    this.source = source;
+    this.source = { noun, readAt, freshUntil: readAt + freshMs };
     this.limit = limit;
     this.limitAskedAt = limitAskedAt;
   }
