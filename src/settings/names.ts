@@ -30,7 +30,7 @@ export function findMisspelt(reader: SettingsReader, settings: Settings): void {
   }
 }
 
-/** The name in `known` that is nearest to `name`; undefined if none is near: two letters may differ, and every fourth. */
+/** The name in `known` that is nearest to `name`; undefined if more than two letters or a quarter of them differ. */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const near = known
     .filter((other) => Math.abs(name.length - other.length) <= 2)

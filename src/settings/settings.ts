@@ -42,7 +42,7 @@ export interface Setting<T> extends Kind<T> {
   readonly absent: () => T;
 }
 
-/** Declares a setting. */
+/** Declares a setting. With a default, it always has a value. */
 export function define<T>(name: string, kind: Kind<T>, meaning: string, fallback: string): Setting<T>;
 export function define<T>(name: string, kind: Kind<T>, meaning: string): Setting<T | undefined>;
 export function define<T>(name: string, kind: Kind<T>, meaning: string, fallback?: string): Setting<T | undefined> {
