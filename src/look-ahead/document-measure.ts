@@ -1,11 +1,4 @@
-import {
-  type DirectiveNode,
-  type DocumentNode,
-  GraphQLDeferDirective,
-  Kind,
-  type OperationDefinitionNode,
-  type SelectionSetNode,
-} from 'graphql';
+import { type DirectiveNode, type DocumentNode, GraphQLDeferDirective, Kind, type SelectionSetNode } from 'graphql';
 import { memoize } from '../memoize.ts';
 import { fragmentsOf, isIntrospection } from './selection-tree.ts';
 
@@ -48,55 +41,32 @@ const nothing: Readonly<Counts> = {
   ...{ depth: 0, introspectionDepth: 0, longestPath: 0, longestLabel: 0 },
 };
 
-/** Measures a document, which need not be valid. If it has several operations, the largest counts. */
-export const measureOf = memoize((document: DocumentNode): DocumentMeasure => new Measuring(document).measure());
-
-/** Reads each selection set and each fragment once, so that nested fragments cannot multiply the work. */
-class Measuring {
-  readonly #document: DocumentNode;
-  readonly #ofFragments = new Map<string, Readonly<Counts>>();
-  readonly #deferVariables = new Set<string>();
-
-  constructor(document: DocumentNode) {
-    this.#document = document;
-  }
-
-  measure(): DocumentMeasure {
-    const operations = this.#document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
-    const most = { ...nothing };
-    for (const operation of operations) {
-      const counts = this.#ofOperation(operation);
-      for (const name of [...sums, ...maxima]) most[name] = Math.max(most[name], counts[name]);
-    }
-    const fragments = Object.keys(fragmentsOf(this.#document)).length;
-    return { ...most, operations: operations.length, fragments, deferVariables: [...this.#deferVariables] };
-  }
-
-  #ofOperation({ selectionSet, directives = [] }: OperationDefinitionNode): Counts {
-    const counted = this.#ofSet(selectionSet);
-    return { ...counted, directives: counted.directives + directives.length };
-  }
-
-  #ofFragment(name: string): Readonly<Counts> {
-    const known = this.#ofFragments.get(name);
+/**
+ * Measures a document, which need not be valid. If it has several operations, the largest counts. Each selection set and
+ * each fragment is read once, so that nested fragments cannot multiply the work.
+ */
+export const measureOf = memoize((document: DocumentNode): DocumentMeasure => {
+  const fragments = fragmentsOf(document);
+  const ofFragments = new Map<string, Readonly<Counts>>();
+  const deferVariables = new Set<string>();
+  const ofFragment = (name: string): Readonly<Counts> => {
+    const known = ofFragments.get(name);
     if (known !== undefined) return known;
     // A fragment that spreads itself counts nothing there; validation refuses it.
-    this.#ofFragments.set(name, nothing);
-    const fragment = fragmentsOf(this.#document)[name];
-    const counts = fragment === undefined ? nothing : this.#ofSet(fragment.selectionSet);
-    this.#ofFragments.set(name, counts);
+    ofFragments.set(name, nothing);
+    const counts = fragments[name] === undefined ? nothing : ofSet(fragments[name].selectionSet);
+    ofFragments.set(name, counts);
     return counts;
-  }
-
-  #ofSet({ selections }: SelectionSetNode): Counts {
-    const total: Counts = { ...nothing };
+  };
+  const ofSet = ({ selections }: SelectionSetNode): Counts => {
+    const total = { ...nothing };
     for (const node of selections) {
       total.selections += 1;
-      for (const directive of node.directives ?? []) this.#addDirective(total, directive);
-      if (node.kind === Kind.FRAGMENT_SPREAD) add(total, this.#ofFragment(node.name.value));
-      else if (node.kind === Kind.INLINE_FRAGMENT) add(total, this.#ofSet(node.selectionSet));
+      for (const directive of node.directives ?? []) addDirective(total, directive);
+      if (node.kind === Kind.FRAGMENT_SPREAD) add(total, ofFragment(node.name.value));
+      else if (node.kind === Kind.INLINE_FRAGMENT) add(total, ofSet(node.selectionSet));
       else {
-        const below = node.selectionSet === undefined ? nothing : this.#ofSet(node.selectionSet);
+        const below = node.selectionSet === undefined ? nothing : ofSet(node.selectionSet);
         const introspects = isIntrospection(node.name.value);
         const deepest = Math.max(below.depth, below.introspectionDepth) + 1;
         add(total, {
@@ -110,18 +80,26 @@ class Measuring {
       }
     }
     return total;
-  }
-
-  #addDirective(total: Counts, { name, arguments: given = [] }: DirectiveNode): void {
+  };
+  const addDirective = (total: Counts, { name, arguments: given = [] }: DirectiveNode): void => {
     total.directives += 1;
     if (name.value !== GraphQLDeferDirective.name) return;
     for (const { value } of given) {
-      if (value.kind === Kind.VARIABLE) this.#deferVariables.add(value.name.value);
+      if (value.kind === Kind.VARIABLE) deferVariables.add(value.name.value);
       if (value.kind !== Kind.STRING) continue;
       total.longestLabel = Math.max(total.longestLabel, Buffer.byteLength(JSON.stringify(value.value)));
     }
+  };
+  const most = { ...nothing };
+  const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
+  for (const { selectionSet, directives = [] } of operations) {
+    const counts = ofSet(selectionSet);
+    counts.directives += directives.length;
+    for (const name of [...sums, ...maxima]) most[name] = Math.max(most[name], counts[name]);
   }
-}
+  const counts = { operations: operations.length, fragments: Object.keys(fragments).length };
+  return { ...most, ...counts, deferVariables: [...deferVariables] };
+});
 
 function add(total: Counts, part: Readonly<Counts>): void {
   for (const name of sums) total[name] += part[name];
