@@ -114,7 +114,7 @@ export class Selection {
   on(type: GraphQLObjectType): ObjectSelection {
     const known = this.#byType.get(type);
     if (known !== undefined) return known;
-    const found = new Collector(this, type).collect();
+    const found = collect(this, type);
     this.#byType.set(type, found);
     return found;
   }
@@ -219,92 +219,64 @@ const notDeferred = 0;
  * Collects the fields of a selection on objects of a type (GraphQL specification §6.3.2, CollectFields). A fragment
  * counts once. It counts again for each `@defer` that it is spread with, until it is spread without.
  */
-class Collector {
-  readonly #selection: Selection;
-  readonly #type: GraphQLObjectType;
-  readonly #fields = new Map<string, SelectedField>();
-  readonly #typenames = new Set<string>();
-  readonly #times = new Map<FieldNode, number>();
+function collect({ tree, nodes }: Selection, type: GraphQLObjectType): ObjectSelection {
+  const { schema, fragments } = tree.scope;
+  const fields = new Map<string, SelectedField>();
+  const typenames = new Set<string>();
+  const times = new Map<FieldNode, number>();
   /** For each fragment, the numbers of the deferred fragments around the places where it is spread. */
-  readonly #visited = new Map<string, Set<number>>();
-  #introspects = false;
-  #deferrals = 0;
-
-  constructor(selection: Selection, type: GraphQLObjectType) {
-    this.#selection = selection;
-    this.#type = type;
-  }
-
-  collect(): ObjectSelection {
-    for (const { selectionSet } of this.#selection.nodes) this.#enter(selectionSet, notDeferred);
-    return {
-      type: this.#type,
-      fields: [...this.#fields.values()],
-      typenames: [...this.#typenames],
-      introspects: this.#introspects,
-      deferrals: this.#deferrals,
-    };
-  }
-
+  const visited = new Map<string, Set<number>>();
+  let introspects = false;
+  let deferrals = 0;
+  const applies = (condition: string | undefined): boolean => {
+    if (condition === undefined || condition === type.name) return true;
+    const named = schema.getType(condition);
+    return named !== undefined && isAbstractType(named) && schema.isSubType(named, type);
+  };
   /** `around` is the number of the innermost deferred fragment around the set. */
-  #enter(set: SelectionSetNode | undefined, around: number): void {
-    if (set === undefined) return;
-    const { tree } = this.#selection;
-    for (const node of set.selections) {
+  const enter = (set: SelectionSetNode | undefined, around: number): void => {
+    for (const node of set?.selections ?? []) {
       const isPlain = node.directives === undefined || node.directives.length === 0;
       if (!isPlain && !tree.includes(node)) continue;
-      if (node.kind === 'Field') this.#add(node);
-      else if (isPlain || !tree.defers(node)) this.#spread(node, around);
+      if (node.kind === 'Field') add(node);
+      else if (isPlain || !tree.defers(node)) spread(node, around);
       else if (tree.part !== 'first') {
-        this.#deferrals += 1;
-        this.#spread(node, this.#deferrals <= mostDeferrals ? this.#deferrals : around);
+        deferrals += 1;
+        spread(node, deferrals <= mostDeferrals ? deferrals : around);
       }
     }
-  }
-
-  #spread(node: Exclude<SelectionNode, FieldNode>, around: number): void {
+  };
+  const spread = (node: Exclude<SelectionNode, FieldNode>, around: number): void => {
     if (node.kind === 'InlineFragment') {
-      if (this.#applies(node.typeCondition?.name.value)) this.#enter(node.selectionSet, around);
+      if (applies(node.typeCondition?.name.value)) enter(node.selectionSet, around);
       return;
     }
     const name = node.name.value;
-    const fragment = this.#selection.tree.scope.fragments[name];
-    if (fragment === undefined || !this.#applies(fragment.typeCondition.name.value)) return;
-    const visited = this.#visited.get(name);
-    if (visited === undefined) this.#visited.set(name, new Set([around]));
-    else if (visited.has(notDeferred) || visited.has(around)) return;
-    else visited.add(around);
-    this.#enter(fragment.selectionSet, around);
-  }
-
-  #applies(condition: string | undefined): boolean {
-    if (condition === undefined || condition === this.#type.name) return true;
-    const { schema } = this.#selection.tree.scope;
-    const named = schema.getType(condition);
-    return named !== undefined && isAbstractType(named) && schema.isSubType(named, this.#type);
-  }
-
-  #add(node: FieldNode): void {
-    const responseKey = node.alias?.value ?? node.name.value;
-    const selected = this.#fields.get(responseKey) ?? this.#select(responseKey, node.name.value);
-    if (selected === undefined) return;
-    const times = (this.#times.get(node) ?? 0) + 1;
-    this.#times.set(node, times);
-    if (times === 1) selected.nodes.push(node);
-    selected.times = Math.max(selected.times, times);
-  }
-
-  #select(responseKey: string, name: string): SelectedField | undefined {
-    const field = this.#type.getFields()[name];
-    if (field !== undefined) {
-      const selected = new SelectedField(this.#selection.tree, this.#type, responseKey, field);
-      this.#fields.set(responseKey, selected);
-      return selected;
+    const fragment = fragments[name];
+    if (fragment === undefined || !applies(fragment.typeCondition.name.value)) return;
+    const known = visited.get(name) ?? new Set();
+    if (known.has(notDeferred) || known.has(around)) return;
+    visited.set(name, known.add(around));
+    enter(fragment.selectionSet, around);
+  };
+  const add = (node: FieldNode): void => {
+    const name = node.name.value;
+    const responseKey = node.alias?.value ?? name;
+    const field = type.getFields()[name];
+    if (field === undefined) {
+      if (name === TypeNameMetaFieldDef.name) typenames.add(responseKey);
+      introspects ||= isIntrospection(name);
+      return;
     }
-    if (name === TypeNameMetaFieldDef.name) this.#typenames.add(responseKey);
-    this.#introspects ||= isIntrospection(name);
-    return undefined;
-  }
+    const selected = fields.get(responseKey) ?? new SelectedField(tree, type, responseKey, field);
+    fields.set(responseKey, selected);
+    const count = (times.get(node) ?? 0) + 1;
+    times.set(node, count);
+    if (count === 1) selected.nodes.push(node);
+    selected.times = Math.max(selected.times, count);
+  };
+  for (const { selectionSet } of nodes) enter(selectionSet, notDeferred);
+  return { type, fields: [...fields.values()], typenames: [...typenames], introspects, deferrals };
 }
 
 /** True for the name of a field that reads the schema. */
