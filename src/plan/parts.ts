@@ -2,7 +2,8 @@ import type { DocumentNode } from 'graphql';
 import { measureOf } from '../look-ahead/document-measure.ts';
 import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { type EstimateRequest, estimateOf } from './estimate.ts';
-import { type Plan, type PlanRequest, planOperation } from './plan.ts';
+import { type Plan, planOperation } from './plan.ts';
+import type { PlanRequest } from './plan-builder.ts';
 import type { PlannedCall } from './planned-calls.ts';
 
 /** A plan, and the wave after which the first part of the answer is sent. */

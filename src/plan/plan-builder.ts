@@ -1,9 +1,9 @@
-import { GraphQLError, type GraphQLSchema, isNonNullType, type VariableValues } from 'graphql';
+import { GraphQLError, isNonNullType, type VariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
 import type { ConnectionArguments } from '../graphql/connections.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
-import { type SelectedField } from '../look-ahead/selection-tree.ts';
+import type { OperationScope, Part, SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Endpoint } from '../rest/endpoints.ts';
 import { current } from '../rest/paths.ts';
 import { type Reach, reaches, type Tenant } from '../rest/tenants.ts';
@@ -20,9 +20,8 @@ import {
 import { PlannedCalls, Schedule } from './planned-calls.ts';
 import { RowPlans } from './row-plans.ts';
 
-/** Facts that plans are made from: the schema, the variables of an operation, and the checks of its arguments. */
-export interface PlanOptions {
-  readonly schema: GraphQLSchema;
+/** An operation of a valid document that is planned, with its coerced variables. */
+export interface PlanRequest extends OperationScope {
   readonly variableValues: VariableValues;
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
@@ -30,6 +29,8 @@ export interface PlanOptions {
   readonly maxSteps?: number;
   /** The tenant for whom the operation would run, if the gateway holds the key. */
   readonly tenant?: Tenant | undefined;
+  /** The part that is planned; by default all. */
+  readonly part?: Part;
 }
 
 /**
@@ -37,7 +38,7 @@ export interface PlanOptions {
  * turned into calls together, and the fields below are planned at the stage at which the answers arrive.
  */
 export class PlanBuilder {
-  readonly options: PlanOptions;
+  readonly options: PlanRequest;
   readonly schedule = new Schedule();
   readonly calls = new PlannedCalls();
   lists: ListPlans;
@@ -50,7 +51,7 @@ export class PlanBuilder {
   #steps = 0;
   readonly #planObjects: (builder: PlanBuilder, place: SelectedObjects) => void;
 
-  constructor(options: PlanOptions, planObjects: (builder: PlanBuilder, place: SelectedObjects) => void) {
+  constructor(options: PlanRequest, planObjects: (builder: PlanBuilder, place: SelectedObjects) => void) {
     this.options = options;
     this.#maxSteps = options.maxSteps ?? Number.POSITIVE_INFINITY;
     this.#planObjects = planObjects;

@@ -3,7 +3,7 @@ import { refuseCurrent } from '../graphql/narrowing.ts';
 import { listView } from '../loaders/row-store.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { Role } from '../look-ahead/roles.ts';
-import { type OperationScope, type Part, type SelectedField } from '../look-ahead/selection-tree.ts';
+import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import { reaches } from '../rest/tenants.ts';
 import { planReachable, rowsOf } from './connection-plans.ts';
@@ -11,7 +11,7 @@ import { estimateOf } from './estimate.ts';
 import { planByRole, planObjects } from './field-plans.ts';
 import { planMutations } from './mutation-plans.ts';
 import { after, keyed, start, textOf, toObjects } from './objects.ts';
-import { type Arguments, PlanBuilder, type PlanOptions } from './plan-builder.ts';
+import { type Arguments, PlanBuilder, type PlanRequest } from './plan-builder.ts';
 import { type PlannedCall } from './planned-calls.ts';
 
 /**
@@ -31,12 +31,6 @@ export interface Plan {
   readonly hints: readonly string[];
 }
 
-/** An operation of a valid document that is planned, with its coerced variables. */
-export interface PlanRequest extends OperationScope, PlanOptions {
-  /** The part that is planned; by default all. */
-  readonly part?: Part;
-}
-
 /** A plan, and the refusals of arguments. */
 export interface CheckedPlan {
   readonly plan: Plan;
@@ -50,19 +44,26 @@ export function planOperation(request: PlanRequest): Plan {
 
 /** The plan of an operation, with the refusals of arguments. */
 export function planChecked(request: PlanRequest): CheckedPlan {
-  const builder = planCalls(request);
-  const plan = { ...planOf(builder), objects: estimateOf(request).objects };
-  return { plan, refusals: builder.refusals };
-}
-
-function planCalls(request: PlanRequest): PlanBuilder {
   const { operation, variableValues, part } = request;
   const builder = new PlanBuilder(request, planObjects);
   const { fields = [] } = rootOf(request, variableValues.coerced, part) ?? {};
   if (operation.operation === 'mutation') planMutations(builder, fields);
   else for (const selected of fields) planRoot(builder, selected);
   builder.run();
-  return builder;
+  const { hints, isRefused, refusals } = builder;
+  const calls = builder.calls.all.toSorted((a, b) => a.wave - b.wave);
+  const sum = (of: (call: PlannedCall) => number): number => calls.reduce((total, call) => total + of(call), 0);
+  const usual = calls.filter(({ when }) => when !== 'absent');
+  const plan: Plan = {
+    calls,
+    lower: isRefused ? 0 : sum(({ lower }) => lower),
+    upper: sum(({ upper }) => upper),
+    rows: sum(({ rows }) => rows),
+    waves: Math.max(0, ...usual.map(({ wave }) => wave)),
+    hints: [...hints],
+    objects: estimateOf(request).objects,
+  };
+  return { plan, refusals };
 }
 
 function planRoot(builder: PlanBuilder, selected: SelectedField): void {
@@ -128,17 +129,4 @@ function planTail(
   const stage = after(start);
   const objects = toObjects({ type: noun, group, to: maxPageSize, owner, owners: 1, view: listView(noun), stage });
   for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, known: 'listed' });
-}
-
-function planOf({ calls: { all }, hints, isRefused }: PlanBuilder): Omit<Plan, 'objects'> {
-  const sum = (of: (call: PlannedCall) => number): number => all.reduce((total, call) => total + of(call), 0);
-  const usual = all.filter(({ when }) => when !== 'absent');
-  return {
-    calls: all.toSorted((a, b) => a.wave - b.wave),
-    lower: isRefused ? 0 : sum(({ lower }) => lower),
-    upper: sum(({ upper }) => upper),
-    rows: sum(({ rows }) => rows),
-    waves: Math.max(0, ...usual.map(({ wave }) => wave)),
-    hints: [...hints],
-  };
 }

@@ -12,7 +12,8 @@ import { needsOf } from '../look-ahead/needs.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { ObjectSelection } from '../look-ahead/selection-tree.ts';
 import type { Reach } from '../rest/tenants.ts';
-import { type CheckedPlan, type Plan, type PlanRequest, planChecked } from './plan.ts';
+import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
+import type { PlanRequest } from './plan-builder.ts';
 import { samplesOf } from './samples.ts';
 
 interface PlanningOptions extends Omit<PlanRequest, 'cursors' | 'part' | 'variableValues'> {
