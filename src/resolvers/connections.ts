@@ -7,7 +7,6 @@ import {
   fetchConnection,
   fetchEvents,
   keyedConnection,
-  type Wanted,
 } from '../graphql/connections.ts';
 import type {
   EventConnectionResolvers,
@@ -32,10 +31,14 @@ export function listConnection(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<ConnectionSource> {
-  const wanted = begin(list, context, info);
-  return list.noun === 'Event'
-    ? fetchEvents(context, list, args, wanted)
-    : fetchConnection(context, list, args, wanted);
+  const type = getNamedType(info.returnType);
+  if (!isObjectType(type)) throw new Error(`${info.fieldName} is no connection`);
+  const selection = selectionOf(info).on(type);
+  // The ids of rows below `@current` need its real id, which is read at the same time as the page.
+  if (list.scope === current && answersScopes(selection)) startIdScope(list, context);
+  countAnswered(1, context, info);
+  const fetch = list.noun === 'Event' ? fetchEvents : fetchConnection;
+  return fetch(context, list, args, wantedOf(selection));
 }
 
 /** The connection of all projects. A narrowed tenant gets the projects that it may reach, in the order of its entry. */
@@ -49,16 +52,6 @@ export function projectConnection(
   if (reach === undefined) return listConnection(list, args, context, info);
   countAnswered(1, context, info);
   return keyedConnection(context, list, [...reach.projects], args);
-}
-
-function begin(list: ListRef, context: GatewayContext, info: GraphQLResolveInfo): Wanted {
-  const type = getNamedType(info.returnType);
-  if (!isObjectType(type)) throw new Error(`${info.fieldName} is no connection`);
-  const selection = selectionOf(info).on(type);
-  // The ids of rows below `@current` need its real id, which is read at the same time as the page.
-  if (list.scope === current && answersScopes(selection)) startIdScope(list, context);
-  countAnswered(1, context, info);
-  return wantedOf(selection);
 }
 
 /** The fields that every connection has. */
