@@ -51,6 +51,4 @@ export interface CursorCodec {
   readonly encodeQuery: (log: string, query: string) => string;
   /** The query that a cursor of this log holds. A changed or foreign cursor is a UserInputError. */
   readonly decodeQuery: (log: string, cursor: string, argument: string) => string;
-  /** True if a cursor was made below `@current`. Such a cursor is valid for the list of any project or organization. */
-  readonly isOfCurrent: (cursor: string) => boolean;
 }

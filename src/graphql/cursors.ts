@@ -59,7 +59,6 @@ export function createCursorCodec(secret: string): CursorCodec {
       if (query !== undefined && /^\?[!-~]+$/.test(query)) return query;
       throw new UserInputError(`Expected \`${argument}\` to be a cursor of this log, but got ${quoted(cursor)}.`);
     },
-    isOfCurrent: (cursor) => Buffer.from(cursor, 'base64url').subarray(codeBytes).toString('utf8').startsWith(current),
   };
 }
 

@@ -14,7 +14,6 @@ interface PlannedRange {
   readonly range: ListRange;
   /** Equal for windows that may share pages. */
   readonly list: string;
-  readonly owners: number;
   /** The number of rows of the previous page that are read again. */
   readonly overlap: number;
 }
@@ -31,9 +30,9 @@ export function planList(planned: PlannedField, args: Arguments): void {
   const part = endpoint.noun === 'Event' ? eventRange(planned, args) : offsetRange(planned, args);
   const reading = readingOf(part.range, wantedOf(inside));
   const { lists, options } = builder;
-  const { list, owners, overlap } = part;
+  const { list, overlap } = part;
   const { certain, stage, path } = planned;
-  const window = { ...collectionOf(planned), list, owners, overlap, certain, stage, path };
+  const window = { ...collectionOf(planned), list, owners: ownersOf(planned), overlap, certain, stage, path };
   if (reading.kind === 'any') return lists.want({ ...window, offset: 0, limit: 1, countOnly: true });
   if (reading.kind === 'window') {
     const { offset, limit } = reading;
@@ -50,12 +49,15 @@ export function planList(planned: PlannedField, args: Arguments): void {
 
 /** Plans the selection on the rows of a page. Without an offset, the rows are the last of their list. */
 function planRows(
-  { builder, selected, endpoint: { noun }, parent, path }: PlannedField,
-  { range: { limit }, list, owners }: PlannedRange,
+  planned: PlannedField,
+  { range: { limit }, list }: PlannedRange,
   offset: number | undefined,
   stage: Stage,
 ): void {
   if (limit === 0) return;
+  const { builder, selected, endpoint, parent, path } = planned;
+  const { noun } = endpoint;
+  const owners = ownersOf(planned);
   const [group, from] = offset === undefined ? [`the end of ${list}`, 0] : [list, offset];
   const to = from + limit;
   const objects = toObjects({ type: noun, group, from, to, owner: parent, owners, view: listView(noun), stage });
@@ -89,57 +91,49 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
   });
 }
 
+/**
+ * The range of a list that is walked by offset. If the owner of the list is unknown, so is the position of a cursor: each
+ * owner is taken to have such a list.
+ */
 function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
   const { cursors, maxPageSize } = planned.builder.options;
   const list = listOf(planned);
-  let cursorOfUnknown: string | undefined;
+  let text = collectionOf(planned).collection;
   const offsetBehind = (argument: 'after' | 'before', cursor: string): number => {
     if (list !== undefined) return cursors.decode(list, cursor, argument).offset;
-    cursorOfUnknown = `${cursorOfUnknown ?? ''}${argument} ${cursor}`;
+    text += ` ${argument} ${cursor}`;
     return argument === 'after' ? 0 : Number.MAX_SAFE_INTEGER;
   };
   const range = rangeOf(args.connection, offsetBehind, maxPageSize);
-  return { range, overlap: 0, ...sharing(planned, '', cursorOfUnknown) };
+  return { range, overlap: 0, list: text };
 }
 
 /** The range of a list of events, which is read only forwards and by time. */
 function eventRange(planned: PlannedField, args: Arguments): PlannedRange {
   const { cursors, maxPageSize } = planned.builder.options;
+  const { collection } = collectionOf(planned);
   const given = args.all['filter'];
   const filter = toEventQuery(isEventFilter(given) ? given : undefined);
   const limit = pageSizeOf('first', args.number('first'), maxPageSize);
   const list = listOf(planned);
   const cursor = args.text('after');
-  const isKnown = list !== undefined && cursor !== undefined;
-  const at: Position = isKnown ? cursors.decode({ ...list, filter }, cursor, 'after') : { offset: 0 };
+  if (cursor !== undefined && list === undefined) {
+    const range: ListRange = { kind: 'window', offset: 0, limit };
+    // The cursor may hold the largest possible number of ids.
+    return { range, overlap: maxPageSize, list: `${collection} ${JSON.stringify(filter)} ${cursor}` };
+  }
+  const isGiven = cursor !== undefined && list !== undefined;
+  const at: Position = isGiven ? cursors.decode({ ...list, filter }, cursor, 'after') : { offset: 0 };
   const { offset, ...instant } = at;
   // If rows may be left out because they were answered before, offsets do not count the page's rows.
   const text = JSON.stringify([filter, at.boundary === undefined ? instant : [instant, offset]]);
+  const overlap = overlapOf(at, Math.max(limit, 1), maxPageSize);
   const range: ListRange = { kind: 'window', offset, limit };
-  // If the list of a cursor is unknown, the cursor may hold the largest possible number of ids.
-  const isUnknown = list === undefined && cursor !== undefined;
-  const overlap = isUnknown ? maxPageSize : overlapOf(at, Math.max(limit, 1), maxPageSize);
-  return { range, overlap, ...sharing(planned, text === plain ? '' : text, list === undefined ? cursor : undefined) };
+  return { range, overlap, list: text === plain ? collection : `${collection} ${text}` };
 }
 
 /** The text of a window with neither a filter nor an instant. */
 const plain = JSON.stringify([{}, {}]);
-
-/**
- * If the owner of a list is unknown, a cursor fits at most one of the lists, and the others refuse it. A cursor made
- * below `@current` fits them all.
- */
-function sharing(
-  planned: PlannedField,
-  list: string,
-  cursor: string | undefined,
-): Pick<PlannedRange, 'list' | 'owners'> {
-  const { collection } = collectionOf(planned);
-  if (cursor === undefined)
-    return { list: list === '' ? collection : `${collection} ${list}`, owners: ownersOf(planned) };
-  const isAny = planned.builder.options.cursors.isOfCurrent(cursor);
-  return { list: `${collection} ${list} ${cursor}`, owners: isAny ? ownersOf(planned) : 1 };
-}
 
 function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefined {
   if (parent === undefined) return { noun, scope: '' };

@@ -204,7 +204,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
   if (cursor !== undefined) planned.builder.options.cursors.decodeQuery('activity', cursor, 'after');
   const given = Object.entries(args.all).filter(([, value]) => value !== null);
   const name = `${planned.selected.field.name} ${JSON.stringify(given)}`;
-  planRead(planned, { name, rows: 0 });
+  planRead(planned, name, 0);
   const { builder, selected, parent, endpoint, stage, path } = planned;
   if (parent === undefined || selected.inside?.type.name !== endpoint.noun) return;
   // Only the answer of a report says how many rows it names. A page of the maximum size is planned.
@@ -219,20 +219,10 @@ function planReport(planned: PlannedField, args: Arguments): void {
   builder.plan({ objects, selection: selected.below, path, known: 'assumed' });
 }
 
-interface Read {
-  /** A name that is equal for reads that are one call at the same object. */
-  readonly name: string;
-  readonly rows: number;
-  /** The most objects for which the read is made, if it is not made for all of them. */
-  readonly atMost?: number;
-}
-
-function planRead(
-  { builder, endpoint, parent, stage, certain, path }: PlannedField,
-  { name, rows, atMost = Number.POSITIVE_INFINITY }: Read,
-): void {
+/** Plans one call at each object. `name` is equal for reads that are one call at the same object. */
+function planRead({ builder, endpoint, parent, stage, certain, path }: PlannedField, name: string, rows: number): void {
   if (parent === undefined) return;
-  const count = Math.min(builder.calls.claim(name, parent), atMost);
+  const count = builder.calls.claim(name, parent);
   const lower = certain ? count : 0;
   builder.calls.add({ endpoint, stage, lower, upper: count, rows: rows * count, paths: [path] });
 }
@@ -246,15 +236,13 @@ function planTable(planned: PlannedField, args: Arguments): void {
   const rows = tableSizeOf(args.number('first'), maxPageSize);
   const scope = parent?.id;
   if (scope === undefined && cursor !== undefined) {
-    // If the owner of a list is unknown, a cursor fits at most one list, unless it was made below `@current`.
-    const isAny = builder.options.cursors.isOfCurrent(cursor);
-    const name = JSON.stringify([list, rows, cursor]);
-    return planRead({ ...planned, certain: false }, { name, rows, ...(!isAny && { atMost: 1 }) });
+    // The cursor may fit the list of each owner.
+    return planRead({ ...planned, certain: false }, JSON.stringify([list, rows, cursor]), rows);
   }
   const { at } = tableWindowOf({ ...list, scope: scope ?? '' }, args.connection, builder.options);
   // Rows without a `select` are the page that a connection may read.
   const isPage = list.table === 'rows' && list.filter?.select === undefined;
-  planRead({ ...planned, certain: certain && !isPage }, { name: JSON.stringify([list, rows, at]), rows });
+  planRead({ ...planned, certain: certain && !isPage }, JSON.stringify([list, rows, at]), rows);
 }
 
 function listOf(args: Arguments): Pick<ListRef, 'noun' | 'filter'> {

@@ -46,7 +46,6 @@ export interface Extremes {
 const anyCursors: CursorCodec = {
   encode: () => '',
   decode: () => ({ offset: 1_000_000 }),
-  isOfCurrent: () => true,
   encodeQuery: () => '',
   decodeQuery: () => '?',
 };

@@ -250,11 +250,11 @@ describe('The plan', () => {
     const query = `{ project(id: 1) { name a: dashboards(first: 50) { nodes { id } } b: dashboards(first: 50, after: "${after}") { nodes { id } } } }`;
     expect(planOf(query).upper).toBe(3);
     expect(planOf(query.replaceAll('50', '40')).upper).toBe(2);
-    // A cursor is good for one list, whichever project it is of.
+    // A cursor is good for one list, but only the rows say which projects there are.
     const nested = `{ projects { nodes { dashboards(after: "${after}") { nodes { id } } } } }`;
     expect(linesOf(planOf(nested))).toEqual([
       '1 1 listProjects projects',
-      '2 0–1 listDashboards projects.nodes.dashboards',
+      '2 0–50 listDashboards projects.nodes.dashboards',
     ]);
   });
 
