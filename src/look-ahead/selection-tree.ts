@@ -46,9 +46,9 @@ type Selecting = FieldNode | OperationDefinitionNode;
 /** The part of an operation that a tree has. */
 export type Part =
   | 'whole'
-  // What the first part of an answer in parts has: deferred fragments are left out.
+  // Without deferred fragments, as the first part of an answer in parts.
   | 'first'
-  // What all variables select: fields and fragments with directives are left out.
+  // Without fields and fragments that have directives. Everything else is selected with any variables.
   | 'certain';
 
 /** The selections of an operation. */
@@ -69,7 +69,7 @@ export class SelectionTree {
     this.root = this.at([scope.operation]);
   }
 
-  /** True if a node with a directive is selected. */
+  /** True if a node that has a directive is selected. */
   includes(node: SelectionNode): boolean {
     const conditions = this.#conditions;
     if (conditions === undefined) return this.part !== 'certain';

@@ -103,7 +103,7 @@ class Estimating {
     total.rows += most('rows');
   }
 
-  /** The REST calls and rows of a field itself. The own rows of the objects that it answers count with these. */
+  /** The REST calls and rows of a field itself. Rows that need the detail view count with the objects that it answers. */
   #readsOf(selected: SelectedField, page = 0): Pick<Sums, 'calls' | 'rows'> {
     const { maxPageSize } = this.#request;
     const { role, inside } = selected;
@@ -116,8 +116,8 @@ class Estimating {
       case 'organizationOf':
         return nothing;
       case 'anyRow':
-      // The project that tells what `@current` stands for.
       case 'organization':
+        // Any row; the project that tells what `@current` stands for.
         return { calls: 1, rows: 1 };
       case 'byId':
       case 'owner':

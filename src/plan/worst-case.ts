@@ -117,9 +117,9 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
 }
 
 /**
- * The REST calls that an operation makes with any variables that it does not refuse. With equal variables, reads of one
- * kind may be one, and a page may have a row: so each kind counts once. An object by global id may need no call, nor may
- * one that is out of a narrowed tenant's reach.
+ * The fewest REST calls that an operation makes, whatever its variables are. Each kind of read counts once: with equal
+ * variables several reads are one, and a row may stand in a page. Objects by global id do not count, nor do queries of a
+ * narrowed tenant, because what is out of reach costs nothing.
  */
 function leastCalls({ tenant, ...scope }: PlanningOptions): number {
   const root = rootOf(scope, undefined, 'certain');
