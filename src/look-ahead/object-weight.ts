@@ -16,15 +16,17 @@ import { type ObjectSelection, type OperationScope, type SelectedField } from '.
 
 /**
  * Counts the objects that the current field will answer. `owner` is the length of the owner's ids within their global
- * ids. Throws an AnswerLimitError if the answer is too large.
+ * ids. `typename` is the type of the objects if the field may answer several. Throws an AnswerLimitError if the answer is
+ * too large.
  */
 export function countAnswered(
   count: number,
   { answer }: Pick<GatewayContext, 'answer'>,
   info: GraphQLResolveInfo,
   owner?: number,
+  typename?: string,
 ): void {
-  const type = getNamedType(info.returnType);
+  const type = typename === undefined ? getNamedType(info.returnType) : info.schema.getType(typename);
   answer.add(count, isObjectType(type) ? weightOf(selectionOf(info).on(type)) : nothing, info.path, owner);
 }
 
@@ -40,7 +42,7 @@ const nothing: ObjectWeight = { objects: 0, bytes: 0, leaves: 0, ids: 0, copies:
 const [aroundObject, aroundMember] = [3, 4];
 
 /** The weight of an object in an answer, with its selection. */
-export const weightOf: (selection: ObjectSelection) => ObjectWeight = memoize(({ fields, typenames, introspects }) => {
+const weightOf: (selection: ObjectSelection) => ObjectWeight = memoize(({ fields, typenames, introspects }) => {
   const weight = { ...nothing, objects: 1, bytes: aroundObject };
   const perColumn = new Map<string, number>();
   for (const selected of fields) {

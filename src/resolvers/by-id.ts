@@ -5,7 +5,7 @@ import { type RowRecord, type Started, toRecord, withIdScope } from '../graphql/
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
 import { completedLater, withRow } from '../look-ahead/deferred-records.ts';
 import { type Existence, type Needs, needsOf, ownView, proves } from '../look-ahead/needs.ts';
-import { weightOf } from '../look-ahead/object-weight.ts';
+import { countAnswered } from '../look-ahead/object-weight.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';
 import { startBelow, startRelations } from '../look-ahead/starting.ts';
 import { isNotFound, toError } from '../rest/errors.ts';
@@ -27,8 +27,7 @@ export function fetchRecord(
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
   if (!reaches(context.tenant?.reach, key)) return Promise.resolve(null);
-  const weight = weightOf(selectionOf(info).onNamed(key.noun));
-  context.answer.add(1, weight, info.path, key.scope.length + key.id.length);
+  countAnswered(1, context, info, key.scope.length + key.id.length, key.noun);
   return fetchCounted(key, existence, context, info);
 }
 

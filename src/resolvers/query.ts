@@ -4,8 +4,7 @@ import type { QueryResolvers } from '../graphql/generated/resolvers.ts';
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
 import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
-import { weightOf } from '../look-ahead/object-weight.ts';
-import { selectionOf } from '../look-ahead/operation-trees.ts';
+import { countAnswered } from '../look-ahead/object-weight.ts';
 import { toError } from '../rest/errors.ts';
 import { fetchRecord } from './by-id.ts';
 import { projectConnection } from './connections.ts';
@@ -54,7 +53,7 @@ function countedAgain<T extends NodeRecord | Error | null>(
 ): T {
   if (node === null || node instanceof Error) return node;
   const owner = node.noun === 'Organization' ? node.id.length : node.scope.length + (node.knownId?.length ?? 0);
-  context.answer.add(1, weightOf(selectionOf(info).onNamed(node.noun)), info.path, owner);
+  countAnswered(1, context, info, owner, node.noun);
   return node;
 }
 
@@ -66,7 +65,7 @@ async function fetchNode(
 ): Promise<NodeRecord | null> {
   const { type, scope, id } = parseGlobalId(globalId, argument);
   if (type === 'Organization') {
-    context.answer.add(1, weightOf(selectionOf(info).onNamed(type)), info.path, id.length);
+    countAnswered(1, context, info, id.length, type);
     return organizationRecord({ id }, context);
   }
   return fetchRecord({ noun: type, scope, id }, 'unknown', context, info);
