@@ -27,12 +27,7 @@ export function answerRefusal(
   { maxAnswerObjects: limit }: CostLimits,
 ): GraphQLError | undefined {
   if (objects <= limit) return undefined;
-  return refusal(`may answer up to ${objects} objects`, 'objects', {
-    count: objects,
-    limit,
-    path: fullest.path,
-    there: fullest.objects,
-  });
+  return refusal(`may answer up to ${objects} objects`, fullest.objects, { objects, limit, path: fullest.path });
 }
 
 /** The refusal of an operation with such a plan; undefined if it may run. */
@@ -44,31 +39,27 @@ export function expenseRefusal(
   if (plan instanceof PlanLimitError) return tooManySteps(plan);
   const { upper, rows } = plan;
   if (upper > maxUpstreamCalls) {
-    const most = placeWithMost(plan, 'upper');
-    return refusal(`may make up to ${upper} REST calls`, 'calls', { count: upper, limit: maxUpstreamCalls, ...most });
+    const { path, there } = placeWithMost(plan, 'upper');
+    return refusal(`may make up to ${upper} REST calls`, there, { calls: upper, limit: maxUpstreamCalls, path });
   }
   if (rows <= maxUpstreamRows || listed) return undefined;
-  const most = placeWithMost(plan, 'rows');
-  return refusal(`may ask for up to ${rows} rows`, 'rows', { count: rows, limit: maxUpstreamRows, ...most });
+  const { path, there } = placeWithMost(plan, 'rows');
+  return refusal(`may ask for up to ${rows} rows`, there, { rows, limit: maxUpstreamRows, path });
 }
 
-/** A count beyond its limit, and the path with most of it. */
-interface Excess {
-  readonly count: number;
-  readonly limit: number;
-  readonly path: string;
-  /** The part of the count that is due to the path. */
-  readonly there: number;
-}
-
-function placeWithMost({ calls }: Plan, unit: 'upper' | 'rows'): Pick<Excess, 'path' | 'there'> {
+/** The path with most of a count, and the part of the count that is due to it. */
+function placeWithMost({ calls }: Plan, unit: 'upper' | 'rows'): { readonly path: string; readonly there: number } {
   const [most] = calls.toSorted((a, b) => b[unit] - a[unit]);
   return { path: most?.paths[0] ?? '', there: most?.[unit] ?? 0 };
 }
 
-function refusal(does: string, unit: string, { count, limit, path, there }: Excess): GraphQLError {
-  const message = `The operation ${does}, ${there} of them for \`${path}\`, but the limit is ${limit}.`;
-  return requestError('expensiveOperation', message, { details: { [unit]: count, limit, path } });
+function refusal(
+  does: string,
+  there: number,
+  details: Readonly<Record<string, unknown>> & { readonly limit: number; readonly path: string },
+): GraphQLError {
+  const message = `The operation ${does}, ${there} of them for \`${details.path}\`, but the limit is ${details.limit}.`;
+  return requestError('expensiveOperation', message, { details });
 }
 
 /**

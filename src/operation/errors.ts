@@ -29,8 +29,8 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
     const upstream = cause.upstream === undefined ? {} : { upstream: toPublicDetails(cause.upstream) };
     return publicError(located, cause.message, { code: cause.code, ...upstream });
   }
-  if (cause instanceof UserInputError) return publicError(located, messageOf(located, cause), { code: cause.code });
-  if (cause instanceof ForbiddenError) return publicError(located, cause.message, { code: cause.code });
+  if (cause instanceof UserInputError || cause instanceof ForbiddenError)
+    return publicError(located, messageOf(located, cause), { code: cause.code });
   // An error about the request itself, found before any field was executed.
   if (located !== undefined && located.path === undefined) return requestErrorOf(located);
   if (located !== undefined && isBadArgument(cause)) return publicError(located, located.message, badInput);

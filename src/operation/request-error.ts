@@ -97,21 +97,14 @@ export const refusals = {
 /** The name of a way to refuse a request. */
 export type RefusalKind = keyof typeof refusals;
 
-/** Codes of errors that come neither from the upstream nor from a refusal. */
-const otherCodes = ['INTERNAL_SERVER_ERROR'];
+const refusalCodes = Object.values(refusals).map(({ code }) => code);
 
-/** Codes that a failed REST call never has. */
-const ownCodes = [...Object.values(refusals).map(({ code }) => code), ...otherCodes]
-  .filter((code) => !upstreamErrorCodes.includes(code))
-  .toSorted();
-
-/** Every code that an operation can be counted with: the codes of errors, and `none` for an operation without errors. */
+/**
+ * Every code that an operation can be counted with: the codes of errors, `none` for an operation without errors, and
+ * `CLIENT_LEFT` if the client had left before its answer was ready.
+ */
 export const answerCodes: readonly string[] = [
-  'none',
-  // The client had left before its answer was ready.
-  'CLIENT_LEFT',
-  ...upstreamErrorCodes,
-  ...new Set(ownCodes),
+  ...new Set(['none', 'CLIENT_LEFT', ...upstreamErrorCodes, ...[...refusalCodes, 'INTERNAL_SERVER_ERROR'].toSorted()]),
 ];
 
 interface RequestErrorOptions {
