@@ -8,8 +8,7 @@ import { createGateway, type Gateway } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
 import type { Log } from './log.ts';
 import { checkRoleDocuments } from './operation/persisted/document-set.ts';
-import { entriesIn } from './operation/persisted/follow-manifests.ts';
-import { sourcesOf } from './operation/persisted/manifest.ts';
+import { entriesIn, sourcesOf } from './operation/persisted/manifest.ts';
 import {
   type FollowedRemote,
   followRemoteManifests,
@@ -234,7 +233,7 @@ function followKeys(
   const hasRoles = auth.rules.rolesClaim !== undefined;
   const source = { path: auth.tenantsPath, environment, mutationNames, hasRoles };
   const { patterns } = sourcesOf(mode === 'off' ? '' : files);
-  const check = (tenants: Tenants): void => checkRoleDocuments(tenants, () => entriesIn({ patterns, remote }));
+  const check = (tenants: Tenants): void => checkRoleDocuments(tenants, () => entriesIn(patterns, remote?.current()));
   return followTenants({ source, log, check });
 }
 

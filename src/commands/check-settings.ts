@@ -1,8 +1,7 @@
 import { createAgents } from '../mcp/mcp.ts';
-import { createPrepareListed } from '../operation/document.ts';
 import { checkRoleDocuments, type DocumentSet } from '../operation/persisted/document-set.ts';
-import { followManifests } from '../operation/persisted/follow-manifests.ts';
 import { ManifestError, sourcesOf } from '../operation/persisted/manifest.ts';
+import { followManifests } from '../operation/persisted/persisted.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { createSchema, createSchemas } from '../schema.ts';
 import { type Config, readConfig } from '../settings/config.ts';
@@ -54,8 +53,8 @@ async function documentWarnings(config: Config): Promise<readonly string[]> {
   };
   // Tools and the documents of roles may be in manifests of servers, which are not read here.
   const isWhole = sourcesOf(files).urls.length === 0;
-  const followed = await followManifests({
-    ...{ files, mode, strict, prepare: createPrepareListed({ schemas, introspection }) },
+  const followed = await followManifests(files, {
+    ...{ mode, strict, schemas, introspection },
     check: isWhole ? check : undefined,
     log: (level, message) => void (level === 'warn' && warnings.push(message)),
   });

@@ -3,7 +3,7 @@ import { isKeySetUrl } from '../auth/key-set.ts';
 import { TenantsError } from '../auth/tenants-error.ts';
 import { readTenants } from '../auth/tenants-file.ts';
 import type { McpConfig } from '../mcp/mcp.ts';
-import { ManifestError, readFiles, readManifest, sourcesOf } from '../operation/persisted/manifest.ts';
+import { entriesIn, ManifestError, sourcesOf } from '../operation/persisted/manifest.ts';
 import type { DocumentMode } from '../operation/persisted/resolve.ts';
 import { redisAddressOf } from '../redis-address.ts';
 import { mutationNames } from '../resolvers/resolvers.ts';
@@ -224,7 +224,7 @@ function readPersisted(reader: SettingsReader) {
   const { patterns, urls } = sourcesOf(values.files ?? '');
   if (mode !== 'off')
     try {
-      for (const { file, text } of patterns.flatMap(readFiles)) readManifest(file, text);
+      entriesIn(patterns);
     } catch (error) {
       if (!(error instanceof ManifestError)) throw error;
       reader.fault(files.name, error.message);

@@ -142,20 +142,17 @@ function twoTexts(id: string, file: string, other: string): ManifestError {
  * including invalid ones. They are parsed only if a role names an operation.
  */
 export function checkRoleDocuments(tenants: Tenants, listed: () => Iterable<Pick<ListedDocument, 'text'>>): void {
-  const named = [...tenants.values()].flatMap(({ name: tenant, roles }) =>
-    [...(roles ?? [])].flatMap(([role, { documents }]) =>
-      [...(documents ?? [])].map((name) => ({ tenant, role, name })),
-    ),
-  );
-  if (named.length === 0) return;
-  const known = new Set([...listed()].flatMap(namesIn));
-  const missing = named.find(({ name }) => !known.has(name));
-  if (missing === undefined) return;
-  const { tenant, role, name } = missing;
-  const place = `the role ${JSON.stringify(role)} of ${JSON.stringify(tenant)}`;
-  throw new ManifestError(
-    `UPSTREAM_KEYS: expected ${name} in ${place} to be an operation of a listed document, but there is none`,
-  );
+  let known: ReadonlySet<string> | undefined;
+  for (const { name: tenant, roles = [] } of tenants.values())
+    for (const [role, { documents = [] }] of roles)
+      for (const name of documents) {
+        known ??= new Set([...listed()].flatMap(namesIn));
+        if (known.has(name)) continue;
+        const place = `the role ${JSON.stringify(role)} of ${JSON.stringify(tenant)}`;
+        throw new ManifestError(
+          `UPSTREAM_KEYS: expected ${name} in ${place} to be an operation of a listed document, but there is none`,
+        );
+      }
 }
 
 /** The names of the operations in a document. A text that is not GraphQL has none. */

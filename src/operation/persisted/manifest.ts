@@ -40,12 +40,18 @@ export function sourcesOf(members: string): ManifestSources {
     .split(/,(?![^{]*\})/)
     .map((member) => member.trim())
     .filter((member) => member !== '');
-  const [urls, patterns] = [true, false].map((wanted) => all.filter((member) => isUrl(member) === wanted));
-  return { patterns: patterns ?? [], urls: urls ?? [] };
+  const { patterns = [], urls = [] } = Object.groupBy(all, (member) =>
+    /^https?:\/\//i.test(member) ? 'urls' : 'patterns',
+  );
+  return { patterns, urls };
 }
 
-function isUrl(member: string): boolean {
-  return /^https?:\/\//i.test(member);
+/**
+ * The documents that files list, by their paths, folders and globs, and those of manifests that were read elsewhere.
+ * Throws a ManifestError if a manifest cannot be used.
+ */
+export function entriesIn(patterns: readonly string[], others: readonly ManifestFile[] = []): readonly ManifestEntry[] {
+  return [...patterns.flatMap(readFiles), ...others].flatMap(({ file, text }) => readManifest(file, text));
 }
 
 /**

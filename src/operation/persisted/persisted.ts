@@ -1,10 +1,11 @@
-import type { Followed, Reloads } from '../../follow-files.ts';
+import { type Followed, type FollowedFiles, fingerprint, followFiles, type Reloads } from '../../follow-files.ts';
 import type { Log } from '../../log.ts';
 import type { RedisSettings, SharedRedis } from '../../redis.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
-import { type DocumentSet, type DocumentUse, documentsOf, noDocuments } from './document-set.ts';
-import { followManifests } from './follow-manifests.ts';
+import { RefusedDocument } from '../request-error.ts';
+import { type DocumentSet, type DocumentUse, documentsOf, noDocuments, prepareSet } from './document-set.ts';
+import { entriesIn, globOf, ManifestError, sourcesOf } from './manifest.ts';
 import type { RemoteManifests } from './remote-manifests.ts';
 import { createResolve, type DocumentMode, type ResolveDocument } from './resolve.ts';
 import {
@@ -17,10 +18,10 @@ import {
 
 /** Settings of persisted documents. */
 export interface PersistedSettings extends RedisSettings {
-  /** The path of a file or a folder of manifests, or a glob; undefined if there are none. */
+  /** The manifests: paths of files and folders, globs and URLs, separated by commas; undefined if there are none. */
   readonly files?: string | undefined;
   readonly remote?: RemoteManifests | undefined;
-  /** By default `allow`. */
+  /** By default `allow`. In the mode `only`, a reload that loses most of the documents is refused. */
   readonly mode?: DocumentMode;
   /** True if an invalid listed document keeps the gateway from starting. */
   readonly strict?: boolean;
@@ -64,11 +65,8 @@ export interface Persisted extends Followed {
 
 /** Reads the manifests and connects the store. Rejects with a ManifestError if a manifest cannot be used. */
 export async function createPersisted(options: PersistedOptions): Promise<Persisted> {
-  const { files, mode = 'allow', strict = false, check, automatic = mode !== 'only', redis, sharedStore } = options;
-  const isListed = files !== undefined && mode !== 'off';
-  const list = isListed
-    ? await followManifests({ ...options, files, mode, strict, prepare: createPrepareListed(options) })
-    : undefined;
+  const { files, mode = 'allow', check, automatic = mode !== 'only', redis, sharedStore } = options;
+  const list = files === undefined || mode === 'off' ? undefined : await followManifests(files, options);
   if (list === undefined) check?.(noDocuments);
   const shared = redis === undefined ? sharedStore : createRedisStore(redis);
   const store = automatic ? createRegistrations(createMemoryStore(), shared) : undefined;
@@ -85,4 +83,63 @@ export async function createPersisted(options: PersistedOptions): Promise<Persis
     reload: async () => list?.reload(),
     close: () => list?.close(),
   };
+}
+
+/** Settings and collaborators of the listed documents. */
+type ListedOptions = Omit<PersistedOptions, 'prepare' | 'files' | 'redis'>;
+
+/**
+ * Reads and prepares every document that `files` list, then follows them. Rejects with a ManifestError if a manifest
+ * cannot be used at the start. Later, a new set replaces the old one when all of its documents are prepared. A list that
+ * cannot be used then changes nothing.
+ */
+export async function followManifests(
+  files: string,
+  options: ListedOptions,
+): Promise<FollowedFiles & { readonly current: () => DocumentSet }> {
+  const { mode = 'allow', strict = false, pollMs, log, remote, check } = options;
+  const prepare = createPrepareListed(options);
+  const patterns = sourcesOf(files).patterns.map(globOf);
+  const prepared = async (previous: DocumentSet): Promise<DocumentSet> => {
+    const set = await prepareSet(entriesIn(patterns, remote?.current()), prepare, previous);
+    if (strict && set.problems.length > 0)
+      throw new ManifestError(`documents that are not valid: ${set.problems.join('; ')}`);
+    check?.(set);
+    return set;
+  };
+  const report = (what: string): void => {
+    const documents = documentsOf(current);
+    const counts = documents.map(({ operations }) => (operations instanceof RefusedDocument ? 0 : operations.length));
+    for (const problem of current.problems) log('warn', `persisted document is not valid: ${problem}`);
+    log('info', `persisted documents ${what}`, {
+      files: [...patterns, ...(remote?.current() ?? []).map(({ file }) => file)].join(', '),
+      documents: documents.length,
+      operations: counts.reduce((sum, count) => sum + count, 0),
+      invalid: current.problems.length,
+    });
+  };
+  const since = fingerprint(patterns);
+  const started = Promise.withResolvers<FollowedFiles>();
+  remote?.onChange(() => void started.promise.then(({ reload }) => reload()));
+  let current = await prepared(noDocuments);
+  report('read');
+  const read = async (): Promise<void> => {
+    const next = await prepared(current);
+    if (mode === 'only') checkShrinking(documentsOf(current).length, documentsOf(next).length);
+    current = next;
+    report('read again');
+  };
+  const followed = followFiles({ name: 'persisted documents', patterns: () => patterns, since, pollMs, read, log });
+  started.resolve(followed);
+  return { current: () => current, ...followed };
+}
+
+/**
+ * Throws a ManifestError if a reload loses more than half of the documents. An empty file is more often a failed
+ * deployment than a decision to refuse every document.
+ */
+function checkShrinking(before: number, now: number): void {
+  if (now * 2 >= before) return;
+  const expected = `expected at least half of the ${before} documents in use, because PERSISTED_DOCUMENTS_MODE is only`;
+  throw new ManifestError(`${expected}, but got ${now}; a restart takes them`);
 }
