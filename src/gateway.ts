@@ -219,14 +219,8 @@ function createOperations(
   const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
   const results = new Results({ room, ...options, ...watch });
   const { cache, epochOf } = upstream;
-  const live =
-    options.live &&
-    createLive(options.live, {
-      ...options,
-      ...watch,
-      ...{ schema, createContext, results, eventLoop, memory, callBudget: upstream.budget },
-      epochOf: epochOf && ((caller) => epochOf(caller, 'uncounted')),
-    });
+  const ofStreams = { schema, createContext, results, eventLoop, memory, upstream };
+  const live = options.live && createLive(options.live, { ...options, ...watch, ...ofStreams });
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
@@ -234,14 +228,12 @@ function createOperations(
     subscribe: live?.subscribe,
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
     costs: new Costs({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf }),
-    refusalOf: upstream.refusalOf,
-    isAccepted: upstream.isAccepted,
+    upstream,
     epochOf: epochOf && (({ caller, cacheControl }) => caller && epochOf(caller, reuseOf(cacheControl))),
     wholeAnswers: options.cache && cache?.whole,
     now: cache?.now ?? (() => performance.now()),
     shared,
     operationDeadlineMs: options.operationDeadlineMs,
-    budget: upstream.budget,
     eventLoop,
     results,
     maxErrors: options.maxErrors,

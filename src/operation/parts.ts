@@ -1,8 +1,8 @@
 import type { GatewayContext, PartsFormat } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Claim } from '../memory.ts';
-import type { CallBudget } from '../rest/budget/call-budget.ts';
 import { UpstreamError } from '../rest/errors.ts';
+import type { Upstream } from '../rest/upstream.ts';
 import type { ExecutedEntry, ExecutedPart } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
@@ -15,7 +15,7 @@ import { withBudget } from './spent-budget.ts';
 interface PartsOptions extends ErrorReporting {
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  readonly budget?: CallBudget | undefined;
+  readonly upstream: Pick<Upstream, 'budget'>;
 }
 
 /** An operation with `@defer`, and the format of its parts. */
@@ -42,7 +42,7 @@ export async function executeInParts(
 ): Promise<OperationResult> {
   const { cost, coerced } = run;
   const { prepared, answer, deadline } = execution;
-  const { results, eventLoop, budget } = options;
+  const { results, eventLoop, upstream } = options;
   const finish = (): void => {
     deadline.finish();
     answer.finish();
@@ -58,14 +58,14 @@ export async function executeInParts(
     const { why } = results.weigh(whole, execution);
     if (!isInParts || why !== undefined) {
       finish();
-      return await withBudget(run, results.of(whole, execution), budget);
+      return await withBudget(run, results.of(whole, execution), upstream.budget);
     }
     const writer = new PartsWriter(run, format, execution, options);
     const first = writer.first(executed.initialResult);
     cost.calls.answer();
     const parts = writeParts(writer, first, executed.subsequentResults, takeTurn);
     parts.over.finally(finish).catch(options.report);
-    const { rateLimits } = await withBudget(run, {}, budget);
+    const { rateLimits } = await withBudget(run, {}, upstream.budget);
     return { prepared, data: whole.data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
   } catch (error) {
     finish();
@@ -193,7 +193,7 @@ class PartsWriter {
 
   /** Adds the state of the budget to the cost, which the last part reports. */
   async #completeCost(): Promise<void> {
-    if (this.#run.cost.wantsCost) await withBudget(this.#run, {}, this.#options.budget);
+    if (this.#run.cost.wantsCost) await withBudget(this.#run, {}, this.#options.upstream.budget);
   }
 
   #masked(entry: ExecutedEntry): object {

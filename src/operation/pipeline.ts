@@ -3,13 +3,12 @@ import type { ExecutionResult } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
-import type { UpstreamError } from '../rest/errors.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import { runningOperation } from '../rest/tenants.ts';
+import type { Upstream } from '../rest/upstream.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
 import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
@@ -34,16 +33,12 @@ export interface OperationsOptions extends ErrorReporting {
   readonly subscribe?: Subscribe | undefined;
   readonly costs: Costs;
   readonly refuseArguments: RefuseArguments;
-  /** The error with which every REST call of this caller would fail; undefined if a call may succeed. */
-  readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
-  /** True if the key or token of this caller has been accepted. Documents that the caller registers are then shared. */
-  readonly isAccepted: (caller: Caller) => boolean;
+  readonly upstream: Pick<Upstream, 'refusalOf' | 'isAccepted' | 'budget'>;
   readonly epochOf: EpochOf | undefined;
   readonly wholeAnswers: WholeAnswers | undefined;
   readonly shared: SharedOperations;
   /** The total time that an operation may take, in milliseconds. */
   readonly operationDeadlineMs: number;
-  readonly budget?: CallBudget | undefined;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
   /** The time for which a client may keep the answer to a GET by id without errors, in seconds. */
@@ -80,7 +75,7 @@ export type RunOperation = (params: GraphQLParams, request: RequestContext) => P
  * costs a small operation one percent.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
-  const { resolve, refuseArguments, costs, refusalOf, results, eventLoop } = options;
+  const { resolve, refuseArguments, costs, upstream, results, eventLoop } = options;
   return async (params, request) => {
     const run = new OperationRun(params, request);
     if (!asksForPlan(params)) options.onBegin();
@@ -113,7 +108,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       refuseArguments(prepared, params.variables, run.variablesText);
 
       // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT for an `explain` of an unknown kind
-      const cost = costs.of(known, refusalOf(caller) === undefined);
+      const cost = costs.of(known, upstream.refusalOf(caller) === undefined);
       const planned: PlannedRun = Object.assign(known, { cost });
       if (cost.refusal !== undefined) throw cost.refusal;
 
@@ -162,7 +157,7 @@ function noteEnd(
   { document, request: { caller } }: OperationRun,
   { errors }: Pick<OperationResult, 'errors'>,
   report: OperationReport,
-  { isAccepted, onEnd }: OperationsOptions,
+  { upstream, onEnd }: OperationsOptions,
 ): void {
   const { use, share } = document ?? {};
   if (use !== undefined) {
@@ -170,14 +165,14 @@ function noteEnd(
     use.restCalls += report.calls;
     if (errors !== undefined) use.errors += 1;
   }
-  if (share !== undefined && caller !== undefined && isAccepted(caller)) share(callerNameOf(caller));
+  if (share !== undefined && caller !== undefined && upstream.isAccepted(caller)) share(callerNameOf(caller));
   onEnd(report);
 }
 
 async function beginStream(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> {
   const { caller, takesMessages } = run.request;
-  const { subscribe, refusalOf, onOpen } = options;
-  const refusal = refusalOf(caller);
+  const { subscribe, upstream, onOpen } = options;
+  const refusal = upstream.refusalOf(caller);
   if (refusal !== undefined) throw refusal;
   if (subscribe === undefined || caller === undefined)
     throw new Error('expected a schema with subscriptions, and a key');
@@ -282,13 +277,13 @@ function executeWhole(
   run: PlannedRun,
   execution: Execution,
   context: GatewayContext,
-  { results, eventLoop, budget }: OperationsOptions,
+  { results, eventLoop, upstream }: OperationsOptions,
 ): MaybePromise<OperationResult> {
   const { prepared, answer, deadline } = execution;
   const executed = prepared.execute(context, run.coerced);
   const weigh = (result: ExecutionResult): MaybePromise<OperationResult> => {
     answer.finish();
-    return withBudget(run, results.of(result, execution), budget);
+    return withBudget(run, results.of(result, execution), upstream.budget);
   };
   const end = (result: ExecutionResult): MaybePromise<OperationResult> => {
     deadline.finish();

@@ -13,14 +13,12 @@ import type { Listener } from '../live/listener.ts';
 import { type BackoffOf, backoffBy, starvationOf } from '../live/pace.ts';
 import { type OpenStream, type StreamLimits, Streams } from '../live/streams.ts';
 import { Tails } from '../live/tails.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
 import { MemoryRoom } from '../memory.ts';
-import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
-import type { OperationEpoch } from '../rest/epochs.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { Upstream } from '../rest/upstream.ts';
 import { isObject } from '../rest/values.ts';
 import type { CreateContext } from './contexts.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
@@ -44,10 +42,7 @@ const waitingBytes = 96 * 2 ** 20;
 interface LiveOptions extends ErrorReporting {
   readonly schema: GraphQLSchema;
   readonly createContext: CreateContext;
-  /**
-   * Returns the epoch for the reads of a caller's stream, which get no kept answers; undefined if there are no epochs.
-   */
-  readonly epochOf: ((caller: Caller) => MaybePromise<OperationEpoch>) | undefined;
+  readonly upstream: Pick<Upstream, 'budget' | 'epochOf'>;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
   /** Longest time that one message may take to be answered, in milliseconds. */
@@ -55,7 +50,6 @@ interface LiveOptions extends ErrorReporting {
   readonly maxPageSize: number;
   readonly memory: MemoryRoom;
   readonly budget?: BudgetSettings | undefined;
-  readonly callBudget: CallBudget | undefined;
   readonly introspection: boolean;
 }
 
@@ -97,16 +91,17 @@ export type Subscribe = (run: PlannedRun, caller: Caller, onEnd: (end: StreamEnd
 
 /** Makes the subscriptions of one process. */
 export function createLive(settings: LiveSettings, options: LiveOptions): Live {
-  const { maxPageSize, operationDeadlineMs: deadlineMs, callBudget, epochOf, memory } = options;
+  const { maxPageSize, operationDeadlineMs: deadlineMs, upstream, memory } = options;
   const createContext: CreateStreamContext = async (request, deadline, calls) => {
-    const epoch = request.caller && (await epochOf?.(request.caller));
+    // Reads of streams get no kept answers.
+    const epoch = request.caller && (await upstream.epochOf?.(request.caller, 'uncounted'));
     return options.createContext(request, deadline, calls, epoch);
   };
   const streams = new Streams(settings);
   const tails = new Tails({
     pollMs: settings.pollMs,
     room: new MemoryRoom(settings.waitingBytes ?? waitingBytes, { within: memory }),
-    backoffOf: settings.backoffOf ?? (callBudget && backoffBy(callBudget)),
+    backoffOf: settings.backoffOf ?? (upstream.budget && backoffBy(upstream.budget)),
     maxPageSize,
     deadlineMs,
     restFor: async (caller, deadline, calls) =>
