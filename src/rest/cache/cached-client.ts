@@ -24,34 +24,9 @@ interface CachedClientOptions {
   readonly operation: CachingOperation;
 }
 
-/** One way to read a target. */
-interface Format<T> {
-  readonly kind: AnswerKind;
-  /** The value of a kept answer. */
-  readonly valueOf: (kept: KeptAnswer) => T;
-  readonly call: (
-    client: CallerClient,
-    operation: RestOperation,
-    target: string,
-    onResponse?: OnResponse,
-  ) => Promise<T>;
-}
-
-const json: Format<unknown> = {
-  kind: 'json',
-  valueOf: ({ value }) => value,
-  call: (client, operation, target, onResponse) => client.getJson(operation, target, onResponse),
-};
-
-const csv: Format<string> = {
-  kind: 'csv',
-  valueOf: ({ value }) => String(value),
-  call: (client, operation, target, onResponse) => client.getCsv(operation, target, onResponse),
-};
-
 /** One read of an operation. */
-interface Read<T> {
-  readonly format: Format<T>;
+interface Read {
+  readonly kind: AnswerKind;
   readonly operation: RestOperation;
   readonly target: string;
   /** Undefined if its answer is not kept. */
@@ -75,11 +50,11 @@ export class CachedClient implements RestClient {
   }
 
   getJson(operation: RestOperation, target: string): Promise<unknown> {
-    return this.#read(json, operation, target);
+    return this.#read('json', operation, target);
   }
 
-  getCsv(operation: RestOperation, target: string): Promise<string> {
-    return this.#read(csv, operation, target);
+  async getCsv(operation: RestOperation, target: string): Promise<string> {
+    return String(await this.#read('csv', operation, target));
   }
 
   /** Sends a write. The epoch of the key is renewed before the write is sent, and again when it has ended. */
@@ -101,11 +76,11 @@ export class CachedClient implements RestClient {
     }
   }
 
-  #read<T>(format: Format<T>, operation: RestOperation, target: string): Promise<T> {
+  #read(kind: AnswerKind, operation: RestOperation, target: string): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
-    if (!cache.keepsAny) return format.call(this.#client, operation, target);
-    const kept = cache.readOf(caller, own.epoch.name, operation, format.kind, target);
-    const read: Read<T> = { format, operation, target, kept };
+    if (!cache.keepsAny) return this.#send({ kind, operation, target, kept: undefined });
+    const kept = cache.readOf(caller, own.epoch.name, operation, kind, target);
+    const read: Read = { kind, operation, target, kept };
     // The client refuses the reads of an operation that has ended.
     if (kept === undefined || own.deadline.ended !== undefined) return this.#call(read);
     const found = cache.find(kept, own.epoch.reuse);
@@ -114,24 +89,30 @@ export class CachedClient implements RestClient {
     );
   }
 
+  #send({ kind, operation, target }: Read, onResponse?: OnResponse): Promise<unknown> {
+    if (kind === 'csv') return this.#client.getCsv(operation, target, onResponse);
+    return this.#client.getJson(operation, target, onResponse);
+  }
+
   /** Reads a target of the upstream, and keeps its answer under the epoch from before the read. */
-  #call<T>({ format, operation, target, kept }: Read<T>): Promise<T> {
+  #call(read: Read): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
-    if (kept === undefined) return this.#watched(format.call(this.#client, operation, target), target);
+    const { target, kept } = read;
+    if (kept === undefined) return this.#watched(this.#send(read), target);
     own.calls.limitFreshness(cache.now() + kept.freshMs);
     let dropping: Promise<void> | undefined;
     const onResponse: OnResponse = (value, { cacheControl, text }) => {
       if (forbidsKeeping(cacheControl)) dropping = cache.drop(caller, own.epoch, target);
       else if (own.epoch.keeps) cache.keep(kept, value, text);
     };
-    const answer = this.#watched(format.call(this.#client, operation, target, onResponse), target);
+    const answer = this.#watched(this.#send(read, onResponse), target);
     return answer.then((value) => (dropping === undefined ? value : dropping.then(() => value)));
   }
 
   /**
    * Gives a kept answer. Its memory counts for the operation as if the operation had read it. A stale answer is refreshed.
    */
-  #give<T>(answer: KeptAnswer, read: Read<T>, kept: KeptRead): Promise<T> {
+  #give(answer: KeptAnswer, read: Read, kept: KeptRead): Promise<unknown> {
     const { cache, shared, operation } = this.#options;
     const { upstream } = shared;
     const { deadline, calls } = operation;
@@ -144,7 +125,7 @@ export class CachedClient implements RestClient {
     if (refusal !== undefined) return Promise.reject(refusal);
     deadline.received += answer.length;
     calls.reuse(read.target, answer.source, isStale ? 'stale' : 'hit');
-    const value = read.format.valueOf(answer);
+    const { value } = answer;
     if (!deadline.isLarge) return Promise.resolve(value);
     return new Promise((resolve) => upstream.eventLoop.doLater(() => resolve(value), deadline.endsAt));
   }
@@ -153,7 +134,7 @@ export class CachedClient implements RestClient {
    * Refreshes an answer, unless this or another gateway is refreshing it, or another gateway has just done so. The
    * operation does not wait for the refresh, and may end before it.
    */
-  #refresh<T>(answer: KeptAnswer, read: Read<T>, asked: KeptRead): void {
+  #refresh(answer: KeptAnswer, read: Read, asked: KeptRead): void {
     const { cache, operation } = this.#options;
     if (answer.isRefreshing || cache.now() < answer.refreshFrom) return;
     answer.isRefreshing = true;
@@ -185,7 +166,7 @@ export class CachedClient implements RestClient {
    * Passes the answer of the upstream on. Waits until kept answers that this answer has shown to be untrue can no
    * longer be given to later operations.
    */
-  async #watched<T>(answer: Promise<T>, target: string): Promise<T> {
+  async #watched(answer: Promise<unknown>, target: string): Promise<unknown> {
     const { cache, caller, operation } = this.#options;
     try {
       const value = await answer;
