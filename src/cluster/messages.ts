@@ -1,12 +1,12 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/budget/ledger.ts';
+import type { EpochChange } from '../rest/epochs.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
-import type { EpochChange } from './worker-epochs.ts';
 
 /** The orders that the primary gives to a worker. All workers get the same, even those that are started later. */
 export interface Orders {

@@ -2,13 +2,13 @@ import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { Ledger } from '../rest/budget/ledger.ts';
+import { LocalEpochs } from '../rest/epochs.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Measurements, Orders, PrimaryFunctions, Started, Totals, WorkerFunctions } from './messages.ts';
 import { RemoteLedger } from './remote-ledger.ts';
 import { type Batch, Channel } from './rpc.ts';
-import { WorkerEpochs } from './worker-epochs.ts';
 
 /** A server that the primary directs. */
 export interface Served extends Started {
@@ -38,7 +38,7 @@ export class PrimaryLink {
   readonly orders: Promise<Orders>;
   readonly store: TextStore;
   /** The epochs of upstream keys, shared by all workers. */
-  readonly epochs: WorkerEpochs;
+  readonly epochs: LocalEpochs;
   /** The ledger in which the primary counts the calls of all workers. */
   readonly ledger: Ledger;
   readonly #primary: Channel<PrimaryFunctions>;
@@ -62,7 +62,7 @@ export class PrimaryLink {
     this.orders = this.#orders.promise;
     this.#primary = new Channel(send, { ...this.#functions() });
     process.on('message', (message) => this.#primary.receive(message));
-    this.epochs = new WorkerEpochs((change) => this.#primary.ask('changeOthers', change, changeTimeoutMs));
+    this.epochs = new LocalEpochs((change) => this.#primary.ask('changeOthers', change, changeTimeoutMs));
     this.ledger = new RemoteLedger(this.#primary);
     this.store = {
       get: (hash) => this.#primary.ask('text', hash, textTimeoutMs),

@@ -4,6 +4,7 @@ import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts
 import type { TextStore } from '../operation/persisted/store.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { Ledger } from '../rest/budget/ledger.ts';
+import type { EpochChange } from '../rest/epochs.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { addUp, noUsage } from '../telemetry/client-usage.ts';
 import { createPrimaryMetrics, type Snapshot } from '../telemetry/metrics.ts';
@@ -11,7 +12,6 @@ import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, Totals, WorkerFunctions } from './messages.ts';
 import type { ArgumentOf } from './rpc.ts';
 import { retire, totalsOf } from './totals.ts';
-import type { EpochChange } from './worker-epochs.ts';
 import { createRestarts, setUpWorkers, type WorkerEvents, WorkerHandle, WorkersError } from './worker-handle.ts';
 
 /** Settings of the workers. */

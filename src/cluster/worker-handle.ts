@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import cluster, { type Worker } from 'node:cluster';
+import type { EpochChange } from '../rest/epochs.ts';
 import { isObject } from '../rest/values.ts';
 import { noUsage } from '../telemetry/client-usage.ts';
 import type { Measurements, Orders, PrimaryFunctions, Started, WorkerFunctions } from './messages.ts';
 import { type ArgumentOf, type Batch, Channel } from './rpc.ts';
-import type { EpochChange } from './worker-epochs.ts';
 
 /** The error of workers that cannot serve. */
 export class WorkersError extends Error {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { RecentMap } from '../recent-map.ts';
 
 /**
@@ -10,14 +11,14 @@ export type Epoch = string;
 /** The epochs of all keys. Keys are named by their sharing key. */
 export interface Epochs {
   /** The epoch of a key. Undefined if it has none, or if it cannot be known at the moment; then nothing is cached. */
-  readonly current: (sharingKey: string) => Epoch | undefined | Promise<Epoch | undefined>;
+  readonly current: (sharingKey: string) => MaybePromise<Epoch | undefined>;
   /** Notes that the upstream accepts the key, so it is not one that a caller has invented. */
   readonly prove: (sharingKey: string) => void;
   /**
    * Ends the epoch of a key. After that, no operation that begins at any gateway uses it. Returns the next epoch, or
    * undefined as `current` does. Never rejects.
    */
-  readonly renew: (sharingKey: string) => Epoch | undefined | Promise<Epoch | undefined>;
+  readonly renew: (sharingKey: string) => MaybePromise<Epoch | undefined>;
   /**
    * Ends the epoch of a key, or of all keys. Returns the number of keys that had one; undefined if an epoch may still
    * be in use at some gateway. Never rejects.
@@ -32,13 +33,25 @@ export interface Epochs {
  */
 const mostKeys = 10_000;
 
-/** Epochs of one process. */
+/** A new epoch of a key; `all`: every key gets a new one at its next use. */
+export type EpochChange = { readonly sharingKey: string; readonly epoch: Epoch } | 'all';
+
+/** Sends a change to the other processes. Answers true when they have adopted it, or undefined on a timeout. */
+type SendToOthers = (change: EpochChange) => MaybePromise<true | undefined>;
+
+/** Epochs of a process. A renewal ends when the other processes of the gateway, if there are any, have the new epoch. */
 export class LocalEpochs implements Epochs {
   readonly #proven = new RecentMap<string, Epoch>({ entries: mostKeys });
   readonly #unproven = new RecentMap<string, Epoch>({ entries: mostKeys });
+  readonly #sendToOthers: SendToOthers;
+
+  /** By default there are no other processes. */
+  constructor(sendToOthers: SendToOthers = () => true) {
+    this.#sendToOthers = sendToOthers;
+  }
 
   current(sharingKey: string): Epoch {
-    return this.#proven.get(sharingKey) ?? this.#unproven.get(sharingKey) ?? this.renew(sharingKey);
+    return this.#proven.get(sharingKey) ?? this.#unproven.get(sharingKey) ?? this.#change(sharingKey).epoch;
   }
 
   prove(sharingKey: string): void {
@@ -48,30 +61,33 @@ export class LocalEpochs implements Epochs {
     this.#proven.set(sharingKey, epoch);
   }
 
-  renew(sharingKey: string): Epoch {
-    const epoch = randomUUID();
-    this.adopt(sharingKey, epoch);
-    return epoch;
+  renew(sharingKey: string): MaybePromise<Epoch> {
+    const change = this.#change(sharingKey);
+    return mapMaybePromise(this.#sendToOthers(change), () => change.epoch);
   }
 
-  purge(sharingKey: string | undefined): Promise<number> {
-    if (sharingKey === undefined) return Promise.resolve(this.forgetAll());
-    this.renew(sharingKey);
-    return Promise.resolve(1);
+  async purge(sharingKey: string | undefined): Promise<number | undefined> {
+    const count = sharingKey === undefined ? this.#proven.size + this.#unproven.size : 1;
+    if (sharingKey === undefined) this.adopt('all');
+    const change = sharingKey === undefined ? 'all' : this.#change(sharingKey);
+    return (await this.#sendToOthers(change)) && count;
   }
 
-  /** Forgets all epochs: each key gets a new one at its next use. Answers how many keys had one. */
-  forgetAll(): number {
-    const count = this.#proven.size + this.#unproven.size;
-    this.#proven.clear();
-    this.#unproven.clear();
-    return count;
+  /** Adopts a change that another process has made. */
+  adopt(change: EpochChange): void {
+    if (change === 'all') {
+      this.#proven.clear();
+      this.#unproven.clear();
+      return;
+    }
+    const epochs = this.#proven.has(change.sharingKey) ? this.#proven : this.#unproven;
+    epochs.set(change.sharingKey, change.epoch);
   }
 
-  /** Sets the epoch of a key to one that another process has made. */
-  adopt(sharingKey: string, epoch: Epoch): void {
-    const epochs = this.#proven.has(sharingKey) ? this.#proven : this.#unproven;
-    epochs.set(sharingKey, epoch);
+  #change(sharingKey: string): Exclude<EpochChange, 'all'> {
+    const change = { sharingKey, epoch: randomUUID() };
+    this.adopt(change);
+    return change;
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WorkerEpochs } from '../../src/cluster/worker-epochs.ts';
+import { LocalEpochs } from '../../src/rest/epochs.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
@@ -51,12 +51,12 @@ test.each([
 ])('a %s for what was kept ends its use at all workers', async (_what, answer) => {
   let isGone = false;
   await using api = await startUpstream({ [`GET ${one}`]: () => (isGone ? answer : project(1)) });
-  const epochs: [WorkerEpochs, WorkerEpochs] = [
-    new WorkerEpochs((change) => {
+  const epochs: [LocalEpochs, LocalEpochs] = [
+    new LocalEpochs((change) => {
       epochs[1].adopt(change);
       return Promise.resolve(true);
     }),
-    new WorkerEpochs((change) => {
+    new LocalEpochs((change) => {
       epochs[0].adopt(change);
       return Promise.resolve(true);
     }),
