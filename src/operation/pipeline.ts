@@ -71,7 +71,7 @@ export type RunOperation = (params: GraphQLParams, request: RequestContext) => P
 
 /**
  * The steps of every operation, from top to bottom, the same for every transport. The codes beside a step are those of
- * its refusals; their statuses are in `refusals` (error-codes.ts). It is one function because each further `await`
+ * its refusals; their statuses are in `refusals` (request-error.ts). It is one function because each further `await`
  * costs a small operation one percent.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
