@@ -2,10 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   coerceInputLiteral,
-  defaultFieldResolver,
   type GraphQLArgument,
   GraphQLDeferDirective,
-  type GraphQLFieldResolver,
   GraphQLList,
   GraphQLNonNull,
   type GraphQLOutputType,
@@ -21,11 +19,11 @@ import {
   isSpecifiedScalarType,
   buildSchema as parseSchema,
 } from 'graphql';
-import type { GatewayContext } from './context.ts';
 import { attachResolvers } from './graphql/attach-resolvers.ts';
 import { attachColumns } from './graphql/columns.ts';
 import { acceptExactIds } from './graphql/scalars.ts';
 import { attachParts } from './look-ahead/deferred-records.ts';
+import { attachRefusals } from './look-ahead/refused-roots.ts';
 import { attachStarted } from './look-ahead/starting.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 
@@ -66,22 +64,6 @@ function buildSchema(): GraphQLSchema {
   attachRefusals(schema);
   acceptExactIds();
   return withoutInternalDirectives(schema);
-}
-
-/**
- * Lets every root field fail at once, before its resolver does any work, if the context says why no REST call can
- * succeed. Otherwise each of thousands of fields below would report the same error.
- */
-function attachRefusals(schema: GraphQLSchema): void {
-  for (const type of [schema.getQueryType(), schema.getMutationType()]) {
-    for (const field of Object.values(type?.getFields() ?? {})) {
-      const resolve: GraphQLFieldResolver<unknown, GatewayContext> = field.resolve ?? defaultFieldResolver;
-      field.resolve = (source, args, context: GatewayContext, info) => {
-        if (context.refusal !== undefined) throw context.refusal;
-        return resolve(source, args, context, info);
-      };
-    }
-  }
 }
 
 /** The schemas that operations run on. A schema that only some operations need is made when the first of these runs. */

@@ -17,23 +17,29 @@ const organization = toGlobalId({ type: 'Organization', scope: '', id: organizat
 const projectId = (id: number): string => toGlobalId({ type: 'Project', scope: '', id: `${id}` });
 
 describe('Without a usable key', () => {
-  test('each root field is one error, and what needs no key answers', async () => {
+  test('each root field that would call is one error, and the others answer', async () => {
     const { upstream, gateway } = await startBoth({});
     const query = `{ __typename a: projects { nodes { name dashboards { totalCount } } } b: project(id: 1) { name }
-      c: organization(id: "${organizationId}") { upstreamId plugins { totalCount } }
-      d: node(id: "${organization}") { id } e: node(id: "${projectId(1)}") { id }
-      __schema { queryType { name } } }`;
+      free: organization(id: "${organizationId}") { upstreamId } called: organization(id: "@current") { name }
+      open: organization(id: "@current") { upstreamId }
+      c: node(id: "${projectId(1)}") { id } d: node(id: "${organization}") { id ... on Organization { upstreamId } }
+      e: node(id: "${organization}") { ... on Organization { plugins { totalCount } } }
+      f: nodes(ids: ["${organization}", "${organization}"]) { id } __schema { queryType { name } } }`;
     for (let times = 0; times < 3; times += 1) {
       const answer = await gateway.ask(query, keyless);
-      expect(codesOf(answer)).toEqual(['a', 'b', 'c', 'd', 'e'].map((path) => `${path} UNAUTHENTICATED`));
+      expect(codesOf(answer)).toEqual(['a', 'b', 'c', 'called', 'e', 'open'].map((path) => `${path} UNAUTHENTICATED`));
       expect(answer.status).toBe(200);
       expect(answer.data).toEqual({
         __typename: 'Query',
         a: null,
         b: null,
+        free: { upstreamId: organizationId },
+        called: null,
+        open: null,
         c: null,
-        d: null,
+        d: { id: organization, upstreamId: organizationId },
         e: null,
+        f: [{ id: organization }, { id: organization }],
         __schema: { queryType: { name: 'Query' } },
       });
     }

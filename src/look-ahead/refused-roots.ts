@@ -1,0 +1,85 @@
+import {
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+} from 'graphql';
+import type { GatewayContext } from '../context.ts';
+import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
+import { UserInputError } from '../graphql/input-error.ts';
+import { mutationReach } from '../graphql/narrowing.ts';
+import { current } from '../rest/paths.ts';
+import { selectionOf } from './operation-trees.ts';
+import { roleOf } from './roles.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/**
+ * Lets every root field that would make REST calls fail at once, if the context says why no call can succeed. Each such
+ * field gets one error before its resolver does any work. Root fields that need no call answer as usual. A mutation
+ * that the tenant's entry does not allow fails in the same way.
+ */
+export function attachRefusals(schema: GraphQLSchema): void {
+  for (const type of [schema.getQueryType(), schema.getMutationType()]) {
+    if (type === null || type === undefined) continue;
+    for (const field of Object.values(type.getFields()))
+      if (field.resolve !== undefined) field.resolve = refusing(type, field, field.resolve);
+  }
+}
+
+function refusing(
+  type: GraphQLObjectType,
+  field: GraphQLField<unknown, unknown>,
+  resolve: GraphQLFieldResolver<unknown, GatewayContext>,
+): GraphQLFieldResolver<unknown, GatewayContext> {
+  return (source, args: Arguments, context, info) => {
+    const { refusal, tenant } = context;
+    if (tenant !== undefined && info.operation.operation === 'mutation') mutationReach(tenant, field.name);
+    if (refusal !== undefined && wouldCall(type, field, args, info)) throw refusal;
+    return resolve(source, args, context, info);
+  };
+}
+
+function wouldCall(
+  type: GraphQLObjectType,
+  field: GraphQLField<unknown, unknown>,
+  args: Arguments,
+  info: GraphQLResolveInfo,
+): boolean {
+  const { kind } = roleOf(type, field);
+  if (kind === 'organization') return organizationCalls(args['id'], info);
+  if (kind === 'node') return idsOf(args).some((id) => nodeCalls(id, info));
+  if (kind === 'byId') return unlessRefused(() => parseOwnerId('Project', String(args['id']), 'id')) !== undefined;
+  return kind !== 'free';
+}
+
+/** The ids without repetitions, because a list may have the same id thousands of times. */
+function idsOf({ id, ids }: Arguments): readonly unknown[] {
+  return Array.isArray(ids) ? [...new Set<unknown>(ids)] : [id];
+}
+
+function nodeCalls(id: unknown, info: GraphQLResolveInfo): boolean {
+  const nodeId = unlessRefused(() => parseGlobalId(String(id), 'id'));
+  if (nodeId === undefined) return false;
+  return nodeId.type !== 'Organization' || organizationCalls(nodeId.id, info);
+}
+
+/** A parsed id; undefined for a text that is no id. The resolver refuses such a text without a call. */
+function unlessRefused<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof UserInputError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * True if an organization needs a call. Its id is known, unless it is `@current`; everything else that may be selected
+ * is read.
+ */
+function organizationCalls(id: unknown, info: GraphQLResolveInfo): boolean {
+  const { fields } = selectionOf(info).onNamed('Organization');
+  return fields.some(({ role }) => id === current || role.kind !== 'free');
+}
