@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { slicesOf } from './byte-stream.ts';
 import { type Complete, compressed } from './compression.ts';
-import { closeIfUnread, noteTaken } from './unread.ts';
+import { noteTaken, watchReader } from './unread.ts';
 
 /** Sends a complete answer and adds the headers that describe its body. Does nothing if the client has left. */
 export type Send = (request: IncomingMessage, response: ServerResponse, answer: Complete) => void;
@@ -66,7 +66,7 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
     if (response.writableLength > 0) noteTaken(response);
     return;
   }
-  closeIfUnread(response);
+  watchReader(response);
   if (length <= written) response.end(body, encoding);
   else Readable.from(slicesOf(body, encoding)).pipe(response);
 }

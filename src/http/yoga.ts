@@ -17,7 +17,7 @@ import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { type BodyLimits, countRefused, methodOf, readParams } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { partsStream, toStream } from './result-stream.ts';
-import { closeIfUnread, noteTaken } from './unread.ts';
+import { noteTaken, watchReader } from './unread.ts';
 
 /** Collaborators and settings of Yoga. */
 export interface YogaOptions {
@@ -181,15 +181,12 @@ function useStreams({ compression, report }: YogaOptions): Plugin<object, Stream
   };
 }
 
-/**
- * Passes on the pieces of an answer, and closes the connection if the client reads nothing. The check starts with the
- * first piece, because Yoga removes all timeouts from the connection before it requests that piece.
- */
+/** Passes on the pieces of an answer. A client that asks for a piece has taken the one before. */
 async function* watched<Piece>(
   pieces: AsyncIterable<Piece> | Iterable<Piece>,
   response: ServerResponse,
 ): AsyncGenerator<Piece> {
-  closeIfUnread(response);
+  watchReader(response);
   for await (const piece of pieces) {
     noteTaken(response);
     yield piece;

@@ -1,32 +1,31 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type FollowedFiles, fingerprint, followFiles } from '../follow-files.ts';
-import { answerHeaders } from '../http/response.ts';
+import type { IncomingMessage } from 'node:http';
+import { fingerprint, followFiles } from '../follow-files.ts';
+import type { Handle } from '../http/handle.ts';
 import type { Log } from '../log.ts';
 import type { Purge, PurgeTarget } from '../rest/cache/purge.ts';
 import { isObject } from '../rest/values.ts';
 import { adminTokenIn } from '../settings/setting-files.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
 import { closeAfter } from './connections.ts';
-
-/** The current token of operators. */
-export interface FollowedToken extends Pick<FollowedFiles, 'close' | 'reloads'> {
-  readonly current: () => string;
-}
+import { sendJson } from './endpoints.ts';
 
 /**
  * Reads the token in a file, and again when the file changes. A token that then cannot be used is logged, and the
  * previous one stays.
  */
-export function followAdminToken(path: string, log: Log): FollowedToken {
+export function followAdminToken(
+  path: string,
+  log: Log,
+): { readonly current: () => string; readonly close: () => void } {
   const since = fingerprint([path]);
   let token = adminTokenIn(path);
   const read = (): void => {
     token = adminTokenIn(path);
   };
   const name = 'tokens of ADMIN_TOKEN_FILE';
-  const { close, reloads } = followFiles({ name, patterns: () => [path], since, read, log });
-  return { current: () => token, close, reloads };
+  const { close } = followFiles({ name, patterns: () => [path], since, read, log });
+  return { current: () => token, close };
 }
 
 /** The functions that operators may use over HTTP, and the token that they need. */
@@ -36,9 +35,6 @@ export interface AdminOptions {
   readonly usage: () => Promise<Usage>;
   readonly purge: Purge;
 }
-
-/** Answers requests below `/admin/`. */
-export type AdminEndpoint = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** The most authorised requests in one second. */
 const mostPerSecond = 10;
@@ -58,7 +54,7 @@ interface AdminAnswer {
  * Serves operators who send the token. A request without the token is refused, and its connection closed, without waiting
  * for its body.
  */
-export function createAdminEndpoint({ token, usage, purge }: AdminOptions): AdminEndpoint {
+export function createAdminEndpoint({ token, usage, purge }: AdminOptions): Handle {
   const paths: Readonly<Record<string, AdminPath>> = {
     '/admin/usage': { method: 'GET', answer: async () => ({ status: 200, body: await usage() }) },
     '/admin/cache/purge': { method: 'POST', answer: async (request) => answerPurge(await targetIn(request), purge) },
@@ -153,11 +149,4 @@ function createRateLimit(): () => boolean {
 
 function errorOf(error: string): object {
   return { error };
-}
-
-function sendJson(response: ServerResponse, status: number, body: object): void {
-  if (response.closed) return;
-  const text = `${JSON.stringify(body)}\n`;
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...answerHeaders };
-  response.writeHead(status, headers).end(text);
 }

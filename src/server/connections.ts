@@ -1,8 +1,38 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { stuckSince } from '../http/unread.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
-import { closeAfterReading } from './lingering-close.ts';
-import { type ReaderLimits, SlowReader } from './slow-reader.ts';
+
+/** The least speed at which clients have to read. Each answer holds memory until it has been read. */
+export interface ReaderLimits {
+  /** The grace period of every client, in milliseconds. */
+  readonly graceMs: number;
+  /** The least rate after the grace period, in bytes a second. */
+  readonly bytesPerSecond: number;
+}
+
+const usualReaders: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131_072 };
+
+/** The longest time in which a client may take nothing of its answer, in milliseconds. */
+const longestStuckMs = 15_000;
+
+/** The number of checks for slow readers within the grace period. */
+const looksInGrace = 10;
+
+/**
+ * The most requests of one connection that may wait for earlier answers. Clients that pipeline requests send fewer at a
+ * time, and each waiting request takes memory.
+ */
+const mostWaiting = 63;
+
+/** Collaborators and limits of the connections of a server. */
+export interface ConnectionsOptions {
+  /** The most connections at a time. */
+  readonly most: number;
+  readonly readers?: ReaderLimits | undefined;
+  readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly refused: CountRefused;
+}
 
 interface Connection {
   /** The answer to its latest request. */
@@ -13,16 +43,10 @@ interface Connection {
   waiting: number;
   /** True once its last answer is written: later requests of its client are not answered. */
   isClosing: boolean;
+  /** True once its input is not HTTP, too large or too slow. Further input is reported as an error again. */
+  isMalformed: boolean;
   readonly reader: SlowReader;
 }
-
-/**
- * The most requests of one connection that may wait for earlier answers. Clients that pipeline requests send fewer at a
- * time, and each waiting request takes memory.
- */
-const mostWaiting = 63;
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
  * The open connections of a server. Each connection has one request in work at a time: node's parser emits all pipelined
@@ -32,30 +56,47 @@ export class Connections {
   // A map by connection instead of a set of the requests in flight: a set that turns over quickly keeps its former members
   // alive for long.
   readonly #open = new Map<Socket, Connection>();
-  readonly #limits: ReaderLimits;
-  readonly #answer: Answer;
-  readonly #refused: CountRefused;
+  readonly #options: ConnectionsOptions;
+  readonly #readers: ReaderLimits;
   #due: (() => void)[] = [];
   accepted = 0;
 
-  constructor(limits: ReaderLimits, answer: Answer, refused: CountRefused) {
-    this.#limits = limits;
-    this.#answer = answer;
-    this.#refused = refused;
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+    this.#readers = options.readers ?? usualReaders;
   }
 
   get size(): number {
     return this.#open.size;
   }
 
-  add(socket: Socket): void {
+  /** Takes the connections and requests of a server. */
+  attach(server: Server): void {
+    server.on('connection', (socket) => this.#add(socket));
+    server.on('request', (request, response) => this.#take(request, response));
+    server.on('clientError', (error: ClientError, socket: Socket) => this.#refuseMalformed(error, socket));
+    const look = (): void => this.closeSlowReaders(performance.now());
+    const timer = setInterval(look, this.#readers.graceMs / looksInGrace).unref();
+    server.on('close', () => clearInterval(timer));
+  }
+
+  /**
+   * Adds a connection. If there are as many as may be, it takes the place of an idle one: anyone may connect, and clients
+   * that ask nothing must not keep others away.
+   */
+  #add(socket: Socket): void {
     this.accepted += 1;
+    if (this.#open.size >= this.#options.most) {
+      this.#options.refused('connections');
+      if (!this.#closeOneIdle()) return void socket.destroy();
+    }
     const connection: Connection = {
       latest: undefined,
       oldest: undefined,
       waiting: 0,
       isClosing: false,
-      reader: new SlowReader(this.#limits),
+      isMalformed: false,
+      reader: new SlowReader(this.#readers),
     };
     this.#open.set(socket, connection);
     closeAfterReading(socket, () => {
@@ -65,8 +106,26 @@ export class Connections {
     socket.on('close', () => this.#open.delete(socket));
   }
 
+  /**
+   * Closes the oldest connection that has sent no complete request; if there is none, the oldest one without a request in
+   * work. False if all have one.
+   */
+  #closeOneIdle(): boolean {
+    const silent = this.#firstWith((latest) => latest === undefined);
+    const socket = silent ?? this.#firstWith((latest) => latest?.writableFinished === true);
+    if (socket === undefined) return false;
+    this.#open.delete(socket);
+    socket.destroy();
+    return true;
+  }
+
+  #firstWith(matches: (latest: ServerResponse | undefined) => boolean): Socket | undefined {
+    for (const [socket, { latest }] of this.#open) if (matches(latest)) return socket;
+    return undefined;
+  }
+
   /** Answers a request after the earlier ones of its connection. If too many wait there, closes the connection. */
-  take(request: IncomingMessage, response: ServerResponse): void {
+  #take(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const connection = this.#open.get(socket);
     if (connection === undefined || connection.isClosing || socket.destroyed) return;
@@ -74,13 +133,13 @@ export class Connections {
     connection.latest = response;
     if (latest === undefined || latest.writableFinished) {
       connection.oldest = response;
-      this.#answer(request, response);
+      this.#options.answer(request, response);
     } else if (connection.waiting < mostWaiting) {
       connection.waiting += 1;
       // If the connection closes, waiting answers close without an event.
       latest.once('close', () => this.#answerSoon(() => this.#answerNext(connection, request, response)));
     } else {
-      this.#refused('pipelined');
+      this.#options.refused('pipelined');
       socket.destroy();
       stopParsing(socket);
     }
@@ -100,11 +159,26 @@ export class Connections {
 
   #answerNext(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.waiting -= 1;
-    if (!connection.isClosing && !request.socket.destroyed) this.#answer(request, response);
+    if (!connection.isClosing && !request.socket.destroyed) this.#options.answer(request, response);
   }
 
-  latestOf(socket: Socket): ServerResponse | undefined {
-    return this.#open.get(socket)?.latest;
+  /**
+   * Sends a bare answer to input that is not HTTP, too large or too slow, and closes the connection. The answer to an
+   * earlier complete request is sent first. Otherwise the client would take the bare answer for it, and believe that a
+   * change was refused although it was made.
+   */
+  #refuseMalformed(error: ClientError, socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined || connection.isMalformed) return;
+    connection.isMalformed = true;
+    // Node reports clients that have left, and connections that were closed here, in the same way.
+    const isGone = socket.destroyed || error.code === 'ECONNRESET' || error.code === 'EPIPE';
+    if (!isGone) this.#options.refused(reasonOf(error));
+    const { latest } = connection;
+    if (latest === undefined || latest.writableFinished) answerMalformed(error, socket);
+    else if (latest.req.complete) latest.once('finish', () => answerMalformed(error, socket));
+    else if (latest.headersSent) socket.destroy();
+    else answerMalformed(error, socket);
   }
 
   /** Makes each connection close after its next answer. */
@@ -112,31 +186,49 @@ export class Connections {
     for (const { latest } of this.#open.values()) if (latest !== undefined) closeAfter(latest);
   }
 
-  /**
-   * Closes the oldest connection that has sent no complete request; if there is none, the oldest one without a request in
-   * work. False if all have one.
-   */
-  closeOneIdle(): boolean {
-    const silent = this.#firstWith((latest) => latest === undefined);
-    const socket = silent ?? this.#firstWith((latest) => latest?.writableFinished === true);
-    if (socket === undefined) return false;
-    this.#open.delete(socket);
-    socket.destroy();
-    return true;
-  }
-
-  #firstWith(matches: (latest: ServerResponse | undefined) => boolean): Socket | undefined {
-    for (const [socket, { latest }] of this.#open) if (matches(latest)) return socket;
-    return undefined;
-  }
-
   /** Closes the connections whose clients read their answers too slowly. */
   closeSlowReaders(now: number): void {
-    for (const [socket, { oldest, reader }] of this.#open) {
-      if (!reader.isLate(socket, oldest, now)) continue;
-      this.#refused('slowReader');
+    for (const [socket, { latest, oldest, reader }] of this.#open) {
+      const stuckMs = latest === undefined ? 0 : now - (stuckSince(latest) ?? now);
+      if (!reader.isLate(socket, oldest, now) && stuckMs <= longestStuckMs) continue;
+      this.#options.refused('slowReader');
       socket.destroy();
     }
+  }
+}
+
+/** The bytes of a connection: those written so far, and those that the operating system has not taken yet. */
+interface Written {
+  readonly bytesWritten: number;
+  readonly writableLength: number;
+}
+
+/** Measures how fast the client of one connection reads. Times in milliseconds. */
+export class SlowReader {
+  readonly #limits: ReaderLimits;
+  /** The time since when output has waited for the client; undefined if none waits. */
+  #since: number | undefined;
+  #answer: object | undefined;
+  #takenBefore = 0;
+
+  constructor(limits: ReaderLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * True if the client is too slow. `answer` is the oldest one that the client may not have read. A pipelined request
+   * gains no time; a request that is sent after the answer starts a new period.
+   */
+  isLate({ bytesWritten, writableLength }: Written, answer: object | undefined, now: number): boolean {
+    if (writableLength === 0) this.#since = undefined;
+    else if (this.#since === undefined || this.#answer !== answer) {
+      this.#since = now;
+      this.#answer = answer;
+      this.#takenBefore = bytesWritten - writableLength;
+    }
+    if (this.#since === undefined) return false;
+    const { graceMs, bytesPerSecond } = this.#limits;
+    return now - this.#since > graceMs + ((bytesWritten - this.#takenBefore) / bytesPerSecond) * 1000;
   }
 }
 
@@ -150,7 +242,56 @@ function stopParsing(socket: Socket): void {
   if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => -1);
 }
 
+type ClientError = Error & { readonly code?: string };
+
+const malformedAnswers = {
+  slowRequest: '408 Request Timeout',
+  largeHead: '431 Request Header Fields Too Large',
+  malformed: '400 Bad Request',
+} as const;
+
+function reasonOf({ code }: ClientError): keyof typeof malformedAnswers {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'slowRequest';
+  return code === 'HPE_HEADER_OVERFLOW' ? 'largeHead' : 'malformed';
+}
+
+function answerMalformed(error: ClientError, socket: Socket): void {
+  // An answer that closes the connection has already ended it, but may still be on its way.
+  if (!socket.writable) return;
+  socket.end(`HTTP/1.1 ${malformedAnswers[reasonOf(error)]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}
+
 /** Closes the connection after an answer. The client then reconnects, and another replica takes the new connection. */
 export function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
+}
+
+/**
+ * The most bytes that are read of a refused body, and the longest time in milliseconds, so that its sender gets to read
+ * the answer.
+ */
+const mostLingeringBytes = 16 * 2 ** 20;
+const longestLingeringMs = 2000;
+
+/**
+ * Delays the closing of a connection until the last answered request has been read, up to a bound. If data arrives at a
+ * closed connection, the operating system resets it, and the client loses the answer that says why its body was refused
+ * (RFC 9112 §9.6); many clients also stop at the end of the input. Node closes with `destroySoon` as soon as the last
+ * answer is written. `onClosing` returns the last answered request.
+ */
+function closeAfterReading(socket: Socket, onClosing: () => IncomingMessage | undefined): void {
+  const close = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => {
+    const request = onClosing();
+    if (request === undefined || request.complete || socket.destroyed) return close();
+    let bytes = 0;
+    const late = setTimeout(close, longestLingeringMs);
+    socket.once('close', () => clearTimeout(late));
+    request.once('end', close);
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > mostLingeringBytes) close();
+    });
+    request.resume();
+  };
 }

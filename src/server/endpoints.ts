@@ -1,15 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway.ts';
+import type { Handle } from '../http/handle.ts';
 import { answerHeaders } from '../http/response.ts';
+import { createSend } from '../http/send.ts';
 import { refusals } from '../operation/request-error.ts';
-import type { MetricsEndpoint } from './metrics-endpoint.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { refusalOfHead } from './request-head.ts';
 
 /** The collaborators of the endpoints. */
 export interface Endpoints {
   readonly gateway: Gateway;
   /** Undefined if metrics have a port of their own. */
-  readonly metrics: MetricsEndpoint | undefined;
+  readonly metrics: Handle | undefined;
   /** True if the server is stopping and takes requests only until every client has moved to another replica. */
   readonly isStopping: () => boolean;
 }
@@ -67,8 +69,33 @@ function sendReadiness({ gateway, isStopping }: Endpoints, response: ServerRespo
   sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready', upstream });
 }
 
-function sendJson(response: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
+/** Sends a small JSON answer, unless the client has left. */
+export function sendJson(response: ServerResponse, status: number, body: object): void {
+  if (response.closed) return;
+  const text = `${JSON.stringify(body)}\n`;
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...answerHeaders };
   response.writeHead(status, headers).end(text);
+}
+
+/**
+ * Serves metrics. All scrapes in one turn of the event loop get the same text: making it takes milliseconds, and a scrape
+ * needs no key.
+ */
+export function createMetricsEndpoint(metrics: Pick<Metrics, 'contentType' | 'render'>, compression: boolean): Handle {
+  const send = createSend({ compression, vary: 'Accept-Encoding' });
+  let rendering: Promise<string> | undefined;
+  return (request, response) => {
+    rendering ??= metrics.render().finally(() => {
+      setImmediate(() => {
+        rendering = undefined;
+      });
+    });
+    rendering.then(
+      (body) => {
+        const headers = { 'content-type': metrics.contentType, ...answerHeaders };
+        send(request, response, { status: 200, headers, body });
+      },
+      () => response.writeHead(500, answerHeaders).end(),
+    );
+  };
 }

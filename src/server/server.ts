@@ -1,13 +1,9 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Gateway } from '../gateway.ts';
-import type { CountRefused } from '../telemetry/refused-requests.ts';
-import type { AdminEndpoint } from './admin.ts';
-import { Connections, closeAfter } from './connections.ts';
-import { type Endpoints, route } from './endpoints.ts';
+import type { Handle } from '../http/handle.ts';
+import { Connections, closeAfter, type ReaderLimits } from './connections.ts';
+import { createMetricsEndpoint, type Endpoints, route } from './endpoints.ts';
 import { GracefulStop, type StopTimes } from './graceful-stop.ts';
-import { createRefuseMalformed } from './malformed.ts';
-import { createMetricsEndpoint } from './metrics-endpoint.ts';
-import type { ReaderLimits } from './slow-reader.ts';
 
 // An import of `node:http` would read all of its exports, and for its WebSocket Node loads an undici of its own.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -59,45 +55,33 @@ const mostScrapers = 100;
 /** Scrapers and operators are near and send little, so their requests have to arrive sooner than those of clients. */
 const scraperLimits = { ...httpLimits, headersTimeout: 5000, requestTimeout: 5000 } as const;
 
-const readerLimits: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131_072 };
-
-/** The number of checks for slow readers within the grace period. */
-const looksInGrace = 10;
-
 /** Serves a gateway over HTTP. */
 export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
-  const { compression = false, metrics = true, readers = readerLimits } = options;
+  const { compression = false, metrics = true, maxConnections: most = mostConnections, readers } = options;
   const { refused } = gateway.metrics;
   const server = createServer(httpLimits);
-  const connections = new Connections(
+  const connections = new Connections({
+    most,
     readers,
-    (request, response) => {
+    refused,
+    answer: (request, response) => {
+      if (stop.hasBegun) closeAfter(response);
       if (stop.isHolding) stop.hold(() => route(endpoints, request, response));
       else route(endpoints, request, response);
     },
-    refused,
-  );
+  });
   const stop = new GracefulStop(server, connections, { ...options, cutStreams: gateway.cutStreams });
   const endpoints: Endpoints = {
     gateway,
     metrics: metrics ? createMetricsEndpoint(gateway.metrics, compression) : undefined,
     isStopping: () => stop.hasBegun,
   };
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (stop.hasBegun) closeAfter(response);
-    connections.take(request, response);
-  });
-  limitConnections(server, options.maxConnections ?? mostConnections, refused);
-  server.on('connection', (socket) => connections.add(socket));
-  server.on('clientError', createRefuseMalformed(connections, refused));
-  const sweep = setInterval(() => connections.closeSlowReaders(performance.now()), readers.graceMs / looksInGrace);
-  sweep.unref();
+  connections.attach(server);
   await listen(server, options.port, options.host);
   return {
     url: urlOf(server, options.host),
     stop: async () => {
       await stop.run();
-      clearInterval(sweep);
       gateway.close();
     },
   };
@@ -105,7 +89,7 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
 
 /** Settings of the server for metrics, if they have a port of their own. */
 export interface MetricsServerOptions extends Pick<ServerOptions, 'port' | 'host' | 'compression'> {
-  readonly admin?: AdminEndpoint | undefined;
+  readonly admin?: Handle | undefined;
 }
 
 /**
@@ -118,43 +102,21 @@ export async function startMetricsServer(
 ): Promise<() => void> {
   const endpoint = createMetricsEndpoint(metrics, compression);
   const server = createServer(scraperLimits);
-  const connections = new Connections(
-    readerLimits,
-    (request, response) => {
+  const connections = new Connections({
+    most: mostScrapers,
+    refused: metrics.refused,
+    answer: (request, response) => {
       if (request.url === '/metrics') endpoint(request, response);
       else if (request.url?.startsWith('/admin/') === true && admin !== undefined) admin(request, response);
       else response.writeHead(404).end();
     },
-    metrics.refused,
-  );
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => connections.take(request, response));
-  server.on('connection', (socket) => {
-    if (connections.size >= mostScrapers) {
-      metrics.refused('connections');
-      // Anyone may connect here. So a new connection, perhaps the scraper's, takes the place of an idle one.
-      if (!connections.closeOneIdle()) return void socket.destroy();
-    }
-    connections.add(socket);
   });
+  connections.attach(server);
   await listen(server, port, host);
   return () => {
     server.close();
     server.closeAllConnections();
   };
-}
-
-/**
- * Limits the connections of a server. A connection beyond the limit is closed at once, and idle connections are closed to
- * make room.
- */
-function limitConnections(server: Server, most: number, refused: CountRefused): void {
-  // Without `dropMaxConnection`, the primary of several processes would pass such connections from worker to worker
-  // forever.
-  Object.assign(server, { maxConnections: most, dropMaxConnection: true });
-  server.on('drop', () => {
-    refused('connections');
-    server.closeIdleConnections();
-  });
 }
 
 /**

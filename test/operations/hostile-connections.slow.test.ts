@@ -72,15 +72,29 @@ test('a connection on which too many requests wait for their answers is closed',
   expect((await gateway.ask(query)).body).toBe(whole);
 });
 
-test('connections beyond the limit are closed, and those that ask nothing make room', async () => {
+test('a connection beyond the limit takes the place of the oldest one that asks nothing', async () => {
   const { gateway } = await startBoth({ 'GET /api/projects/1/': project(1) }, {}, { maxConnections: 3 });
   const port = Number(new URL(gateway.url).port);
   const idle = await Promise.all(Array.from({ length: 3 }, () => open(port, get('/healthz'))));
   await Promise.all(idle.map((socket) => once(socket, 'data')));
-  const closed = Promise.all(idle.map((socket) => once(socket.resume(), 'close')));
-  const late = await open(port, get('/healthz'));
-  await Promise.all([closed, once(late.resume(), 'close')]);
+  const closed = Promise.race(idle.map((socket) => once(socket.resume(), 'close')));
+  await once(await open(port, get('/healthz')), 'data');
+  await closed;
   expect((await gateway.ask(query)).body).toBe(whole);
+});
+
+test('if all connections have asked something, one beyond the limit is closed', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) }, { hold: 3 });
+  await using gateway = await startGateway(upstream, {}, { maxConnections: 2 });
+  const port = Number(new URL(gateway.url).port);
+  const waits = get('/graphql?query={project(id:1){name}}', 'authorization: Bearer phx_test\r\n');
+  const busy = await Promise.all([open(port, waits), open(port, waits)]);
+  await expect.poll(() => upstream.requests.length).toBeGreaterThan(0);
+  const late = await open(port, get('/healthz'));
+  await once(late.resume(), 'close');
+  upstream.release();
+  for (const socket of busy) expect(String(await once(socket, 'data'))).toContain(whole);
+  for (const socket of busy) socket.destroy();
 });
 
 test.each([

@@ -88,7 +88,7 @@ test('bodies for which there is no room are counted', async () => {
 test('connections beyond the limit are counted', async () => {
   const { gateway } = await startBoth({}, {}, { maxConnections: 2 });
   const sockets = Array.from({ length: 6 }, () => send(gateway.url, 'GET /graphql HTTP/1.1\r\n'));
-  // One that has not sent a byte yet makes room for the next.
+  // One that has not sent a whole request makes room for the next.
   await expect.poll(async () => Object.keys(await refusedBy(gateway))).toEqual(['connections']);
   for (const socket of sockets) socket.destroy();
 });

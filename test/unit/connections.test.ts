@@ -7,24 +7,19 @@ import { listen } from '../support/listen.ts';
 
 const request = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
 
-const patient = { graceMs: 60_000, bytesPerSecond: 1 };
-
 /** A server whose requests wait in `asked` to be answered, and a client that has sent it some, all at once. */
 async function serve(requests: number) {
   const asked: ServerResponse[] = [];
   let parsed = 0;
   const refused: string[] = [];
-  const connections = new Connections(
-    patient,
-    (_request, response) => void asked.push(response),
-    (reason) => refused.push(reason),
-  );
-  const server = createServer();
-  server.on('connection', (socket) => connections.add(socket));
-  server.on('request', (incoming: IncomingMessage, response: ServerResponse) => {
-    parsed += 1;
-    connections.take(incoming, response);
+  const connections = new Connections({
+    most: 10,
+    answer: (_request, response) => void asked.push(response),
+    refused: (reason) => refused.push(reason),
   });
+  const server = createServer();
+  connections.attach(server);
+  server.on('request', () => (parsed += 1));
   const port = await listen(server);
   const client = connect(port, '127.0.0.1', () => client.write(request.repeat(requests)));
   client.on('error', () => undefined).resume();
@@ -69,22 +64,18 @@ test('what has been read of a connection is not parsed any more once too many re
 test('a client that does not read gains no time by sending a request ahead', async () => {
   // Far more than the system takes for a client that does not read.
   const refused: string[] = [];
-  const connections = new Connections(
-    { graceMs: 1000, bytesPerSecond: 2 ** 30 },
-    (_request, response) => {
-      response.end(Buffer.alloc(2 ** 25));
-    },
-    (reason) => refused.push(reason),
-  );
+  const connections = new Connections({
+    most: 10,
+    readers: { graceMs: 1_000_000, bytesPerSecond: 2 ** 30 },
+    answer: (_request, response) => void response.end(Buffer.alloc(2 ** 25)),
+    refused: (reason) => refused.push(reason),
+  });
   const server = createServer();
-  server.on('connection', (socket) => connections.add(socket));
+  connections.attach(server);
   const port = await listen(server);
   const asked = (): Promise<unknown[]> => once(server, 'request');
   const requests: ServerResponse[] = [];
-  server.on('request', (incoming: IncomingMessage, response: ServerResponse) => {
-    connections.take(incoming, response);
-    requests.push(response);
-  });
+  server.on('request', (_request: IncomingMessage, response: ServerResponse) => requests.push(response));
   const client = connect(port, '127.0.0.1').on('error', () => undefined);
   client.pause();
   const first = asked();
@@ -94,9 +85,9 @@ test('a client that does not read gains no time by sending a request ahead', asy
   const second = asked();
   client.write(request);
   await second;
-  connections.closeSlowReaders(900);
+  connections.closeSlowReaders(900_000);
   expect(requests.map(({ destroyed }) => destroyed)).toEqual([false, false]);
-  connections.closeSlowReaders(1500);
+  connections.closeSlowReaders(1_500_000);
   expect(requests[0]?.req.socket.destroyed).toBe(true);
   expect(refused).toEqual(['slowReader']);
   client.destroy();
