@@ -9,7 +9,7 @@ import type { Send } from './send.ts';
 import type { Stream, YogaOptions } from './yoga.ts';
 
 /** Collaborators and settings of the fast path. */
-export interface FastPathOptions extends Omit<YogaOptions, 'schema' | 'compression' | 'vary'> {
+export interface FastPathOptions extends Omit<YogaOptions, 'compression' | 'vary'> {
   readonly send: Send;
   /** Sends a result that is a stream or that comes in parts. */
   readonly stream: Stream;
@@ -46,7 +46,7 @@ async function answer(
     if (loading !== undefined) await loading;
     const result = await run(params, context);
     const isStream = result.parts !== undefined || result.stream !== undefined;
-    if (isStream) return stream(request, response, { context, claim, result });
+    if (isStream) return stream(request, response, { context, result });
     complete = toAnswer(result, mediaType);
   } catch (error) {
     if (params === undefined) countRefused(error, refused);

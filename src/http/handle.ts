@@ -20,7 +20,7 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
 /** Collaborators and settings of the edge. */
 export interface HandleOptions
   extends PageOptions,
-    Pick<YogaOptions, 'schema' | 'run' | 'bodyLimits' | 'bodyRoom' | 'report' | 'refused'> {
+    Pick<YogaOptions, 'run' | 'bodyLimits' | 'bodyRoom' | 'report' | 'refused'> {
   /** Authenticates callers by their tokens; undefined if callers send keys. */
   readonly authenticator: Authenticator | undefined;
   readonly graphiql: boolean;

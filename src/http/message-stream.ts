@@ -1,7 +1,7 @@
 import { type StreamMessage, stringifyResult } from '../operation/result.ts';
-import { framed, toByteStream } from './byte-stream.ts';
+import { framed } from './byte-stream.ts';
 import type { StreamType } from './negotiation.ts';
-import { streamHeaders } from './response.ts';
+import { type HttpAnswer, streamHeaders } from './response.ts';
 
 /** The form in which the messages of a subscription are written. */
 interface MessageForm {
@@ -45,10 +45,9 @@ const forms: Readonly<Record<StreamType, MessageForm>> = {
   },
 };
 
-/** An HTTP response whose body is streamed. */
-export interface StreamedAnswer {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: ReadableStream<Uint8Array>;
+/** An HTTP response whose body is made piece by piece. */
+export interface StreamedAnswer extends Omit<HttpAnswer, 'body'> {
+  readonly pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
 /**
@@ -63,11 +62,8 @@ const beatMs = 13_000;
  */
 export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: StreamType, accept = ''): StreamedAnswer {
   const form = forms[type];
-  const headers = {
-    ...streamHeaders,
-    'content-type': form.contentTypeFor(accept),
-  };
-  return { headers, body: toByteStream(written(messages, form)) };
+  const headers = { ...streamHeaders, 'content-type': form.contentTypeFor(accept) };
+  return { status: 200, headers, pieces: written(messages, form) };
 }
 
 async function* written(messages: AsyncIterable<StreamMessage>, form: MessageForm): AsyncGenerator<Uint8Array> {

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 import type { PartsFormat } from '../context.ts';
 import type { RequestContext } from '../operation/operation-run.ts';
-import type { OperationResult } from '../operation/result.ts';
+import type { AnswerParts, OperationResult } from '../operation/result.ts';
 import { toError } from '../rest/errors.ts';
-import { framed, toByteStream } from './byte-stream.ts';
+import { framed } from './byte-stream.ts';
 import { brotliParams, effort } from './compression.ts';
-import type { Coding, StreamType } from './negotiation.ts';
-import { answerHeaders, type HttpAnswer, toAnswer } from './response.ts';
+import { type StreamedAnswer, toMessageStream } from './message-stream.ts';
+import { type Coding, negotiateCoding, negotiateMessages, negotiateStream, type StreamType } from './negotiation.ts';
+import { rateLimitHeaders } from './rate-limit-headers.ts';
+import { answerHeaders, toAnswer } from './response.ts';
 
 /** The boundary of a multipart answer. */
 const boundary = '-';
@@ -29,52 +32,64 @@ function partHeaders(text: string): string {
   return `\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
 }
 
+/** The HTTP response that streams a result to the client of a request, in the form that it prefers. */
+export function streamedAnswer(
+  result: OperationResult,
+  { headers: { accept, 'accept-encoding': codings = '' } }: IncomingMessage,
+  context: Pick<RequestContext, 'parts' | 'onClose'>,
+  compression: boolean,
+): StreamedAnswer {
+  const type = negotiateStream(accept) ?? 'text/event-stream';
+  if (result.stream !== undefined) return toMessageStream(result.stream, negotiateMessages(accept) ?? type, accept);
+  if (result.parts === undefined) return toStream(result, type, context.parts);
+  return toParts(result, result.parts, compression ? negotiateCoding(codings) : undefined, context);
+}
+
 /** The HTTP response that streams one result. Clients must not keep it, even if its document was named by an id. */
-export function toStream(
+function toStream(
   { maxAge: _maxAge, ...result }: OperationResult,
   type: StreamType,
-  format?: PartsFormat,
-): Omit<HttpAnswer, 'body'> & { readonly slices: Iterable<Uint8Array> } {
+  format: PartsFormat | undefined,
+): StreamedAnswer {
   // The status follows the rules of the media type of single documents that is most like the stream's.
   const like = type === 'multipart/mixed' ? 'application/graphql-response+json' : 'application/json';
   const { status, headers, body } = toAnswer(result, like);
   if (type === 'multipart/mixed') {
     // https://github.com/graphql/graphql-over-http/blob/main/rfcs/IncrementalDelivery.md
-    const slices = framed(`\r\n--${boundary}${partHeaders(body)}`, body, `\r\n--${boundary}--\r\n`);
-    return { status, headers: { ...headers, 'content-type': multipartType(format) }, slices };
+    return { status, headers: { ...headers, 'content-type': multipartType(format) }, pieces: inFrames([body]) };
   }
   // The distinct connections mode of https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md. The
   // first bytes are a comment, because some browsers do not process the headers before the first bytes.
-  const slices = framed(':\n\nevent: next\ndata: ', body, '\n\nevent: complete\ndata:\n\n');
-  return { status, headers: { ...headers, 'content-type': type }, slices };
+  const pieces = framed(':\n\nevent: next\ndata: ', body, '\n\nevent: complete\ndata:\n\n');
+  return { status, headers: { ...headers, 'content-type': type }, pieces };
 }
 
 /**
  * The HTTP response of an answer in parts. Each part is sent as soon as it is ready, in the coding that the client
  * prefers.
  */
-export function partsStream(
-  texts: AsyncIterable<string>,
-  format: PartsFormat,
+function toParts(
+  { rateLimits = [] }: OperationResult,
+  { texts, format }: AnswerParts,
   coding: Coding | undefined,
-  request: Pick<RequestContext, 'onClose'>,
-): Omit<HttpAnswer, 'body'> & { readonly body: ReadableStream<Uint8Array> } {
+  context: Pick<RequestContext, 'onClose'>,
+): StreamedAnswer {
   const headers: Record<string, string> = {
     ...answerHeaders,
     'content-type': multipartType(format),
     'x-accel-buffering': 'no',
+    ...rateLimitHeaders(rateLimits),
   };
   if (coding !== undefined) headers['content-encoding'] = coding;
   const frames = inFrames(texts);
-  const bytes = coding === undefined ? frames : compressed(frames, coding, request);
-  return { status: 200, headers, body: toByteStream(bytes) };
+  return { status: 200, headers, pieces: coding === undefined ? frames : compressed(frames, coding, context) };
 }
 
 /**
  * The body of a multipart message, in pieces that a client can read at once. Each part is sent with the delimiter behind
  * it, because only that tells a client that the part is complete (RFC 2046 §5.1.1).
  */
-async function* inFrames(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+async function* inFrames(texts: AsyncIterable<string> | Iterable<string>): AsyncGenerator<Uint8Array> {
   let before = `\r\n--${boundary}`;
   for await (const text of texts) {
     yield* framed(before + partHeaders(text), text, `\r\n--${boundary}`);

@@ -36,9 +36,11 @@ test.each([
   ],
 ] as const)('%s shows that the connection lives while nothing happens', async (type, start, beat, message, end) => {
   const { messages, tell } = createMessages();
-  const reader = toMessageStream(messages, type).body.getReader();
+  const pieces = (async function* (): AsyncGenerator<Uint8Array, undefined> {
+    yield* toMessageStream(messages, type).pieces;
+  })();
   const read = async (): Promise<string | undefined> => {
-    const { value } = await reader.read();
+    const { value } = await pieces.next();
     return value && Buffer.from(value).toString();
   };
   expect(await read()).toBe(start);
