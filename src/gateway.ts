@@ -143,13 +143,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     cache,
     redis,
     budget: upstream.budget,
+    auth: auth && { results: auth.authenticator.counts, held: upstream },
+    expiries: tls.expiries,
   };
   const metrics = createMetrics(sources, options);
-  if (auth !== undefined) metrics.measureAuth(auth.authenticator.counts, upstream);
-  metrics.measureReloads('documents', persisted.reloads);
-  metrics.measureReloads('certificates', tls.reloads);
-  metrics.measureCertificates(tls.expiries);
-  metrics.measureReloads('keys', auth?.keySet.reloads);
+  metrics.reloads.set('documents', persisted.reloads).set('certificates', tls.reloads);
+  metrics.reloads.set('keys', auth?.keySet.reloads);
   const watch = watchWith(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory };
@@ -157,7 +156,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   if (live !== undefined) metrics.measureStreams(live);
   const edge = {
     ...options,
-    schema,
     run,
     cursors,
     bodyRoom: createRequestRoom(options.bodyLimits.bytes, memory),
@@ -291,8 +289,7 @@ function watchWith(
     onOpen: metrics.open,
     onPlan: metrics.plan,
     onEnd: (operation) => {
-      if (operation.messages === undefined) metrics.end(operation);
-      else metrics.close(operation);
+      metrics.end(operation);
       log('info', 'operation', operation);
     },
     report: (error) => {

@@ -68,7 +68,7 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
   if (tenants !== undefined) {
     gateway.takeTenants(tenants.current());
     tenants.onChange(gateway.takeTenants);
-    gateway.metrics.measureReloads('tenants', tenants.reloads);
+    gateway.metrics.reloads.set('tenants', tenants.reloads);
   }
   reloadOnHangUp(() => void Promise.all([tenants?.reload(), remote?.reload(), gateway.reload()]));
   return { url, upstream: await checked };

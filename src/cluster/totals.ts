@@ -3,7 +3,8 @@ import { latePackage } from '../late-packages.ts';
 import { mostTenants, otherTenants } from '../rest/call-counts.ts';
 import { mostDriftSeries, otherDrift } from '../rest/drift/drift-watch.ts';
 import { mostClients, otherClient } from '../telemetry/client-usage.ts';
-import type { Measured, Snapshot } from '../telemetry/metrics.ts';
+import type { Measured } from '../telemetry/instruments.ts';
+import type { Snapshot } from '../telemetry/metrics.ts';
 
 /** The metrics of all processes as one text. `retired` holds the lasting metrics of ended workers. */
 export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot): Promise<string> {

@@ -2,144 +2,119 @@ import type { Aggregator, Registry } from 'prom-client';
 import { latePackage } from '../late-packages.ts';
 import type { Distribution } from '../tally.ts';
 
-/** The metrics of one gateway. prom-client is loaded when the metrics are first read, and its objects are made then. */
+type Labels = Readonly<Record<string, string | number>>;
+
+/** The value of a metric for one set of labels. */
+export type Sample = readonly [labels: Labels, value: number];
+
+/** One metric as data. */
+export interface Measured {
+  readonly name: string;
+  readonly help: string;
+  readonly type: unknown;
+  /** The way in which values of several processes are combined. */
+  readonly aggregator: Aggregator;
+  readonly values: readonly { readonly value: number; readonly labels: Readonly<Record<string, unknown>> }[];
+}
+
+/** The most series of a counter whose labels are found at run time: more than manifests have, however often they change. */
+const mostSeries = 10_000;
+
+/**
+ * The metrics of one gateway. Their values are kept where they change, and read when the metrics are requested.
+ * prom-client is loaded then.
+ */
 export class Instruments {
-  readonly #waiting: ((registry: Registry) => void)[] = [];
+  readonly #metrics: (Omit<Measured, 'values'> & { readonly read: () => Measured['values'] })[] = [];
+  readonly #hasProcess: boolean;
   #registry: Registry | undefined;
 
-  /** Adds a metric. `make` makes it when the metrics are first read. */
-  add(make: (registry: Registry) => void): void {
-    this.#waiting.push(make);
+  /** `hasProcess` is true if the metrics of Node and of the process are among them. */
+  constructor({ hasProcess }: { readonly hasProcess: boolean }) {
+    this.#hasProcess = hasProcess;
   }
 
-  read(): Registry {
-    this.#registry ??= new (latePackage('prom-client').Registry)();
-    for (const make of this.#waiting.splice(0)) make(this.#registry);
+  /** The metrics so far, for text or data. */
+  registry(): Registry {
+    const { Gauge, Registry: PromRegistry, collectDefaultMetrics } = latePackage('prom-client');
+    if (this.#registry === undefined) {
+      this.#registry = new PromRegistry();
+      if (this.#hasProcess) collectDefaultMetrics({ register: this.#registry });
+    }
+    for (const { read, ...metric } of this.#metrics.splice(0)) {
+      const get = (): Promise<Measured> => Promise.resolve({ ...metric, values: read() });
+      // The package's own objects keep an object and a text for each value, which values kept elsewhere do not need.
+      const { name, help } = metric;
+      this.#registry.registerMetric(Object.assign(new Gauge({ name, help, registers: [] }), { get }));
+    }
     return this.#registry;
   }
 
-  /** Adds a counter whose values are kept elsewhere. `read` is called when the metrics are requested. */
-  counter<L extends string>(
-    name: string,
-    help: string,
-    labelNames: L[],
-    read: () => [Partial<Record<L, string>>, number][],
-  ): void {
-    this.add((registry) => {
-      const { Counter } = latePackage('prom-client');
-      const metric = new Counter({
-        name,
-        help,
-        labelNames,
-        registers: [registry],
-        collect: () => {
-          metric.reset();
-          for (const [labels, value] of read()) metric.inc(labels, value);
-        },
-      });
-    });
+  /** Adds a counter. `read` returns its samples, or its value if it has no labels. */
+  counter(name: string, help: string, read: () => readonly Sample[] | number): void {
+    this.#metrics.push({ name, help, type: 'counter', aggregator: 'sum', read: () => valuesOf(read()) });
   }
 
-  /** Adds a counter with one label, and a number for each value of the label. */
-  counters(name: string, help: string, label: string, read: () => ReadonlyMap<string, number>): void {
-    this.counter(name, help, [label], () => [...read()].map(([value, count]) => [{ [label]: value }, count]));
+  /** Adds a gauge. `aggregator` says how the values of several processes are combined. */
+  gauge(name: string, help: string, read: () => readonly Sample[] | number, aggregator: Aggregator = 'sum'): void {
+    this.#metrics.push({ name, help, type: 'gauge', aggregator, read: () => valuesOf(read()) });
   }
 
-  total(name: string, help: string, read: () => number): void {
-    this.counter(name, help, [], () => [[{}, read()]]);
-  }
-
-  /** Adds a gauge without labels whose value is kept elsewhere. `read` is called when the metrics are requested. */
-  gauge(name: string, help: string, read: () => number, aggregator: Aggregator = 'sum'): void {
-    this.labelledGauge(name, help, [], aggregator, () => [[{}, read()]]);
-  }
-
-  /** Adds a gauge with one label, and a number for each value of the label. */
-  gauges(
-    name: string,
-    help: string,
-    label: string,
-    aggregator: Aggregator,
-    read: () => ReadonlyMap<string, number>,
-  ): void {
-    this.labelledGauge(name, help, [label], aggregator, () =>
-      [...read()].map(([value, number]) => [{ [label]: value }, number]),
-    );
-  }
-
-  labelledGauge(
-    name: string,
-    help: string,
-    labelNames: string[],
-    aggregator: Aggregator,
-    read: () => [Record<string, string>, number][],
-  ): void {
-    this.add((registry) => {
-      const { Gauge } = latePackage('prom-client');
-      const metric = new Gauge({
-        name,
-        help,
-        labelNames,
-        registers: [registry],
-        aggregator,
-        collect: () => {
-          metric.reset();
-          for (const [labels, value] of read()) metric.set(labels, value);
-        },
-      });
-    });
-  }
-
-  /**
-   * Adds a histogram with at most one label. `read` returns its distributions by the value of the label; without a
-   * label the value is ''.
-   */
+  /** Adds a histogram. */
   histogram(
     name: string,
     help: string,
-    label: string | undefined,
     bounds: readonly number[],
-    read: () => ReadonlyMap<string, Distribution>,
+    read: () => readonly (readonly [labels: Labels, distribution: Distribution])[],
   ): void {
-    const labelNames = label === undefined ? [] : [label];
-    const values = (): readonly Sample[] =>
-      [...read()].flatMap(([value, distribution]) =>
-        samplesOf(name, Object.fromEntries(labelNames.map((one) => [one, value])), bounds, distribution),
-      );
-    this.add((registry) => {
-      const { Histogram } = latePackage('prom-client');
-      const metric = new Histogram({ name, help, labelNames, registers: [] });
-      // prom-client's own method makes an object and a text for each value, which counts kept elsewhere do not need.
-      const getForPromString = (): Promise<unknown> =>
-        Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: values() });
-      registry.registerMetric(Object.assign(metric, { getForPromString }));
-    });
+    const linesOf = () =>
+      read().flatMap(([labels, distribution]) => histogramLines(name, labels, bounds, distribution));
+    this.#metrics.push({ name, help, type: 'histogram', aggregator: 'sum', read: linesOf });
+  }
+
+  /** Adds a counter whose labels are found at run time. The function that it returns counts one. */
+  series<Name extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly [Name, Name],
+  ): (one: string, other: string) => void {
+    const series = new Map<string, { readonly labels: Labels; count: number }>();
+    this.counter(name, help, () => [...series.values()].map(({ labels, count }) => [labels, count]));
+    return (one, other) => {
+      const key = `${one} ${other}`;
+      const known = series.get(key);
+      if (known !== undefined) known.count += 1;
+      else if (series.size < mostSeries)
+        series.set(key, { labels: { [labelNames[0]]: one, [labelNames[1]]: other }, count: 1 });
+    };
   }
 }
 
-/** One line of a histogram, in the form that prom-client turns into text or data. */
-interface Sample {
-  readonly metricName: string;
-  readonly sharedLabels: Readonly<Record<string, string>>;
-  readonly labels: Record<string, string | number>;
-  readonly value: number;
+/** Samples with one label, and a number for each of its values. */
+export function byLabel(label: string, numbers: ReadonlyMap<string, number>): readonly Sample[] {
+  return [...numbers].map(([value, number]) => [{ [label]: value }, number]);
 }
 
-/** The lines for one value of the label: the buckets, each including all lower ones, then sum and count. */
-function samplesOf(
+function valuesOf(samples: readonly Sample[] | number): Measured['values'] {
+  if (typeof samples === 'number') return [{ labels: {}, value: samples }];
+  return samples.map(([labels, value]) => ({ labels, value }));
+}
+
+/** The lines of a histogram for one set of labels: the buckets, each including all lower ones, then sum and count. */
+function histogramLines(
   name: string,
-  sharedLabels: Readonly<Record<string, string>>,
+  labels: Labels,
   bounds: readonly number[],
   { counts, sum }: Distribution,
-): readonly Sample[] {
+): readonly { readonly metricName: string; readonly labels: Labels; readonly value: number }[] {
   let count = 0;
   const buckets = counts.map((own, index) => {
     count += own;
-    return { metricName: `${name}_bucket`, sharedLabels, labels: { le: bounds[index] ?? '+Inf' }, value: count };
+    return { metricName: `${name}_bucket`, labels: { le: bounds[index] ?? '+Inf', ...labels }, value: count };
   });
   return [
     ...buckets,
-    { metricName: `${name}_sum`, sharedLabels, labels: {}, value: sum },
-    { metricName: `${name}_count`, sharedLabels, labels: {}, value: count },
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
   ];
 }

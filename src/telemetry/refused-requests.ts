@@ -40,7 +40,6 @@ export function countRefusedRequests(instruments: Instruments): CountRefused {
   instruments.counter(
     'gateway_refused_requests_total',
     'Requests and connections refused before there was an operation, by reason.',
-    ['reason'],
     () => [...counts].map(([reason, count]) => [{ reason: labelOf(reason) }, count]),
   );
   return (reason) => void counts.set(reason, (counts.get(reason) ?? 0) + 1);

@@ -3,60 +3,34 @@ import type { AnswerCache } from '../rest/cache/answer-cache.ts';
 import { ageBounds } from '../rest/cache/cache-counts.ts';
 import { durationBounds } from '../rest/call-counts.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
-import type { Instruments } from './instruments.ts';
+import { byLabel, type Instruments, type Sample } from './instruments.ts';
 
 /** Counts REST calls, their results, and the reasons for which they waited. */
 export function measureRestCalls(instruments: Instruments, upstream: () => UpstreamHealth): void {
   instruments.counter(
     'gateway_rest_calls_total',
     'REST calls sent, by method, route and HTTP status (or why there was none).',
-    ['method', 'route', 'status'],
     () =>
       upstream().calls.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
   );
   instruments.histogram(
     'gateway_rest_call_duration_seconds',
     'Time from sending a REST call to its end, by route.',
-    'route',
     durationBounds,
-    () => upstream().durations,
+    () => [...upstream().durations].map(([route, durations]) => [{ route }, durations]),
   );
   instruments.counter(
     'gateway_upstream_failures_total',
     'REST calls that got no answer of the API, by reason, and by where they failed: upstream or proxy.',
-    ['reason', 'place'],
     () => upstream().failures.map(({ reason, place, count }) => [{ reason, place }, count]),
   );
-  measureWay(instruments, upstream);
-  measureBudgets(instruments, upstream);
-}
-
-function measureBudgets(instruments: Instruments, upstream: () => UpstreamHealth): void {
-  instruments.counters(
-    'gateway_budget_refusals_total',
-    'Operations and REST calls refused because a budget was spent, by surface.',
-    'surface',
-    () => upstream().budgets.refusals,
+  instruments.counter('gateway_rest_retries_total', 'Reads sent a second time.', () => upstream().retries);
+  instruments.counter(
+    'gateway_rest_sheds_total',
+    'REST calls refused for want of room or time.',
+    () => upstream().sheds,
   );
-  instruments.counters(
-    'gateway_budget_waits_total',
-    'REST calls that waited for a budget, by surface.',
-    'surface',
-    () => upstream().budgets.waits,
-  );
-  instruments.gauges(
-    'gateway_budget_left_ratio',
-    'The least share of a window that calls have left in the last minute, by surface.',
-    'surface',
-    'min',
-    () => upstream().budgets.left(),
-  );
-}
-
-function measureWay(instruments: Instruments, upstream: () => UpstreamHealth): void {
-  instruments.total('gateway_rest_retries_total', 'Reads sent a second time.', () => upstream().retries);
-  instruments.total('gateway_rest_sheds_total', 'REST calls refused for want of room or time.', () => upstream().sheds);
-  instruments.total(
+  instruments.counter(
     'gateway_rest_shared_reads_total',
     'Reads answered by an equal one in flight.',
     () => upstream().sharedReads,
@@ -68,6 +42,20 @@ function measureWay(instruments: Instruments, upstream: () => UpstreamHealth): v
     '1 while the circuit breaker of the upstream is open.',
     () => (upstream().state === 'open' ? 1 : 0),
     'max',
+  );
+  instruments.counter(
+    'gateway_budget_refusals_total',
+    'Operations and REST calls refused because a budget was spent, by surface.',
+    () => byLabel('surface', upstream().budgets.refusals),
+  );
+  instruments.counter('gateway_budget_waits_total', 'REST calls that waited for a budget, by surface.', () =>
+    byLabel('surface', upstream().budgets.waits),
+  );
+  instruments.gauge(
+    'gateway_budget_left_ratio',
+    'The least share of a window that calls have left in the last minute, by surface.',
+    () => byLabel('surface', upstream().budgets.left()),
+    'min',
   );
 }
 
@@ -81,11 +69,9 @@ export interface Savers {
 
 /** Counts the REST calls that were saved, and measures what is kept to save them. */
 export function measureSavedCalls(instruments: Instruments, { upstream, shared, saved, cache }: Savers): void {
-  if (cache !== undefined) measureCache(instruments, cache);
   instruments.counter(
     'gateway_rest_calls_saved_total',
     'REST calls that were not made, at least, by what saved them.',
-    ['by'],
     () => [
       [{ by: 'windows' }, saved.windows],
       [{ by: 'totals' }, saved.totals],
@@ -96,29 +82,22 @@ export function measureSavedCalls(instruments: Instruments, { upstream, shared, 
       [{ by: 'cache' }, cache?.counts.answered ?? 0],
     ],
   );
-}
-
-function measureCache(instruments: Instruments, cache: AnswerCache): void {
+  if (cache === undefined) return;
   instruments.counter(
     'gateway_cache_reads_total',
     'Reads whose answers are cached, by noun and by what became of them.',
-    ['noun', 'result'],
     () =>
       [...cache.counts.all].flatMap(([noun, results]) =>
-        Object.entries(results).map(([result, count]): [Record<'noun' | 'result', string>, number] => [
-          { noun, result },
-          count,
-        ]),
+        Object.entries(results).map(([result, count]): Sample => [{ noun, result }, count]),
       ),
   );
   instruments.histogram(
     'gateway_cache_answer_age_seconds',
     'Time since the upstream had given an answer that the cache gave again.',
-    undefined,
     ageBounds,
-    () => new Map([['', cache.counts.ages]]),
+    () => [[{}, cache.counts.ages]],
   );
-  instruments.total(
+  instruments.counter(
     'gateway_reused_operations_total',
     'Operations answered with what an equal one was answered with, made of cached answers that are all in time.',
     () => cache.whole.reused,
