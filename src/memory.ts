@@ -45,8 +45,8 @@ export interface RoomOptions {
   readonly within?: MemoryRoom | undefined;
   /** The bytes above which a claim is large; by default none is. */
   readonly largeBytes?: number;
-  /** Called after each client that is ended because it is stuck; by default `onCut` of the room of the process. */
-  readonly onCut?: (() => void) | undefined;
+  /** Called after each client that is ended because it is stuck. A room within another one has that one's. */
+  readonly onCut?: () => void;
 }
 
 /** Memory that one process has for one purpose. It is claimed before it is used. */
@@ -54,15 +54,17 @@ export class MemoryRoom {
   readonly #bytes: number;
   readonly #within: MemoryRoom | undefined;
   readonly #largeBytes: number;
-  readonly #onCut: () => void;
-  readonly #readers = new Map<Claim, Reader>();
+  readonly #onCut: (() => void) | undefined;
+  /** The clients of answers in any room of the process. */
+  readonly #readers: Map<Claim, Reader>;
   #taken = 0;
 
   constructor(bytes: number, { within, largeBytes = Number.POSITIVE_INFINITY, onCut }: RoomOptions = {}) {
     this.#bytes = bytes;
     this.#within = within;
     this.#largeBytes = largeBytes;
-    this.#onCut = onCut ?? (within === undefined ? undefined : within.#onCut) ?? (() => undefined);
+    this.#onCut = within === undefined ? onCut : within.#onCut;
+    this.#readers = within === undefined ? new Map() : within.#readers;
   }
 
   /** The bytes that are claimed. */
@@ -78,12 +80,14 @@ export class MemoryRoom {
   /** Makes an empty claim for an answer, which ends when its client has the answer, has left, or is ended. */
   claimFor(reader: Reader): Claim {
     const claim = new Claim(this);
-    this.#enlist(claim, reader);
-    reader.onClose(() => {
-      this.#delist(claim);
-      claim.release();
-    });
+    this.#readers.set(claim, reader);
+    reader.onClose(() => this.#end(claim));
     return claim;
+  }
+
+  /** True if there is room for more bytes. */
+  isFree(more: number): boolean {
+    return this.#taken + more <= this.#bytes && (this.#within?.isFree(more) ?? true);
   }
 
   /**
@@ -103,14 +107,9 @@ export class MemoryRoom {
     this.#within?.count(bytes);
   }
 
-  #enlist(claim: Claim, reader: Reader): void {
-    this.#readers.set(claim, reader);
-    if (this.#within !== undefined) this.#within.#enlist(claim, reader);
-  }
-
-  #delist(claim: Claim): void {
+  #end(claim: Claim): void {
     this.#readers.delete(claim);
-    if (this.#within !== undefined) this.#within.#delist(claim);
+    claim.release();
   }
 
   /**
@@ -119,24 +118,19 @@ export class MemoryRoom {
    */
   #cut(bytes: number): boolean {
     const latest = performance.now() - shortestStuckMs;
-    const stuck: { readonly claim: Claim; readonly reader: Reader; readonly since: number }[] = [];
+    const stuck = [...this.#readers]
+      .filter(([claim]) => claim.bytes > 0 && (claim.room === this || claim.room.#within === this))
+      .map(([claim, reader]) => ({ claim, reader, since: reader.stuckSince ?? Number.POSITIVE_INFINITY }))
+      .filter(({ since }) => since <= latest)
+      .toSorted((one, other) => one.since - other.since);
+    if (stuck.reduce((sum, { claim }) => sum + claim.bytes, 0) < bytes) return false;
     let left = bytes;
-    for (const [claim, reader] of this.#readers) {
-      const since = reader.stuckSince ?? Number.POSITIVE_INFINITY;
-      if (claim.bytes === 0 || since > latest) continue;
-      stuck.push({ claim, reader, since });
-      left -= claim.bytes;
-    }
-    if (left > 0) return false;
-    stuck.sort((one, other) => one.since - other.since);
-    left = bytes;
     for (const { claim, reader } of stuck) {
       if (left <= 0) break;
       left -= claim.bytes;
       reader.cut();
-      this.#delist(claim);
-      claim.release();
-      this.#onCut();
+      this.#end(claim);
+      this.#onCut?.();
     }
     return true;
   }
@@ -144,12 +138,12 @@ export class MemoryRoom {
 
 /** A part of a room, taken until each holder has released it. Its maker is the first holder. */
 export class Claim {
-  readonly #room: MemoryRoom;
+  readonly room: MemoryRoom;
   #bytes = 0;
   #holders = 1;
 
   constructor(room: MemoryRoom) {
-    this.#room = room;
+    this.room = room;
   }
 
   get bytes(): number {
@@ -162,7 +156,7 @@ export class Claim {
    */
   resize(bytes: number): boolean {
     const more = bytes - this.#bytes;
-    if (this.#holders > 0 && more > 0 && !this.#room.fits(more, bytes)) return false;
+    if (this.#holders > 0 && more > 0 && !this.room.fits(more, bytes)) return false;
     this.insist(bytes);
     return true;
   }
@@ -170,7 +164,7 @@ export class Claim {
   /** Changes the claim to this number of bytes, even if there is no room for them. */
   insist(bytes: number): void {
     if (this.#holders === 0) return;
-    this.#room.count(bytes - this.#bytes);
+    this.room.count(bytes - this.#bytes);
     this.#bytes = bytes;
   }
 

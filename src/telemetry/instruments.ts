@@ -34,7 +34,7 @@ export class Instruments {
     this.#hasProcess = hasProcess;
   }
 
-  /** The metrics so far, for text or data. */
+  /** The metrics so far, as prom-client's registry, which makes text and data of them. */
   registry(): Registry {
     const { Gauge, Registry: PromRegistry, collectDefaultMetrics } = latePackage('prom-client');
     if (this.#registry === undefined) {
@@ -67,25 +67,20 @@ export class Instruments {
     bounds: readonly number[],
     read: () => readonly (readonly [labels: Labels, distribution: Distribution])[],
   ): void {
-    const linesOf = () =>
+    const linesOf = (): Measured['values'] =>
       read().flatMap(([labels, distribution]) => histogramLines(name, labels, bounds, distribution));
     this.#metrics.push({ name, help, type: 'histogram', aggregator: 'sum', read: linesOf });
   }
 
   /** Adds a counter whose labels are found at run time. The function that it returns counts one. */
-  series<Name extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly [Name, Name],
-  ): (one: string, other: string) => void {
+  series(name: string, help: string, [first, second]: readonly [string, string]): (one: string, other: string) => void {
     const series = new Map<string, { readonly labels: Labels; count: number }>();
     this.counter(name, help, () => [...series.values()].map(({ labels, count }) => [labels, count]));
     return (one, other) => {
       const key = `${one} ${other}`;
       const known = series.get(key);
       if (known !== undefined) known.count += 1;
-      else if (series.size < mostSeries)
-        series.set(key, { labels: { [labelNames[0]]: one, [labelNames[1]]: other }, count: 1 });
+      else if (series.size < mostSeries) series.set(key, { labels: { [first]: one, [second]: other }, count: 1 });
     };
   }
 }
