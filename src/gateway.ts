@@ -164,7 +164,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     refused: metrics.refused,
   };
   return {
-    handle: createHandle({ ...edge, hasBudget: upstream.budget !== undefined }),
+    handle: createHandle(edge),
     others: agents?.serve({ ...edge, onCall: metrics.measureTools() }, persisted.documents) ?? new Map(),
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.keySet.renew()])),
     takeTenants: (next) => {

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../log.ts';
-import { rateLimitHeaderNames } from './rate-limit-headers.ts';
 import { answerHeaders } from './response.ts';
 
 /**
@@ -18,10 +17,6 @@ export interface CorsOptions {
   readonly headers: readonly string[];
   /** The `Vary` header of preflights. */
   readonly vary: string;
-  /** True if refusals say how to authenticate. Pages may then read that header. */
-  readonly isChallenging: boolean;
-  /** True if answers report the rest of the budgets of REST calls. */
-  readonly hasBudget: boolean;
   readonly log: Log;
 }
 
@@ -50,8 +45,8 @@ const usualHeaders = [
   'sentry-trace',
 ];
 
-/** Response headers that scripts of other origins may read. */
-const exposedHeaders = 'retry-after, x-request-id';
+/** Response headers that scripts of other origins may read, if an answer has them. */
+const exposedHeaders = 'retry-after, x-request-id, ratelimit-policy, ratelimit, www-authenticate';
 
 /** The time for which a browser may remember a preflight, in seconds. */
 const maxAge = '600';
@@ -61,20 +56,14 @@ const mostLogged = 100;
 const longestLogged = 200;
 
 /** Makes the check of origins. */
-export function createCors({ origins, headers, vary, isChallenging, hasBudget, log }: CorsOptions): Cors {
+export function createCors({ origins, headers, vary, log }: CorsOptions): Cors {
   const listed = new Set(origins);
   const allowedHeaders = [...new Set([...usualHeaders, ...headers])].join(', ');
-  const exposed = [
-    exposedHeaders,
-    ...(hasBudget ? [rateLimitHeaderNames] : []),
-    ...(isChallenging ? ['www-authenticate'] : []),
-  ].join(', ');
   const logRefusal = createRefusalLog(log);
   return (request, response) => {
     const { origin } = request.headers;
     const isPreflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
-    if (origin !== undefined && listed.has(origin))
-      allow(response, origin, exposed, isPreflight ? allowedHeaders : undefined);
+    if (origin !== undefined && listed.has(origin)) allow(response, origin, isPreflight ? allowedHeaders : undefined);
     else if (isPreflight) logRefusal(origin);
     if (isPreflight) response.writeHead(204, { ...answerHeaders, vary }).end();
     return isPreflight;
@@ -85,9 +74,9 @@ export function createCors({ origins, headers, vary, isChallenging, hasBudget, l
  * Adds the headers that allow an origin. `preflightHeaders` lists the request headers that its pages may send; undefined
  * if the request is no preflight.
  */
-function allow(response: ServerResponse, origin: string, exposed: string, preflightHeaders: string | undefined): void {
+function allow(response: ServerResponse, origin: string, preflightHeaders: string | undefined): void {
   response.setHeader('access-control-allow-origin', origin);
-  response.setHeader('access-control-expose-headers', exposed);
+  response.setHeader('access-control-expose-headers', exposedHeaders);
   if (preflightHeaders === undefined) return;
   response.setHeader('access-control-allow-methods', 'GET, POST');
   response.setHeader('access-control-allow-headers', preflightHeaders);

@@ -27,8 +27,6 @@ export interface HandleOptions
   readonly corsOrigins: readonly string[];
   /** Names of request headers that pages may send beside the usual ones; by default none. */
   readonly corsHeaders?: readonly string[];
-  /** True if answers report the rest of the budgets of REST calls; by default they do not. */
-  readonly hasBudget?: boolean;
   /** True if answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
   readonly log: Log;
@@ -46,12 +44,12 @@ export interface HandleOptions
  * - any other client gets 406, and nothing is executed.
  */
 export function createHandle(options: HandleOptions): Handle {
-  const { compression = false, corsOrigins: origins, corsHeaders: headers = [], hasBudget = false } = options;
+  const { compression = false, corsOrigins: origins, corsHeaders: headers = [] } = options;
   const { log, report, refused } = options;
   const vary = varyOf(origins, compression);
   const send = createSend({ compression, vary });
   const identify = options.authenticator && createIdentify(options.authenticator);
-  const cors = createCors({ origins, headers, vary, isChallenging: identify !== undefined, hasBudget, log });
+  const cors = createCors({ origins, headers, vary, log });
   const graphiql = options.graphiql
     ? createGraphiql({ ...options, takesTokens: identify !== undefined, compression, vary })
     : undefined;

@@ -1,8 +1,5 @@
 import type { BudgetStatus } from '../operation/cost.ts';
 
-/** The names of the rate limit headers, as CORS exposes them. */
-export const rateLimitHeaderNames = 'ratelimit-policy, ratelimit';
-
 /**
  * The headers for the rest of the budgets that an operation used, as structured fields. Each window is a policy; for each
  * surface, the window with the least left is reported. `retryAfter` is the answer's own header: no reported window ends

@@ -64,7 +64,7 @@ export function createMcpHandler(options: McpOptions & Served): McpHandler {
   const isPrivate = authenticator !== undefined;
   const vary = `Authorization, Origin${compression ? ', Accept-Encoding' : ''}`;
   const headers = [...corsHeaders, ...protocolHeaders];
-  const cors = createCors({ origins, headers, vary, isChallenging: isPrivate, hasBudget: false, log });
+  const cors = createCors({ origins, headers, vary, log });
   const send = createSend({ compression, vary });
   const exchange: Exchange = {
     ...options,
