@@ -86,17 +86,12 @@ function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value) && exactDigits(value) === undefined;
 }
 
-function refuseNested(text: string, what: string, maxDepth: number): void {
+function parsed(text: string, what: string, maxDepth: number): unknown {
   try {
     refuseDeep(text, maxDepth);
   } catch {
-    const message = `Expected ${what} to nest at most ${maxDepth} deep, but it nests deeper.`;
-    throw requestError('deepJson', message);
+    throw requestError('deepJson', `Expected ${what} to nest at most ${maxDepth} deep, but it nests deeper.`);
   }
-}
-
-function parsed(text: string, what: string, maxDepth: number): unknown {
-  refuseNested(text, what, maxDepth);
   try {
     return parseJson(text);
   } catch {
