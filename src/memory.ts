@@ -64,7 +64,7 @@ export class MemoryRoom {
     this.#within = within;
     this.#largeBytes = largeBytes;
     this.#onCut = within === undefined ? onCut : within.#onCut;
-    this.#readers = within === undefined ? new Map() : within.#readers;
+    this.#readers = within === undefined ? new Map<Claim, Reader>() : within.#readers;
   }
 
   /** The bytes that are claimed. */

@@ -111,11 +111,12 @@ interface Streaming extends Answered {
 /** Answers each request with the result of its operation, which has run before Yoga gets the request. */
 function useResults(compression: boolean): Plugin<object, Streaming> {
   return {
-    onRequest: ({ endResponse, fetchAPI, serverContext: { req, res, context, result } }) => {
+    onRequest: (payload) => {
+      const { req, res, context, result } = payload.serverContext;
       const { pieces, ...head } = streamedAnswer(result, req, context, compression);
       // Pieces of a stream without end would keep the answer to HEAD open.
       const isEndless = req.method === 'HEAD' && result.stream !== undefined;
-      endResponse(new fetchAPI.Response(isEndless ? null : toByteStream(watched(pieces, res)), head));
+      payload.endResponse(new payload.fetchAPI.Response(isEndless ? null : toByteStream(watched(pieces, res)), head));
     },
   };
 }
