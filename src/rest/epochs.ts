@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
-import { RecentMap } from '../recent-map.ts';
+import { KeyMap } from './key-map.ts';
 
 /**
  * The name under which the answers of an upstream key are kept. A write gives the key a new epoch, so that answers from
@@ -26,13 +26,6 @@ export interface Epochs {
   readonly purge: (sharingKey: string | undefined) => Promise<number | undefined>;
 }
 
-/**
- * The most proven keys that have an epoch, and the most unproven ones: more than are used within a short time. The two
- * lists are separate, so that invented keys never evict proven ones. A key that is evicted gets a new epoch, and its
- * answers are read again.
- */
-const mostKeys = 10_000;
-
 /** A new epoch of a key; `all`: every key gets a new one at its next use. */
 export type EpochChange = { readonly sharingKey: string; readonly epoch: Epoch } | 'all';
 
@@ -41,8 +34,8 @@ type SendToOthers = (change: EpochChange) => MaybePromise<true | undefined>;
 
 /** Epochs of a process. A renewal ends when the other processes of the gateway, if there are any, have the new epoch. */
 export class LocalEpochs implements Epochs {
-  readonly #proven = new RecentMap<string, Epoch>({ entries: mostKeys });
-  readonly #unproven = new RecentMap<string, Epoch>({ entries: mostKeys });
+  /** A key that is evicted gets a new epoch, and its answers are read again. */
+  readonly #epochs = new KeyMap<Epoch>();
   readonly #sendToOthers: SendToOthers;
 
   /** By default there are no other processes. */
@@ -51,14 +44,11 @@ export class LocalEpochs implements Epochs {
   }
 
   current(sharingKey: string): Epoch {
-    return this.#proven.get(sharingKey) ?? this.#unproven.get(sharingKey) ?? this.#change(sharingKey).epoch;
+    return this.#epochs.get(sharingKey) ?? this.#change(sharingKey).epoch;
   }
 
   prove(sharingKey: string): void {
-    const epoch = this.#unproven.get(sharingKey);
-    if (epoch === undefined) return;
-    this.#unproven.delete(sharingKey);
-    this.#proven.set(sharingKey, epoch);
+    this.#epochs.prove(sharingKey);
   }
 
   renew(sharingKey: string): MaybePromise<Epoch> {
@@ -67,7 +57,7 @@ export class LocalEpochs implements Epochs {
   }
 
   async purge(sharingKey: string | undefined): Promise<number | undefined> {
-    const count = sharingKey === undefined ? this.#proven.size + this.#unproven.size : 1;
+    const count = sharingKey === undefined ? this.#epochs.size : 1;
     if (sharingKey === undefined) this.adopt('all');
     const change = sharingKey === undefined ? 'all' : this.#change(sharingKey);
     return (await this.#sendToOthers(change)) && count;
@@ -75,13 +65,8 @@ export class LocalEpochs implements Epochs {
 
   /** Adopts a change that another process has made. */
   adopt(change: EpochChange): void {
-    if (change === 'all') {
-      this.#proven.clear();
-      this.#unproven.clear();
-      return;
-    }
-    const epochs = this.#proven.has(change.sharingKey) ? this.#proven : this.#unproven;
-    epochs.set(change.sharingKey, change.epoch);
+    if (change === 'all') this.#epochs.clear();
+    else this.#epochs.set(change.sharingKey, change.epoch);
   }
 
   #change(sharingKey: string): Exclude<EpochChange, 'all'> {

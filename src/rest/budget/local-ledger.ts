@@ -1,4 +1,5 @@
 import { RecentMap } from '../../recent-map.ts';
+import { KeyMap } from '../key-map.ts';
 import type { Surface } from '../operation-ids.ts';
 import { CallWindows, type CountedCall, callsOf, notSent } from './call-windows.ts';
 import {
@@ -13,12 +14,6 @@ import {
   type WantDecision,
 } from './ledger.ts';
 import { type BudgetSettings, hasShare, type LimitSettings, limitsOf } from './settings.ts';
-
-/**
- * The most proven keys whose calls are remembered, and the most unproven keys. The two lists are separate, so that
- * invented keys never evict proven ones.
- */
-const mostKeys = 10_000;
 
 /** The most users of one key whose calls are counted separately. */
 const mostSubjects = 10_000;
@@ -42,8 +37,7 @@ interface LimitedLog {
 /** Counts calls in the memory of this process. */
 export class LocalLedger implements Ledger {
   readonly #options: LocalLedgerOptions;
-  readonly #proven = new RecentMap<string, KeyLogs>({ entries: mostKeys });
-  readonly #unproven = new RecentMap<string, KeyLogs>({ entries: mostKeys });
+  readonly #keys = new KeyMap<KeyLogs>();
 
   constructor(options: LocalLedgerOptions) {
     this.#options = options;
@@ -51,12 +45,12 @@ export class LocalLedger implements Ledger {
 
   /** All calls that count, of proven keys. */
   calls(): readonly CountedCall[] {
-    return [...this.#proven.values()].flatMap((logs) => logs.calls());
+    return this.#keys.proven.flatMap((logs) => logs.calls());
   }
 
   /** True if the upstream has shown that it knows the key. */
   isProven(key: string): boolean {
-    return this.#options.scope === 'all' || this.#proven.has(key);
+    return this.#options.scope === 'all' || this.#keys.isProven(key);
   }
 
   reserve(wants: readonly Want[]): readonly WantDecision[] {
@@ -73,11 +67,8 @@ export class LocalLedger implements Ledger {
 
   end(call: LedgerCall, provesKey: boolean): void {
     this.#end(call, performance.now());
-    const logs = this.#unproven.peek(call.key);
-    if (!provesKey || logs === undefined) return;
-    this.#unproven.delete(call.key);
-    this.#proven.set(call.key, logs);
-    this.#options.onChange?.(logs.calls());
+    const logs = provesKey ? this.#keys.prove(call.key) : undefined;
+    if (logs !== undefined) this.#options.onChange?.(logs.calls());
   }
 
   drop(call: LedgerCall): void {
@@ -143,10 +134,11 @@ export class LocalLedger implements Ledger {
   }
 
   #keyLogsOf(key: string): KeyLogs {
-    const known = this.#proven.get(key) ?? this.#unproven.get(key);
+    const known = this.#keys.get(key);
     if (known !== undefined) return known;
     const logs = new KeyLogs(this.#options);
-    (this.#options.scope === 'all' ? this.#proven : this.#unproven).set(key, logs);
+    this.#keys.set(key, logs);
+    if (this.#options.scope === 'all') this.#keys.prove(key);
     return logs;
   }
 }
