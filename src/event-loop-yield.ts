@@ -9,6 +9,9 @@ const crowdedMs = 1000;
 
 type Work = () => void;
 
+/** The `endsAt` of work that ends an operation: it goes before all other pieces. */
+const first = Number.NEGATIVE_INFINITY;
+
 /** A piece of large work that waits. Times are by the clock of `EventLoopYield`. */
 interface Piece {
   readonly work: Work;
@@ -59,7 +62,7 @@ export class EventLoopYield {
    */
   takeLast(): Promise<void> | undefined {
     if (this.#mayBegin(this.#now()) && !this.#isLargeOn) return undefined;
-    return new Promise((resolve) => this.doLater(resolve, Number.NEGATIVE_INFINITY));
+    return new Promise((resolve) => this.doLater(resolve, first));
   }
 
   /**
@@ -80,10 +83,13 @@ export class EventLoopYield {
     setImmediate(this.#doOne);
   }
 
-  /** True if there is more large work than the process can do soon. No operation that would add to it should begin. */
+  /**
+   * True if there is more large work than the process can do soon. No operation that would add to it should begin. Work
+   * that ends an operation does not count, because it makes room.
+   */
   get isCrowded(): boolean {
     const before = this.#now() - crowdedMs;
-    return this.#pieces.some(({ since }) => since < before);
+    return this.#pieces.some(({ since, endsAt }) => since < before && endsAt !== first);
   }
 
   #mayBegin(now: number): boolean {
