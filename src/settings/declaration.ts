@@ -23,7 +23,7 @@ const processSettings = {
   metricsPort: define(
     'METRICS_PORT',
     whole(1, 65_535),
-    'Port of `/metrics`, which needs no key. Default: the value of PORT',
+    'Port of `/metrics`, which needs no key. Required with ADMIN_TOKEN_FILE. Default: the value of PORT',
   ),
   adminTokenFile: define(
     'ADMIN_TOKEN_FILE',
@@ -35,7 +35,7 @@ const processSettings = {
   upstreamUrl: define(
     'UPSTREAM_URL',
     baseUrl,
-    'URL of the REST API. `embedded` starts a server with example data. Default: `embedded`, none with NODE_ENV=production',
+    'URL of the REST API. `embedded` starts a server with example data. Default: `embedded`, but required with NODE_ENV=production',
   ),
 };
 
@@ -70,9 +70,21 @@ export const authSettings = {
     'What clients send: an API key of their own (forward), or a token of an identity provider (jwt)',
     'forward',
   ),
-  keySet: define('JWT_JWKS', keySet, 'Public keys of the identity provider, which verify tokens'),
-  issuer: define('JWT_ISSUER', text('the `iss` of the tokens, to the letter'), 'Issuer of the tokens'),
-  audience: define('JWT_AUDIENCE', text('a value in the `aud` of every token'), 'Audience of the tokens'),
+  keySet: define(
+    'JWT_JWKS',
+    keySet,
+    'Public keys of the identity provider, which verify tokens. Required with AUTH=jwt',
+  ),
+  issuer: define(
+    'JWT_ISSUER',
+    text('the `iss` of the tokens, to the letter'),
+    'Issuer of the tokens. Required with AUTH=jwt',
+  ),
+  audience: define(
+    'JWT_AUDIENCE',
+    text('a value in the `aud` of every token'),
+    'Audience of the tokens. Required with AUTH=jwt',
+  ),
   tenantClaim: define(
     'JWT_TENANT_CLAIM',
     text('the name of a claim'),
@@ -87,7 +99,7 @@ export const authSettings = {
   tenants: define(
     'UPSTREAM_KEYS',
     secretFile('the path of a JSON file', jsonIn),
-    'JSON file with the API key and the rights of each tenant',
+    'JSON file with the API key and the rights of each tenant. Required with AUTH=jwt',
   ),
 };
 
@@ -211,7 +223,7 @@ const operationSettings = {
   cursorSecret: define(
     'CURSOR_SECRET',
     secret(shortestCursorSecret),
-    'Secret that signs the cursors of pages. Default: made from UPSTREAM_URL',
+    'Secret that signs the cursors of pages. Required with AUTH=jwt. Default: made from UPSTREAM_URL',
   ),
   logLevel: define('LOG_LEVEL', oneOf(...logLevels), 'Lowest level of the lines that are logged', 'info'),
   logStyle: define('LOG_STYLE', oneOf('json', 'text'), 'Format of log lines. Default: text at a terminal, else JSON'),
@@ -283,7 +295,11 @@ export const documentLimits = {
 
 /** Settings of persisted documents and of the store for those that clients register. */
 export const persistedSettings = {
-  files: define('PERSISTED_DOCUMENTS', manifests, 'Manifests: files with GraphQL documents and their ids'),
+  files: define(
+    'PERSISTED_DOCUMENTS',
+    manifests,
+    'Manifests: files with GraphQL documents and their ids. Required with PERSISTED_DOCUMENTS_MODE=log or only',
+  ),
   tokenFile: define(
     'PERSISTED_DOCUMENTS_TOKEN_FILE',
     secretFile('the path of a file with a token'),

@@ -114,7 +114,7 @@ function secondsIn(given: string, noun: string): number {
 /** Windows of calls, by surface. */
 export const windows: Kind<BudgetWindows> = {
   expected:
-    'windows of calls/seconds for the surfaces events, values or rest, such as rest=480/60,4800/3600 events=240/60',
+    'limits for the surfaces events, values or rest, such as rest=480/60,4800/3600 events=240/60, where 480/60 means 480 calls in 60 seconds',
   read: (source) =>
     membersOf(source, { what: 'surface', names: surfaces, wanted: 'calls/seconds behind one =' }, windowsIn),
 };
