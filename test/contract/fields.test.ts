@@ -118,6 +118,13 @@ test.each(nouns.flatMap((noun) => noun.detail.filter(isEnum).map((mapped) => ({ 
     expect(await objectsOf(noun, sent)).toStrictEqual(
       unknownEnumValues.map((_value, index) => answerOf(noun, `${index + 1}`, expected)),
     );
+    const listed = noun.list.filter(({ column }) => column === mapped.column);
+    const { data } = await listAnswer(noun, sent, noun.listQuery(noun.selectionOf(`upstreamId ${fieldNames(listed)}`)));
+    expect(at(data, ...noun.nodes)).toStrictEqual(
+      sent.map((_row, index) =>
+        answerOf(noun, `${index + 1}`, Object.fromEntries(listed.map(({ field }) => [field, 'UNKNOWN']))),
+      ),
+    );
   },
 );
 

@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
-import { project } from '../support/rows.ts';
 import { askThriceExactly } from './thrice.ts';
 
 /** The marker that graphql-jit 0.8.9 puts before a date, and takes out again with `new Date(…)` around what follows. */
@@ -55,13 +54,3 @@ test('a marker of the compiler in a variable, its default or an alias is text li
   expect(data).toEqual({ project: { [marker]: { body: [] }, other: { body: [] } } });
   expect(globalThis).not.toHaveProperty('executed');
 });
-
-test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'toJSON'])(
-  'the alias %s is a name like any other',
-  async (alias) => {
-    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/': project(1) });
-    const query = `{ ${alias}: project(id: 1) { ${alias}: name } }`;
-    const { body } = await askThriceExactly(gateway, upstream, query);
-    expect(body).toBe(`{"data":{"${alias}":{"${alias}":"Project 1"}}}`);
-  },
-);

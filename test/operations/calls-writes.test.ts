@@ -3,7 +3,6 @@ import { startBoth } from '../support/both.ts';
 import { rowsOf } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
-import { askThrice } from '../support/repeat.ts';
 import { reply } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { dashboard, listedDashboard, plugin, project } from '../support/rows.ts';
@@ -21,94 +20,6 @@ function renamed(row: (name: string) => ReturnType<typeof project>): Handler {
 }
 
 describe('the calls of a mutation', () => {
-  const plugins = `/api/organizations/${organizationId}/plugins/`;
-  const one = '{ id name upstreamId }';
-  const mutations: readonly (readonly [query: string, call: string, body: string])[] = [
-    [
-      `createProject(input: { name: "P" }) { project { name createdAt organization { id } } }`,
-      'POST /api/projects/',
-      '{"name":"P"}',
-    ],
-    [
-      `updateProject(input: { id: 1, isDemo: null }) { project { name weekStartDay } }`,
-      'PATCH /api/projects/1/',
-      '{"is_demo":null}',
-    ],
-    [`deleteProject(input: { id: 1 }) { deletedId project { name } }`, 'DELETE /api/projects/1/', ''],
-    [
-      `createDashboard(input: { projectId: 1, name: "D" }) { dashboard { name tiles filters project { id } } }`,
-      'POST /api/projects/1/dashboards/',
-      '{"name":"D"}',
-    ],
-    [
-      `createDashboardFromTemplate(input: { projectId: 1, template: {} }) { dashboard { tiles } }`,
-      'POST /api/projects/1/dashboards/create_from_template_json/',
-      '{"template":{}}',
-    ],
-    [
-      `updateDashboard(input: { id: 2, projectId: 1, pinned: true }) { dashboard { name tiles } }`,
-      'PATCH /api/projects/1/dashboards/2/',
-      '{"pinned":true}',
-    ],
-    [
-      `deleteDashboard(input: { id: 2, projectId: 1 }) { deletedId dashboard { deleted tiles } }`,
-      'PATCH /api/projects/1/dashboards/2/',
-      '{"deleted":true}',
-    ],
-    [
-      `restoreDashboard(input: { id: 2, projectId: 1 }) { dashboard { deleted tiles } }`,
-      'PATCH /api/projects/1/dashboards/2/',
-      '{"deleted":false}',
-    ],
-    [
-      `moveDashboardTile(input: { id: 2, projectId: 1, tileId: 7, toDashboardId: 3 }) { dashboard { tiles } }`,
-      'PATCH /api/projects/1/dashboards/2/move_tile/',
-      '{"tile":{"id":7},"toDashboard":3}',
-    ],
-    [
-      `createPlugin(input: { organizationId: "${organizationId}", name: "G" }) { plugin { name publicJobs } }`,
-      `POST ${plugins}`,
-      '{"name":"G"}',
-    ],
-    [
-      `updatePlugin(input: { id: 2, organizationId: "${organizationId}", tag: "2" }) { plugin ${one} }`,
-      `PATCH ${plugins}2/`,
-      '{"tag":"2"}',
-    ],
-    [`deletePlugin(input: { id: 2, organizationId: "${organizationId}" }) { deletedId }`, `DELETE ${plugins}2/`, ''],
-    [
-      `updatePluginSource(input: { id: 2, organizationId: "${organizationId}", deletedFiles: ["a.ts"] }) { body plugin ${one} }`,
-      `PATCH ${plugins}2/update_source/`,
-      '{"a.ts":null}',
-    ],
-    [
-      `upgradePlugin(input: { id: 2, organizationId: "${organizationId}" }) { body plugin ${one} }`,
-      `POST ${plugins}2/upgrade/`,
-      '{}',
-    ],
-    [
-      `checkPluginForUpdates(input: { id: 2, organizationId: "${organizationId}" }) { body plugin ${one} }`,
-      `GET ${plugins}2/check_for_updates/`,
-      '',
-    ],
-  ];
-
-  test.each(mutations)(
-    '%s are the write alone, which answers every column of the payload',
-    async (mutation, call, body) => {
-      const answerTo: Handler = ({ method, path }) => {
-        if (method === 'DELETE') return reply({ status: 204 });
-        if (path.includes('/plugins/')) return plugin(2);
-        return path.includes('/dashboards/') ? dashboard(2) : project(1);
-      };
-      const { upstream, gateway } = await startBoth(answerTo);
-      const answer = await askThrice(gateway, upstream, `mutation { ${mutation} }`);
-      expect(answer.errors).toBeUndefined();
-      expect(upstream.requests).toEqual([call]);
-      expect(upstream.records[0]?.body).toBe(body);
-    },
-  );
-
   test('are one more read for what the payload refers to', async () => {
     await using upstream = await startUpstream(
       {

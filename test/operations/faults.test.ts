@@ -237,15 +237,11 @@ describe('a body', () => {
   });
 
   const accepted: [name: string, answer: Reply][] = [
-    ['without a content type', reply({ body: text, headers: { 'content-type': undefined } })],
     ['with the type of text', reply({ body: text, headers: { 'content-type': 'text/plain' } })],
     ['with the type of HTML', reply({ body: text, headers: { 'content-type': 'text/html; charset=utf-8' } })],
     ['with nonsense for a type', reply({ body: text, headers: { 'content-type': ';;' } })],
     ['with a byte order mark', reply({ body: `\uFEFF${text}` })],
     ['with spaces around it', reply({ body: `\r\n\t ${text} \n` })],
-    ['in gzip', encoded('gzip', gzipSync(text))],
-    ['in br', encoded('br', brotliCompressSync(text))],
-    ['in deflate', encoded('deflate', deflateSync(text))],
     ['in deflate without its frame', encoded('deflate', deflateRawSync(text))],
     ['in three codings', encoded('deflate, gzip, br', brotliCompressSync(gzipSync(deflateSync(text))))],
     ['of almost 8 MB', reply({ body: JSON.stringify({ ...page, padding: 'a'.repeat(8 * 2 ** 20 - 2000) }) })],

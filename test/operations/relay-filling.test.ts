@@ -103,34 +103,7 @@ describe('an upstream that caps its pages', () => {
   });
 });
 
-describe('an upstream that answers more rows than it was asked for', () => {
-  test('gives no more than that, and the rest on the next page', async () => {
-    const rows = rowsOf(20, listedDashboard);
-    const { upstream, gateway } = await startBoth({
-      [path]: ({ query }) =>
-        page(
-          rows.slice(Number(query.get('offset') ?? 0)).map((_, index) => index + 1 + Number(query.get('offset') ?? 0)),
-          null,
-        ),
-    });
-    const first = await askPage(gateway, dashboards, { first: 5 });
-    expect(first).toMatchObject({ rows: idsOf(rows.slice(0, 5)), hasNextPage: true });
-    const second = await askPage(gateway, dashboards, { first: 15, after: first.endCursor });
-    expect(second).toMatchObject({ rows: idsOf(rows.slice(5)), hasNextPage: false, hasPreviousPage: true });
-    expect(upstream.requests).toEqual([`${path}?limit=5`, `${path}?limit=15&offset=5`]);
-  });
-});
-
 describe('rows that come twice', () => {
-  test('are dropped when a page is filled', async () => {
-    const answers = [page([1, 2, 3], nextAt(3)), page([3, 4], nextAt(5)), page([1, 5, 6], nextAt(8))];
-    const { upstream, gateway } = await startBoth({ [path]: inTurn(...answers) });
-    const { rows, cursors } = await askPage(gateway, dashboards, { first: 5 });
-    expect(rows).toEqual(['1', '2', '3', '4', '5']);
-    expect(new Set(cursors).size).toBe(5);
-    expect(upstream.requests).toEqual([`${path}?limit=5`, `${path}?limit=2&offset=3`, `${path}?limit=1&offset=5`]);
-  });
-
   test('of a list that moves while it is read cost its reader no row', async () => {
     const rows = rowsOf(12, listedDashboard);
     const list = listOf(rows, { cap: 3 });

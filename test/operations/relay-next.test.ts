@@ -176,6 +176,7 @@ describe('the count of a list', () => {
     ['negative', -1, null],
     ['a text', '12', null],
     ['a fraction', 1.5, null],
+    ['beyond 2^53', 1e300, null],
     ['a little too high', 13, 13],
     ['too high by more than the rows asked for', 15, 15],
     ['far too high', 5000, 5000],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { at, textAt } from '../support/connections.ts';
+import { globalId, organizationId } from '../support/current.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { askThrice } from '../support/repeat.ts';
@@ -8,7 +9,6 @@ import { refusal } from '../support/replies.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
 const eventId = textAt(event(4), 'id');
 
 const routes = {
@@ -21,8 +21,6 @@ const routes = {
   [`GET /api/organizations/${organizationId}/plugins/`]: listOf([plugin(5)]),
   [`GET /api/organizations/${organizationId}/plugins/5/`]: plugin(5),
 };
-
-const globalId = (text: string): string => Buffer.from(text).toString('base64url');
 
 describe('node', () => {
   const ids: readonly (readonly [type: string, query: string, path: readonly (string | number)[], call: string[]])[] = [

@@ -28,7 +28,6 @@ const lists: { place: Place; path: string; row: (id: number) => JsonObject }[] =
 
 const events: Place = { field: 'events', under: 'project(id: 1)' };
 const eventsPath = '/api/projects/1/events/';
-const dashboardsPath = '/api/projects/1/dashboards/';
 
 function handlerOf(place: Place): typeof listOf {
   return place.field === 'events' ? eventsOf : listOf;
@@ -59,7 +58,7 @@ test('only the query of next and previous is used: their host and their scheme a
     }
     // Nor is the path, nor any parameter that does not move through the list.
     for (const elsewhere of ['http://user:pw@web.internal', internal.url.replace('http:', ''), 'file:///etc']) {
-      const next = `${elsewhere}/api/users/@me/?limit=1000&offset=2&format=csv&select=%5B%5D&x=1#y`;
+      const next = `${elsewhere}/api/users/@me/?limit=1000&offset=2&format=csv&select=%5B%5D&event=other&x=1#y`;
       await using upstream = await startUpstream(
         inTurn({ count: 3, next, results: rows.slice(0, 2) }, { count: 3, next: null, results: rows.slice(2, 3) }),
       );
@@ -153,23 +152,7 @@ test('walking stops, with an error, when next repeats or does not advance over t
   }
 });
 
-test('offset is dropped when an events cursor is followed, and events offer no total', async () => {
-  const rows = rowsOf(9, event);
-  const { upstream, gateway } = await startBoth({
-    // The deployment keeps the whole query in next, an offset too, and adds the time of the last row.
-    [`GET ${eventsPath}`]: (request) =>
-      eventsOf(rows, { cap: 2 })({ ...request, target: `${request.target}&offset=2` }),
-  });
-  expect(idsOf(await walkForward(gateway, events, 4))).toEqual(textsOf(rows));
-  const followed = upstream.requests.filter((line) => line.includes('before='));
-  expect(followed.length).toBeGreaterThanOrEqual(4);
-  expect(followed.filter((line) => line.includes('offset='))).toEqual([]);
-
-  const refused = await gateway.ask('{ project(id: 1) { events { totalCount } } }');
-  expect(refused.errors?.[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
-});
-
-test('the plus of +00:00 goes out as %2B, from next and from filters', async () => {
+test('the plus of +00:00 in next goes out as %2B, however it came', async () => {
   const time = '2024-05-01T09:59:58.999000+00:00';
   const encoded = '2024-05-01T09%3A59%3A58.999000%2B00%3A00';
   // Encoded in next as it has to be, as Django does it, and wrongly left as it is.
@@ -184,12 +167,6 @@ test('the plus of +00:00 goes out as %2B, from next and from filters', async () 
     expect(idsOf(await walkForward(gateway, events, 1))).toHaveLength(2);
     expect(upstream.requests).toEqual([`GET ${eventsPath}?limit=1`, `GET ${eventsPath}?limit=1&before=${encoded}`]);
   }
-  await using upstream = await startUpstream({ [`GET ${eventsPath}`]: { next: null, results: [] } });
-  await using gateway = await startGateway(upstream);
-  await askPage(gateway, events, { filter: { distinctId: 'a+b c&d=e', personId: '+00:00', event: '$a/ü' } });
-  expect(upstream.requests).toEqual([
-    `GET ${eventsPath}?limit=50&distinct_id=a%2Bb%20c%26d%3De&event=%24a%2F%C3%BC&person_id=%2B00%3A00`,
-  ]);
 });
 
 test('duplicates and a drifting count are tolerated, and a walk within a page answers each row once', async () => {
@@ -211,78 +188,22 @@ test('duplicates and a drifting count are tolerated, and a walk within a page an
     expect(new Set(page.cursors).size).toBe(5);
     expect(upstream.requests).toHaveLength(3);
   }
-  for (const [count, totalCount] of [
-    [7, 7],
-    [0, 0],
-    [-1, null],
-    [1.5, null],
-    ['7', null],
-    [null, null],
-    [undefined, null],
-    [1e300, null],
-  ] as const) {
-    const body = { ...(count !== undefined && { count }), next: null, results: [listedDashboard(1)] };
-    await using upstream = await startUpstream({ [`GET ${dashboardsPath}`]: body });
-    await using gateway = await startGateway(upstream);
-    const answer = await gateway.ask(
-      '{ project(id: 1) { dashboards { totalCount nodes { name } pageInfo { hasNextPage } } } }',
-    );
-    expect(answer.errors).toBeUndefined();
-    expect(at(answer.data, 'project', 'dashboards')).toEqual({
-      totalCount,
-      nodes: [{ name: 'Dashboard 1' }],
-      pageInfo: { hasNextPage: false },
-    });
-  }
 });
 
-test('timestamps go out in UTC with Z, and come in in every form, unchanged but for a Z if they have no zone', async () => {
-  const outgoing = {
-    '2024-05-01T10:00:00Z': '2024-05-01T10:00:00Z',
-    '2024-05-01T10:00:00z': '2024-05-01T10:00:00Z',
-    '2024-05-01T10:00:00+00:00': '2024-05-01T10:00:00Z',
-    '2024-05-01T10:00:00-00:00': '2024-05-01T10:00:00Z',
-    '2024-05-01T12:30:00+02:30': '2024-05-01T10:00:00Z',
-    '2024-05-01T02:00:00-0800': '2024-05-01T10:00:00Z',
-    '2024-05-01T00:30:00+05:45': '2024-04-30T18:45:00Z',
-    '2024-12-31T23:30:00-01:00': '2025-01-01T00:30:00Z',
-    '2024-05-01T10:00:00.123456+00:00': '2024-05-01T10:00:00.123456Z',
-    '2024-05-01T12:00:00.5+02:00': '2024-05-01T10:00:00.5Z',
-    '2024-05-01T10:00:00.000000Z': '2024-05-01T10:00:00.000000Z',
-    '2024-05-01T10:00:00': '2024-05-01T10:00:00Z',
-    '2024-05-01 10:00:00.25': '2024-05-01T10:00:00.25Z',
-    '2024-02-29': '2024-02-29T00:00:00Z',
-  };
-  const incoming = [...Object.keys(outgoing), '2024-05-01T10:00:00.1', '2024-05-01T10:00:00.123456789Z', ''];
-  const rows = incoming.map((timestamp, index) => event(index + 1, { timestamp }));
-  const { upstream, gateway } = await startBoth({
-    [`GET ${eventsPath}`]: { next: null, results: rows },
-    'GET /api/projects/1/': { id: 1, created_at: '2024-05-01T10:00:00.1', updated_at: '2024-05-01 10:00:00+00:00' },
-  });
-  for (const [given, sent] of Object.entries(outgoing)) {
-    upstream.reset();
-    const filter = { occurredAfter: given, occurredBefore: given };
-    await gateway.ask('query ($filter: EventFilter) { project(id: 1) { events(filter: $filter) { nodes { id } } } }', {
-      variables: { filter },
-    });
-    await gateway.ask(`{ project(id: 1) { eventsCsv(filter: { occurredAfter: "${given}" }) { csv } } }`);
-    const wire = encodeURIComponent(sent);
-    expect(upstream.requests).toEqual([
-      `GET ${eventsPath}?limit=50&after=${wire}&before=${wire}`,
-      `GET ${eventsPath}?limit=50&after=${wire}&format=csv`,
-    ]);
-  }
+test('timestamps come in as they are in every form, but for a Z if they have no zone', async () => {
   const answered: Readonly<Record<string, string>> = {
-    '2024-05-01T10:00:00': '2024-05-01T10:00:00Z',
+    '2024-05-01T12:00:00.5+02:00': '2024-05-01T12:00:00.5+02:00',
+    '2024-05-01T02:00:00-0800': '2024-05-01T02:00:00-0800',
+    '2024-05-01 10:00:00+00:00': '2024-05-01 10:00:00+00:00',
     '2024-05-01 10:00:00.25': '2024-05-01 10:00:00.25Z',
-    '2024-05-01T10:00:00.1': '2024-05-01T10:00:00.1Z',
+    '2024-05-01T10:00:00.123456789Z': '2024-05-01T10:00:00.123456789Z',
+    '2024-02-29': '2024-02-29',
+    '': '',
   };
-  const answer = await gateway.ask('{ project(id: 1) { createdAt updatedAt events { nodes { timestamp } } } }');
-  expect(answer.data).toEqual({
-    project: {
-      createdAt: '2024-05-01T10:00:00.1Z',
-      updatedAt: '2024-05-01 10:00:00+00:00',
-      events: { nodes: incoming.map((timestamp) => ({ timestamp: answered[timestamp] ?? timestamp })) },
-    },
-  });
+  const rows = Object.keys(answered).map((timestamp, index) => event(index + 1, { timestamp }));
+  const { gateway } = await startBoth({ [`GET ${eventsPath}`]: { next: null, results: rows } });
+  const answer = await gateway.ask('{ project(id: 1) { events { nodes { timestamp } } } }');
+  expect(at(answer.data, 'project', 'events', 'nodes')).toEqual(
+    Object.values(answered).map((timestamp) => ({ timestamp })),
+  );
 });
