@@ -97,18 +97,6 @@ describe('GET', () => {
   const get = (path: string, headers: readonly string[] = []) =>
     sendRaw(gateway.url, { method: 'GET', path, headers: [...authorization, ...headers] });
 
-  test('answers a query', async () => {
-    const variables = JSON.stringify({ id: '1' });
-    const response = await get(
-      urlOf({
-        query: 'query Q($id: ID!) { project(id: $id) { name } } query R { __typename }',
-        variables,
-        operationName: 'Q',
-      }),
-    );
-    expect([response.status, response.body]).toEqual([200, '{"data":{"project":{"name":"Project 1"}}}']);
-  });
-
   test('never changes anything: a mutation is 405 and names POST', async () => {
     upstream.reset();
     const documents = [
@@ -144,18 +132,6 @@ describe('GET', () => {
 });
 
 describe('an answer', () => {
-  test('comes in the form that the client wants, and what it asked has run once', async () => {
-    for (const accept of ['text/event-stream', 'text/event-stream, application/json;q=0.1', 'multipart/mixed']) {
-      upstream.reset();
-      const headers = [...json, ...authorization, 'accept', accept];
-      const response = await sendRaw(gateway.url, { headers, body: JSON.stringify({ query: mutation }) });
-      expect([accept, response.status]).toEqual([accept, 200]);
-      expect(response.body).toContain('{"data":{"createProject":{"project":{"name":"Project 2"}}}}');
-      expect(response.body).not.toContain('errors');
-      expect(upstream.requests).toEqual(['POST /api/projects/']);
-    }
-  });
-
   test('that the client does not take in any form is 406, and nothing has run', async () => {
     upstream.reset();
     for (const accept of ['application/xml', 'text/html', 'image/*, text/plain', 'application/json; charset=latin1']) {
@@ -213,6 +189,7 @@ describe('a body that is no single operation', () => {
     '{"query": "{ __typename }", "variables": 12345678901234567890}',
     '{"query": "{ __typename }", "extensions": 12345678901234567890}',
     '12345678901234567890',
+    Buffer.from([0x7b, 0xff, 0xfe, 0x7d]),
     '{"query": "{ __typename }", "operationName": {}}',
     '{"query": "{ __typename }", "extensions": 3}',
     '{"query": "{ __typename }"}{"query": "{ __typename }"}',

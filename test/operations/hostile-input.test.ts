@@ -1,12 +1,11 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
-import { type Answer, ask, key, startGateway } from '../support/gateway.ts';
+import { type Answer, key, startGateway } from '../support/gateway.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import * as rows from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
+import { sendBytes } from '../support/wire.ts';
 
 const routes = { 'GET /api/projects/1/': rows.project(1) };
 const json = ['content-type', 'application/json', 'authorization', `Bearer ${key}`];
@@ -112,28 +111,6 @@ test('with introspection off the schema cannot be read, and misspelt names get n
 });
 
 describe('a body', () => {
-  test('larger than the limit is refused, whether it says so or not', async () => {
-    const { gateway } = await startBoth(routes, { bodyLimits: { bytes: 1000, jsonDepth: 100 } });
-    const large = JSON.stringify({ query: `{ __typename } # ${'x'.repeat(2000)}` });
-    const answer = await sendRaw(gateway.url, { headers: json, body: large });
-    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
-      413,
-      { errors: [{ extensions: { code: 'LIMIT_EXCEEDED' } }] },
-    ]);
-    expect((await ask(gateway.url, '{ __typename }')).status).toBe(200);
-  });
-
-  test('that is no UTF-8, no JSON or no object is refused with 400', async () => {
-    const { gateway } = await startBoth(routes);
-    for (const body of [Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), '{"query":', '[]', '"x"', '5', 'null', '']) {
-      const answer = await sendRaw(gateway.url, { headers: json, body });
-      expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
-        400,
-        { errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] },
-      ]);
-    }
-  });
-
   test('that nests 20,000 deep is refused', async () => {
     const { gateway } = await startBoth(routes);
     const deep = `{"query":"{ __typename }","variables":{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`;
@@ -147,12 +124,6 @@ describe('a body', () => {
 
 describe('pages of another origin', () => {
   const preflight = ['origin', 'https://evil.example', 'access-control-request-method', 'POST'];
-
-  test('hear nothing if no origin is listed', async () => {
-    const { gateway } = await startBoth(routes);
-    const answer = await sendRaw(gateway.url, { method: 'OPTIONS', headers: preflight });
-    expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([204, undefined]);
-  });
 
   test('may call if their origin is listed, and no others', async () => {
     const { gateway } = await startBoth(routes, { corsOrigins: ['https://app.example'] });
@@ -210,17 +181,6 @@ describe('pages of another origin', () => {
 });
 
 describe('on the wire', () => {
-  /** What a server answers to bytes, whatever they are. */
-  async function exchange(url: string, bytes: string): Promise<string> {
-    const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname).setEncoding('latin1');
-    let answer = '';
-    socket.on('data', (chunk: string) => void (answer += chunk));
-    socket.write(bytes);
-    await once(socket, 'close');
-    return answer;
-  }
-
   test.each([
     ['no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
     [
@@ -235,23 +195,8 @@ describe('on the wire', () => {
     ],
   ])('%s ends with a bare answer and the connection', async (_name, bytes, answer) => {
     const { gateway } = await startBoth(routes);
-    expect(await exchange(gateway.url, bytes)).toMatch(answer);
+    expect(await sendBytes(gateway.url, bytes)).toMatch(answer);
     expect((await gateway.ask('{ __typename }')).status).toBe(200);
-  });
-
-  test('what is malformed is answered on a connection that was used before, too', async () => {
-    const { gateway } = await startBoth(routes);
-    const { hostname, port } = new URL(gateway.url);
-    const socket = connect(Number(port), hostname).setEncoding('latin1');
-    let answer = '';
-    socket.on('data', (chunk: string) => {
-      answer += chunk;
-      if (answer.endsWith('"Query"}}'))
-        socket.write(`GET /graphql HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);
-    });
-    socket.write('GET /graphql?query=%7B__typename%7D HTTP/1.1\r\nhost: a\r\n\r\n');
-    await once(socket, 'close');
-    expect(answer).toMatch(/^HTTP\/1\.1 200 .*"Query"\}\}HTTP\/1\.1 431 /s);
   });
 
   test('more than 100 headers are refused, and an unknown path is 404', async () => {

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { at } from '../support/connections.ts';
+import { globalId, organizationId } from '../support/current.ts';
 import { listOf } from '../support/lists.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import type { Json } from '../support/replies.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
-
-const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
-const globalId = (text: string): string => Buffer.from(text).toString('base64url');
 
 const routes = {
   'GET /api/projects/:id/': project(1),
@@ -144,49 +142,6 @@ describe('an id that a row holds', () => {
 });
 
 describe('the id of a row', () => {
-  const eventIds = [
-    'a b',
-    'naïve',
-    '日本語',
-    '50%',
-    'a?b#c',
-    'a+b',
-    "it's",
-    ' ',
-    '\u200b',
-    'values ',
-    '-1',
-    'e'.repeat(500),
-  ];
-
-  test.each(eventIds)('finds its event again below one path segment: %j', async (id) => {
-    const { upstream, gateway } = await startBoth({
-      'GET /api/projects/-1/events/': { next: null, results: [event(3, { id })] },
-      [`GET /api/projects/-1/events/${encodeURIComponent(id)}/`]: event(3, { id }),
-    });
-    const listed = await gateway.ask('{ project(id: -1) { events(first: 1) { nodes { id upstreamId } } } }');
-    const node = at(listed.data, 'project', 'events', 'nodes', 0);
-    upstream.reset();
-    const found = await gateway.ask('query ($id: ID!) { node(id: $id) { id ... on Event { upstreamId event } } }', {
-      variables: { id: at(node, 'id') },
-    });
-    expect(found.errors).toBeUndefined();
-    expect(found.data).toEqual({ node: { id: at(node, 'id'), upstreamId: id, event: '$pageview' } });
-    expect(upstream.requests).toEqual([`GET /api/projects/-1/events/${encodeURIComponent(id)}/`]);
-  });
-
-  test.each(['a/b', '..', 'a\\b', '%2f', 'a%2e', 'a\nb', 'values', 'e'.repeat(501)])(
-    'is refused without a call if it could become another path: %j',
-    async (id) => {
-      const { upstream, gateway } = await startBoth({});
-      for (const text of [id, globalId(`Event:1:${id}`)]) {
-        const { errors } = await gateway.ask('query ($id: ID!) { node(id: $id) { id } }', { variables: { id: text } });
-        expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
-      }
-      expect(upstream.requests).toEqual([]);
-    },
-  );
-
   test('finds its project, dashboard and plugin again even if it is negative', async () => {
     const { gateway } = await startBoth({
       'GET /api/projects/': listOf([listedProject(-1)]),
@@ -208,30 +163,5 @@ describe('the id of a row', () => {
     const again = await gateway.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { variables: { ids } });
     expect(again.errors).toBeUndefined();
     expect(again.data).toEqual({ nodes: ids.map((id) => ({ id })) });
-  });
-});
-
-describe('other text of an operation', () => {
-  test('is encoded once in a query, and never leaves its parameter', async () => {
-    const { upstream, gateway } = await startBoth({
-      'GET /api/projects/1/events/values/': [],
-      'GET /api/projects/1/events/': { next: null, results: [] },
-    });
-    const text = 'a&limit=1#/../?x=%2e+é\r\n';
-    const encoded = 'a%26limit%3D1%23%2F..%2F%3Fx%3D%252e%2B%C3%A9%0D%0A';
-    await gateway.ask(
-      'query ($text: String!) { project(id: 1) { eventValues(key: $text, eventName: $text) { body } } }',
-      {
-        variables: { text },
-      },
-    );
-    await gateway.ask(
-      'query ($text: String!) { project(id: 1) { events(filter: { event: $text, distinctId: $text, personId: $text }) { nodes { id } } } }',
-      { variables: { text } },
-    );
-    expect(upstream.requests).toEqual([
-      `GET /api/projects/1/events/values/?key=${encoded}&event_name=${encoded}`,
-      `GET /api/projects/1/events/?limit=50&distinct_id=${encoded}&event=${encoded}&person_id=${encoded}`,
-    ]);
   });
 });

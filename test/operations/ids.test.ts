@@ -2,13 +2,9 @@ import { type GraphQLInputType, type GraphQLObjectType, getNamedType, isInputObj
 import { describe, expect, test } from 'vitest';
 import { createSchema } from '../../src/schema.ts';
 import { startBoth } from '../support/both.ts';
+import { globalId, organizationId, otherOrganization } from '../support/current.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
-
-const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
-const otherOrganization = '018f1c4e-0000-7000-8000-00000000000b';
-
-const globalId = (text: string): string => Buffer.from(text).toString('base64url');
 
 /** Another base64url text of the same bytes: the last character holds bits that no byte needs. */
 function respelled(text: string): string {
@@ -242,6 +238,11 @@ const brokenGlobalIds: readonly string[] = [
   globalId('Event:1:values'),
   globalId('Event:1:..'),
   globalId('Event:1:a/b'),
+  globalId('Event:1:a\\b'),
+  globalId('Event:1:%2f'),
+  globalId('Event:1:a%2e'),
+  globalId('Event:1:a\nb'),
+  globalId(`Event:1:${'e'.repeat(501)}`),
   globalId('Plugin:1:2'),
   globalId(`Plugin:${organizationId}:x`),
   globalId('Organization:1'),
