@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildClientSchema, type IntrospectionQuery, printSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commandIn, loadCommand } from '../../src/commands/commands.ts';
+import { createReader } from '../../src/settings/config.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
 import { runMain } from '../support/process.ts';
 
 const overview = `query Overview($n: Int = 2) {
@@ -49,11 +52,19 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What a command prints, with the folder left out, and its exit code. */
-async function run(...args: string[]): Promise<readonly [text: string, code: number | null]> {
-  await using running = runMain(args.map((arg) => (/\.\w+$/.test(arg) ? join(folder, arg) : arg)));
-  const code = await running.exit();
-  return [running.output().replaceAll(`${folder}/`, ''), code];
+/** What a command prints, with the folder left out, and its exit code. It runs in the process of the tests. */
+async function run(...words: string[]): Promise<readonly [text: string, code: number]> {
+  const { name, rest } = commandIn(words);
+  const command = await loadCommand(name);
+  if (command === undefined) throw new Error(`expected a command, but got ${name}`);
+  const args = rest.map((arg) => (/\.\w+$/.test(arg) ? join(folder, arg) : arg));
+  try {
+    const { text, exitCode } = await command(args, createReader({}), () => undefined);
+    return [`${text}\n`.replaceAll(`${folder}/`, ''), exitCode];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [`error: ${error.message}\n`.replaceAll(`${folder}/`, ''), 2];
+  }
 }
 
 describe('start.js, which the scripts of the package run', () => {
@@ -73,6 +84,10 @@ describe('start.js, which the scripts of the package run', () => {
   test('runs the commands', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [startFile, 'explain', '--help']);
     expect(stdout).toMatch(/^Usage: npm run -s explain -- FILE /);
+    await expect(promisify(execFile)(process.execPath, [startFile, 'explain'])).rejects.toMatchObject({
+      code: 2,
+      stderr: 'error: explain: expected one file, a GraphQL document\n',
+    });
   });
 });
 
@@ -298,9 +313,9 @@ pairs.json
     await writeFile(join(listed, 'b.json'), '{"b": "query B { __typename }"}');
     await writeFile(join(listed, 'c.txt'), 'not asked for');
     for (const pattern of [listed, join(listed, '*.{graphql,json}')]) {
-      await using running = runMain(['check-operations', pattern]);
-      expect(await running.exit()).toBe(0);
-      expect(running.output().replaceAll(`${listed}/`, '').split('\n')).toEqual([
+      const [text, code] = await run('check-operations', pattern);
+      expect(code).toBe(0);
+      expect(text.replaceAll('listed/', '').split('\n')).toEqual([
         ...['a.graphql', '  A: ok, 0 calls, 0 waves, at most 0 rows and 0 objects'],
         ...['b.json', '  B: ok, 0 calls, 0 waves, at most 0 rows and 0 objects'],
         ...['', '2 operations: 0 invalid, 0 over budget', ''],
