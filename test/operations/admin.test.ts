@@ -226,30 +226,6 @@ test('what all workers have counted is added up, whichever is asked', async () =
   expect(upstream.requests).toHaveLength(12);
 });
 
-test.each([
-  ['a short token', 'short', /the token in the file has 5/],
-  ['nothing', '\n', /the file is empty/],
-  ['a text of several words', 'one two three four five six seven eight', /the file holds blanks/],
-])('a file with %s stops the start with one line', async (_, content, expected) => {
-  await using upstream = await startUpstream(routes);
-  using folder = createFolder();
-  const settings = { PORT: '0', UPSTREAM_URL: upstream.url, METRICS_PORT: String(await freePort()) };
-  await using gateway = runMain([], { ...settings, ADMIN_TOKEN_FILE: folder.write('token', content) });
-  expect(await gateway.exit()).toBe(2);
-  expect(gateway.output()).toMatch(/^error: ADMIN_TOKEN_FILE: .*\n$/);
-  expect(gateway.output()).toMatch(expected);
-  expect(gateway.output()).not.toContain(content.trim() || token);
-});
-
-test('a token file needs METRICS_PORT', async () => {
-  using folder = createFolder();
-  await using gateway = runMain([], { PORT: '0', ADMIN_TOKEN_FILE: folder.write('token', token) });
-  expect(await gateway.exit()).toBe(2);
-  expect(gateway.output()).toContain(
-    'METRICS_PORT: expected a whole number from 1 to 65535, because ADMIN_TOKEN_FILE is set, but it is not set',
-  );
-});
-
 test('a token that is replaced in its file counts from then on, and one that is too short changes nothing', async () => {
   await using upstream = await startUpstream(routes);
   using folder = createFolder();

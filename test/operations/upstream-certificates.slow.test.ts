@@ -7,7 +7,7 @@ import { codesOf, pause } from '../support/load.ts';
 import { createFolder } from '../support/persisted.ts';
 import { runMain } from '../support/process.ts';
 import { startProxy } from '../support/proxy.ts';
-import { authority, authorityPath, clientNameOf, clientPaths, clientTls, serverTls, tlsPaths } from '../support/tls.ts';
+import { authority, authorityPath, clientNameOf, clientTls, serverTls } from '../support/tls.ts';
 
 const query = '{ project(id: 1) { name } }';
 const change = 'mutation { updateProject(input: { id: 1, name: "a" }) { project { name } } }';
@@ -67,35 +67,6 @@ describe('A client certificate', () => {
     expect((await gateway.ask(query)).errors).toBeUndefined();
     expect(upstream.requests).toEqual(['GET gateway']);
     expect(proxy.clients).toEqual(['no certificate']);
-  });
-
-  const { certificate, key } = clientPaths;
-  const keyExpected = 'expected the path of a PEM file with a private key that has no passphrase';
-  const names = ['UPSTREAM_CLIENT_CERT', 'UPSTREAM_CLIENT_KEY'] as const;
-
-  test.each([
-    [
-      certificate,
-      tlsPaths.key,
-      'UPSTREAM_CLIENT_KEY: expected the key of the first certificate of UPSTREAM_CLIENT_CERT, but the file holds the key of another',
-    ],
-    [certificate, '', `UPSTREAM_CLIENT_KEY: ${keyExpected}, because UPSTREAM_CLIENT_CERT is set, but it is not set`],
-    [
-      '',
-      key,
-      'UPSTREAM_CLIENT_CERT: expected the path of a PEM file with certificates, because UPSTREAM_CLIENT_KEY is set, but it is not set',
-    ],
-    [certificate, certificate, `UPSTREAM_CLIENT_KEY: ${keyExpected}, but the file holds a certificate`],
-    [
-      key,
-      key,
-      `UPSTREAM_CLIENT_CERT: expected the path of a PEM file with certificates, but got "${key}": the file holds a private key`,
-    ],
-    [certificate, clientTls.key, `UPSTREAM_CLIENT_KEY: ${keyExpected}, but there is no file at that path`],
-  ])('that cannot be used stops the start with one line: %#', async (cert, keyFile, message) => {
-    await using running = runMain([], { PORT: '0', [names[0]]: cert, [names[1]]: keyFile });
-    expect(await running.exit()).toBe(2);
-    expect(running.output()).toBe(`error: ${message}\n`);
   });
 });
 

@@ -178,6 +178,15 @@ describe('A file that a setting names has a message for each state', () => {
     expect(unreadableBecause(Object.assign(new Error('no'), { code }))).toBe(cause);
   });
 
+  test.each([
+    ['UPSTREAM_CLIENT_CERT', 'certificates', 'UPSTREAM_CLIENT_KEY'],
+    ['UPSTREAM_CLIENT_KEY', 'a private key that has no passphrase', 'UPSTREAM_CLIENT_CERT'],
+  ])('%s is not set beside the other one of its pair', (name, content, other) => {
+    using folder = createFolder();
+    const fault = `expected the path of a PEM file with ${content}, because ${other} is set, but it is not set`;
+    expect(faultsOf({ ...everythingIn(folder), [name]: '' })).toEqual([`${name}: ${fault}`]);
+  });
+
   test('a certificate and the key of another do not belong together', () => {
     using folder = createFolder();
     expect(faultsOf({ ...everythingIn(folder), UPSTREAM_CLIENT_KEY: pathOf('server-key') })).toEqual([
@@ -266,6 +275,34 @@ test.each([
   expect(faultsOf(environment, file)).toContain(
     `PERSISTED_DOCUMENTS: expected ${settings['PERSISTED_DOCUMENTS']?.expected}, because PERSISTED_DOCUMENTS_MODE is ${origin}, but it is not set`,
   );
+});
+
+test.each([
+  [{ PORT: '70000' }, 'PORT: expected a whole number from 0 to 65535, but got "70000"'],
+  [{ UPSTREAM_URL: 'https://key@example.com' }, 'UPSTREAM_URL: expected an absolute http or https URL'],
+  [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL: expected one of trace, debug, info'],
+  [{ OPERATION_DEADLINE_MS: '0' }, 'OPERATION_DEADLINE_MS: expected a whole number from 1 to 600000, but got "0"'],
+  [{ WORKSPACE_ERROR_RATE: '2' }, 'WORKSPACE_ERROR_RATE: expected a number from 0 to 1, but got "2"'],
+  [{ CORS_ORIGINS: '*' }, 'CORS_ORIGINS: expected origins such as https://app.example.com'],
+  [
+    { CORS_ORIGINS: 'https://app.example.com/' },
+    'without a slash or a path at the end, separated by commas, but got "https://app.example.com/"',
+  ],
+  [{ GRAPHIQL: 'yes' }, 'GRAPHIQL: expected on or off, but got "yes"'],
+])('%j is wrong, and the message says what is expected', (environment, message) => {
+  expect(faultsOf(environment)).toEqual([expect.stringContaining(message)]);
+});
+
+test('a file with the token of operators holds one word, and is no use without METRICS_PORT', () => {
+  using folder = createFolder();
+  const right = everythingIn(folder);
+  const ADMIN_TOKEN_FILE = folder.write('words', 'one two three four five six seven eight');
+  const [words = ''] = faultsOf({ ...right, ADMIN_TOKEN_FILE });
+  expect(words).toMatch(/^ADMIN_TOKEN_FILE: .*the file holds blanks/);
+  expect(words).not.toContain('seven');
+  expect(faultsOf(without('METRICS_PORT', right))).toEqual([
+    'METRICS_PORT: expected a whole number from 1 to 65535, because ADMIN_TOKEN_FILE is set, but it is not set',
+  ]);
 });
 
 test('a value that the file .env sets is told as such', () => {
