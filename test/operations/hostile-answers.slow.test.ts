@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import { rowsOf } from '../support/connections.ts';
 import { inForm } from '../support/form.ts';
-import { type Answer, key } from '../support/gateway.ts';
+import { type Answer } from '../support/gateway.ts';
 import { eventsOf, listOf } from '../support/lists.ts';
 import { pause, together } from '../support/load.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, event, listedDashboard, plugin, project } from '../support/rows.ts';
 import { shareSmallGateway, withstand } from '../support/small-gateway.ts';
+import { openWith, postOf } from '../support/wire.ts';
 
 const big = 'x'.repeat(900_000);
 /** As large, and hardly smaller when it is compressed. */
@@ -139,7 +140,7 @@ test('answers that clients do not take are held in the room of the process, and 
   const { gateway } = attacked();
   const query = `{ ${Array.from({ length: 12 }, (_, at) => `a${at}: node(id: "${dashboardId(1)}") { ... on Dashboard { description } }`).join(' ')} }`;
   await withstand(gateway, async () => {
-    const sockets = await together(20, 2, () => askAndStop(gateway.port, query));
+    const sockets = await together(20, 2, () => askAndStop(gateway.url, query));
     // From then on all of them have been stuck for so long that they may be ended.
     await pause(1100);
     for (let times = 0; times < 3; times += 1) expect(codeOf(await gateway.ask(query))).toBeUndefined();
@@ -156,7 +157,7 @@ test('one answer that a hundred clients share and do not take, compressed, leave
   const { gateway, upstream } = attacked();
   const query = `{ ${Array.from({ length: 12 }, (_, at) => `a${at}: node(id: "${dashboardId(denseId)}") { ... on Dashboard { description } }`).join(' ')} }`;
   await withstand(gateway, async () => {
-    const sockets = await together(100, 100, () => askAndStop(gateway.port, query, 'accept-encoding: gzip\r\n'));
+    const sockets = await together(100, 100, () => askAndStop(gateway.url, query, 'accept-encoding: gzip\r\n'));
     expect(upstream.requests.length).toBeLessThan(100);
     expect((await gateway.ask(honest)).body).toBe(whole);
     for (const socket of sockets) socket.destroy();
@@ -166,12 +167,8 @@ test('one answer that a hundred clients share and do not take, compressed, leave
 });
 
 /** Sends an operation, with header lines beside the usual ones, and takes nothing of its answer but the beginning. */
-async function askAndStop(port: number, query: string, headers = ''): Promise<Socket> {
-  const body = JSON.stringify({ query });
-  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-  socket.write(
-    `POST /graphql HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${key}\r\n${headers}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  );
+async function askAndStop(url: string, query: string, headers = ''): Promise<Socket> {
+  const socket = openWith(url, postOf(query, headers));
   await once(socket, 'readable');
   return socket;
 }

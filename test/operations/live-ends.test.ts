@@ -1,15 +1,16 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { budgetOf } from '../support/budgets.ts';
 import { inForm } from '../support/form.ts';
-import { key, startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
 import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startSmallGateway } from '../support/small-gateway.ts';
 import { startTenants } from '../support/tenants.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { openWith, postOf } from '../support/wire.ts';
 
 async function startEvents(): Promise<{ events: GrowingEvents; upstream: Upstream }> {
   const events = new GrowingEvents();
@@ -268,14 +269,8 @@ test.each(inForm([], [3]))(
 
 /** Subscribes, with all that events hold, and reads no further than the headers. */
 async function stall(url: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined);
-  const body = JSON.stringify({ query: 'subscription { eventsAdded(projectId: 1) { nodes { id properties } } }' });
-  socket.write(
-    `POST /graphql HTTP/1.1\r\nhost: ${hostname}\r\naccept: text/event-stream\r\ncontent-type: application/json\r\n` +
-      `authorization: Bearer ${key}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  );
+  const query = 'subscription { eventsAdded(projectId: 1) { nodes { id properties } } }';
+  const socket = openWith(url, postOf(query, 'accept: text/event-stream\r\n'));
   await once(socket, 'data');
   return socket.pause();
 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { type TestGateway } from '../support/gateway.ts';
 import { hang } from '../support/replies.ts';
+import { openWith } from '../support/wire.ts';
 
 /** Refused requests by reason, those that there were. */
 async function refusedBy({ gateway }: TestGateway): Promise<Readonly<Record<string, number>>> {
@@ -11,13 +11,6 @@ async function refusedBy({ gateway }: TestGateway): Promise<Readonly<Record<stri
     /^gateway_refused_requests_total\{reason="(\w+)"\} ([1-9]\d*)$/gm,
   );
   return Object.fromEntries([...samples].map(([, reason = '', count]) => [reason, Number(count)]));
-}
-
-/** Sends bytes over a connection of its own. */
-function send(url: string, text: string): Socket {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname, () => void socket.write(text));
-  return socket.on('error', () => undefined).resume();
 }
 
 /** A request with these lines in its head, beside the host. */
@@ -48,7 +41,7 @@ test.each([
   ['bad_parameter', head('GET /graphql?query={__typename}&variables=%7B')],
 ])('a request that is refused as %s is counted, and is no operation', async (reason, text) => {
   const { gateway } = await startBoth({});
-  const socket = send(gateway.url, text);
+  const socket = openWith(gateway.url, text);
   await expect.poll(() => refusedBy(gateway)).toEqual({ [reason]: 1 });
   const operations = (await gateway.gateway.metrics.render()).match(/^gateway_operations_total\{.*\} [1-9]/gm);
   expect(operations).toBeNull();
@@ -65,7 +58,7 @@ test('an operation that is refused is counted as one, and not twice', async () =
 
 test('a client that sends too many requests ahead is counted', async () => {
   const { gateway } = await startBoth(() => hang);
-  const socket = send(gateway.url, head('GET /graphql?query={project(id:1){name}}').repeat(100));
+  const socket = openWith(gateway.url, head('GET /graphql?query={project(id:1){name}}').repeat(100)).resume();
   await once(socket, 'close');
   await expect.poll(() => refusedBy(gateway)).toEqual({ pipelined: 1 });
 });
@@ -74,7 +67,7 @@ test('bodies for which there is no room are counted', async () => {
   const { gateway } = await startBoth({});
   const most = 2 ** 20;
   const sockets = Array.from({ length: 60 }, () =>
-    send(
+    openWith(
       gateway.url,
       head('POST /graphql', 'content-type: application/json', `content-length: ${most}`) + 'a'.repeat(most - 1),
     ),
@@ -87,7 +80,7 @@ test('bodies for which there is no room are counted', async () => {
 
 test('connections beyond the limit are counted', async () => {
   const { gateway } = await startBoth({}, {}, { maxConnections: 2 });
-  const sockets = Array.from({ length: 6 }, () => send(gateway.url, 'GET /graphql HTTP/1.1\r\n'));
+  const sockets = Array.from({ length: 6 }, () => openWith(gateway.url, 'GET /graphql HTTP/1.1\r\n'));
   // One that has not sent a whole request makes room for the next.
   await expect.poll(async () => Object.keys(await refusedBy(gateway))).toEqual(['connections']);
   for (const socket of sockets) socket.destroy();

@@ -1,20 +1,17 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { key, startGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { GrowingEvents, quick, subscribe } from '../support/live.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
+import { openWith, postOf } from '../support/wire.ts';
 
 /** Sends a text a byte at a time, for ever; resolves to the answer and how long it took once the server has had enough. */
 async function drip(url: string, start: string, everyMs: number): Promise<{ answer: string; tookMs: number }> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname).setEncoding('latin1');
   const startedAt = performance.now();
+  const socket = openWith(url, start).setEncoding('latin1');
   let answer = '';
   socket.on('data', (chunk: string) => void (answer += chunk));
-  socket.on('error', () => undefined);
-  socket.write(start);
   const timer = setInterval(() => socket.write('a'), everyMs);
   await once(socket, 'close');
   clearInterval(timer);
@@ -28,15 +25,7 @@ test.concurrent('a client that takes nothing of a large answer for 15 seconds lo
   await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1, { name }) });
   await using gateway = await startGateway(upstream, { maxAnswerBytes: 2 ** 26 });
   const query = '{ project(id: 1) { a: name b: name c: name d: name } }';
-  const { hostname, port } = new URL(gateway.url);
-  const socket = connect(Number(port), hostname);
-  const body = JSON.stringify({ query });
-  socket.on('error', () => undefined);
-  socket
-    .pause()
-    .write(
-      `POST /graphql HTTP/1.1\r\nhost: a\r\nauthorization: Bearer phx_test\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
+  const socket = openWith(gateway.url, postOf(query)).pause();
   await new Promise((resolve) => setTimeout(resolve, 19_000));
   let taken = 0;
   socket.on('data', (chunk) => void (taken += chunk.length)).resume();
@@ -55,15 +44,9 @@ test.concurrent('a listener that takes nothing of a large message for 15 seconds
   await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
   upstream.release();
   await using gateway = await startGateway(upstream, { live: { ...quick, pollMs: 200 }, maxAnswerBytes: 2 ** 26 });
-  const { hostname, port } = new URL(gateway.url);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined);
   const columns = 'a: properties b: properties c: properties d: properties';
-  const body = JSON.stringify({ query: `subscription { eventsAdded(projectId: 1) { nodes { ${columns} } } }` });
-  socket.write(
-    `POST /graphql HTTP/1.1\r\nhost: a\r\naccept: text/event-stream\r\ncontent-type: application/json\r\n` +
-      `authorization: Bearer ${key}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  );
+  const query = `subscription { eventsAdded(projectId: 1) { nodes { ${columns} } } }`;
+  const socket = openWith(gateway.url, postOf(query, 'accept: text/event-stream\r\n'));
   await once(socket, 'data');
   socket.pause();
   await using heard = await subscribe(gateway.url);

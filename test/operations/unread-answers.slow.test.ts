@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import { measured } from '../support/form.ts';
@@ -10,6 +10,7 @@ import { accepts } from '../support/parts.ts';
 import { dashboard, project } from '../support/rows.ts';
 import { type SmallGateway, startSmallGateway } from '../support/small-gateway.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { openWith, postOf } from '../support/wire.ts';
 
 const readers = 60;
 
@@ -42,14 +43,8 @@ function large(reader: number): string {
 }
 
 /** Sends a query and reads nothing but the first bytes of its answer. */
-async function askAndStop({ port }: SmallGateway, query: string, accept: string): Promise<Socket> {
-  const body = JSON.stringify({ query });
-  const socket = connect(port, '127.0.0.1');
-  socket.on('error', () => undefined);
-  socket.write(
-    `POST /graphql HTTP/1.1\r\nhost: a\r\naccept: ${accept}\r\ncontent-type: application/json\r\n` +
-      `authorization: Bearer ${key}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-  );
+async function askAndStop({ url }: SmallGateway, query: string, accept: string): Promise<Socket> {
+  const socket = openWith(url, postOf(query, `accept: ${accept}\r\n`));
   await once(socket, 'readable');
   return socket;
 }

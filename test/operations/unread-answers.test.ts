@@ -5,6 +5,7 @@ import { startBoth } from '../support/both.ts';
 import { key } from '../support/gateway.ts';
 import { pause } from '../support/load.ts';
 import { project } from '../support/rows.ts';
+import { openWith, postOf } from '../support/wire.ts';
 
 const name = 'a'.repeat(7_000_000);
 const query = '{ project(id: 1) { a: name b: name c: name d: name } }';
@@ -12,13 +13,7 @@ const query = '{ project(id: 1) { a: name b: name c: name d: name } }';
 test('if there is no room for an answer, the client that reads nothing of its own is ended and counted', async () => {
   const routes = { 'GET /api/projects/1/': project(1, { name }) };
   const { gateway } = await startBoth(routes, { maxAnswerBytes: 2 ** 26, answerRoomBytes: 40_000_000 });
-  const { hostname, port } = new URL(gateway.url);
-  const socket = connect(Number(port), hostname).on('error', () => undefined);
-  const body = JSON.stringify({ query });
-  socket.write(
-    `POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\nauthorization: Bearer ${key}\r\n` +
-      `content-length: ${body.length}\r\n\r\n${body}`,
-  );
+  const socket = openWith(gateway.url, postOf(query));
   await once(socket, 'readable');
   await pause(1100);
   const answer = await gateway.ask(query);

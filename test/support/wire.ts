@@ -1,16 +1,29 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { key } from './gateway.ts';
 import { listen } from './listen.ts';
+
+/** A connection on which these bytes have been sent. Its errors are no failure of the test. */
+export function openWith(url: string, bytes: string | Buffer): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).on('error', () => undefined);
+  socket.write(bytes);
+  return socket;
+}
+
+/** An operation as it goes over the wire, with the key of the tests. `headers` are lines beside the usual ones. */
+export function postOf(query: string, headers = ''): string {
+  const body = JSON.stringify({ query });
+  const lines = `host: a\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n${headers}`;
+  return `POST /graphql HTTP/1.1\r\n${lines}content-length: ${body.length}\r\n\r\n${body}`;
+}
 
 /** What a server answers to bytes, whatever they are, until it closes the connection or has been silent for a while. */
 export async function sendBytes(url: string, bytes: string | Buffer, silentMs = 500): Promise<string> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname).setEncoding('latin1');
+  const socket = openWith(url, bytes).setEncoding('latin1');
   let answer = '';
   socket.on('data', (chunk: string) => void (answer += chunk));
-  socket.on('error', () => undefined);
   socket.setTimeout(silentMs, () => socket.destroy());
-  socket.write(bytes);
   await once(socket, 'close');
   return answer;
 }
