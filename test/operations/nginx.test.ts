@@ -61,15 +61,6 @@ describe.skipIf(!hasNginx)('With nginx before the upstream', () => {
   test.concurrent.each([
     ['a private authority that is trusted', 'server', '', trusted, 'answers', undefined],
     ['a private authority that is not', 'server', '', {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UPSTREAM_UNAVAILABLE'],
-    ['a certificate that has expired', 'expired', '', trusted, 'CERT_HAS_EXPIRED', 'UPSTREAM_UNAVAILABLE'],
-    [
-      'a certificate for another name',
-      'otherName',
-      '',
-      trusted,
-      'ERR_TLS_CERT_ALTNAME_INVALID',
-      'UPSTREAM_UNAVAILABLE',
-    ],
     ['a client certificate wanted and shown', 'server', demanding, shown, 'answers', undefined],
     ['a client certificate wanted and not shown', 'server', demanding, trusted, refusal, 'UPSTREAM_INVALID_RESPONSE'],
   ] as const)(

@@ -159,9 +159,7 @@ test('an error body that is empty, HTML, truncated, partial or unknown still giv
   expect(factsOf(await gateway.ask(one))).toMatchObject({ attr: 'filters__date_from', detail: 'Not a date.' });
 });
 
-test("the upstream's HTML, its internal addresses and the key never reach a client", {
-  timeout: 60_000,
-}, async () => {
+test("the upstream's HTML, its internal addresses and the key never reach a client", async () => {
   let answer: UpstreamAnswer = {};
   const { upstream, gateway } = await startBoth(() => answer);
   const secret = 'posthog-web.internal';
@@ -175,14 +173,14 @@ test("the upstream's HTML, its internal addresses and the key never reach a clie
     `Traceback (most recent call last): ${secret}`,
     `key phx_test of ${secret}`,
   ];
-  for (const status of [200, 302, 400, 403, 500]) {
-    for (const text of texts) {
-      for (const body of [text, { code: 'invalid', detail: text, attr: text }, { error: text }, { code: text }]) {
-        answer = reply({ status, body, headers: { location: `http://${secret}/`, server: secret } });
-        const queries = [one, '{ projects { totalCount nodes { id } } }', ...Object.values(writes)];
-        for (const asked of await Promise.all(queries.map((query) => gateway.ask(query))))
-          expectNothingLeaks(asked, secret, 'phx_test', '10.20.30.40', 'fd00::');
-      }
+  // Each status with one of the texts, and each of the texts with one status.
+  const answers = [200, 302, 403, 500].map((status) => [status, texts[0] ?? ''] as const);
+  for (const [status, text] of [...answers, ...texts.map((shown) => [400, shown] as const)]) {
+    for (const body of [text, { code: 'invalid', detail: text, attr: text }, { error: text }, { code: text }]) {
+      answer = reply({ status, body, headers: { location: `http://${secret}/`, server: secret } });
+      const queries = [one, '{ projects { totalCount nodes { id } } }', ...Object.values(writes)];
+      for (const asked of await Promise.all(queries.map((query) => gateway.ask(query))))
+        expectNothingLeaks(asked, secret, 'phx_test', '10.20.30.40', 'fd00::');
     }
   }
   const next = `http://${secret}:8000/api/projects/1/dashboards/?limit=1&offset=1`;

@@ -51,7 +51,7 @@ test('a termination signal with 1,000 operations in flight: 1,000 answers, then 
   expect(await gateway.exit()).toBe(0);
 });
 
-test('a termination signal while a part of an answer is pending: it comes, then exit code 0', async () => {
+test.concurrent('a termination signal while a part of an answer is pending: it comes, then exit code 0', async () => {
   const letGo = Promise.withResolvers<void>();
   await using upstream = await startUpstream({
     'GET /api/projects/1/': rows.project(1),
@@ -111,7 +111,7 @@ test.each(['1', '2'])(
   },
 );
 
-test('it is not ready any more at once, takes requests for a while longer, and then no connection', async () => {
+test.concurrent('it is not ready any more at once, takes requests for a while longer, and then no connection', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   const { gateway, url } = await startOver(upstream, { STOP_DELAY_MS: '3000' });
   await using _ = gateway;
@@ -125,7 +125,7 @@ test('it is not ready any more at once, takes requests for a while longer, and t
   await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
-test('a hung upstream cannot hold it past 15 seconds', { timeout: 60_000 }, async () => {
+test.concurrent('a hung upstream cannot hold it past 15 seconds', { timeout: 60_000 }, async () => {
   await using upstream = await startUpstream(() => hang);
   upstream.release();
   const { gateway, url } = await startOver(upstream, { OPERATION_DEADLINE_MS: '600000' });
@@ -144,7 +144,7 @@ function before(code: string): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
 }
 
-test('an unhandled rejection is counted and logged, and harms no request', async () => {
+test.concurrent('an unhandled rejection is counted and logged, and harms no request', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   const lose = "process.on('SIGUSR2', () => { Promise.reject(new Error('lost promise')); })";
   const { gateway, url } = await startOver(upstream, before(lose));
@@ -157,7 +157,7 @@ test('an unhandled rejection is counted and logged, and harms no request', async
   expect(gateway.output()).toMatch(/"level":50.*lost promise.*unhandled rejection/);
 });
 
-test('an uncaught exception is logged, what is in flight is answered, and it exits with 1', async () => {
+test.concurrent('an uncaught exception is logged, what is in flight is answered, and it exits with 1', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
   const fault = "process.on('SIGUSR2', () => { throw new Error('a fault of ours'); })";
   const { gateway, url } = await startOver(upstream, before(fault));
