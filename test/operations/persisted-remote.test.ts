@@ -220,14 +220,4 @@ describe('The gateway', () => {
       /^error: http:\/\/127\.0\.0\.1:\d+\/manifest\.json: expected a manifest, but .*\n$/,
     );
   });
-
-  test.each(['http://example.com/m.json', 'https://user:password@example.com/m.json', 'ftp://example.com/m.json'])(
-    'refuses %s',
-    async (PERSISTED_DOCUMENTS) => {
-      await using gateway = runMain([], { ...settings, PERSISTED_DOCUMENTS });
-      expect(await gateway.exit()).toBe(2);
-      expect(gateway.output()).toMatch(/^error: PERSISTED_DOCUMENTS: expected paths of files or folders, globs/m);
-      expect(gateway.output()).not.toContain('password@');
-    },
-  );
 });

@@ -32,28 +32,6 @@ test('with tokens the keys are read from the file, and only listed documents are
   expect([config.persisted.mode, config.introspection, config.warnings]).toEqual(['only', false, []]);
 });
 
-test.each([
-  ['JWT_JWKS', 'an https URL (http on loopback only), or the path of a JSON Web Key Set'],
-  ['JWT_ISSUER', 'the `iss` of the tokens, to the letter'],
-  ['JWT_AUDIENCE', 'a value in the `aud` of every token'],
-  ['UPSTREAM_KEYS', 'the path of a JSON file'],
-  ['CURSOR_SECRET', 'a secret that cannot be guessed, of at least 16 characters'],
-])('with tokens %s is required', (name, expected) => {
-  using folder = createFolder();
-  const reading = (): unknown => readConfig({ ...environmentIn(folder), [name]: '' });
-  expect(reading).toThrow(`${name}: expected ${expected}, because AUTH is jwt, but it is not set`);
-});
-
-test.each([
-  'http://issuer.test/keys',
-  'https://user:password@issuer.test/keys',
-  'ftp://issuer.test/keys',
-  '/nowhere/jwks.json',
-])('a key set at %s is refused', (source) => {
-  using folder = createFolder();
-  expect(() => readConfig({ ...environmentIn(folder), JWT_JWKS: source })).toThrow(/^JWT_JWKS: expected an https URL/);
-});
-
 test.each(['https://issuer.test/keys', 'http://127.0.0.1:9000/keys', 'http://localhost/keys'])(
   'a key set at %s is taken, and fetched through the proxy that is configured',
   (source) => {
@@ -66,13 +44,6 @@ test.each(['https://issuer.test/keys', 'http://127.0.0.1:9000/keys', 'http://loc
     });
   },
 );
-
-test('a file of keys that cannot be used is an error that names the setting and the place', () => {
-  using folder = createFolder();
-  const path = folder.write('bad.json', { acme: { key: 'phx_acme', projects: [1] } });
-  const reading = (): unknown => readConfig({ ...environmentIn(folder), UPSTREAM_KEYS: path });
-  expect(reading).toThrow(`UPSTREAM_KEYS: ${path}: acme.projects[0]: expected the id of a project`);
-});
 
 test('settings of tokens without tokens are warnings, and so is a mode that runs any document', () => {
   using folder = createFolder();

@@ -261,8 +261,16 @@ test('no message shows the value of a setting that is a secret, or may be one by
 });
 
 test('with AUTH=jwt alone all that it needs is told at once', () => {
-  expect(faultsOf({ AUTH: 'jwt' }).map((fault) => fault.split(':', 1)[0])).toEqual([
-    ...['JWT_JWKS', 'JWT_ISSUER', 'JWT_AUDIENCE', 'UPSTREAM_KEYS', 'CURSOR_SECRET', 'PERSISTED_DOCUMENTS'],
+  const needed = [
+    ['JWT_JWKS', 'an https URL (http on loopback only), or the path of a JSON Web Key Set'],
+    ['JWT_ISSUER', 'the `iss` of the tokens, to the letter'],
+    ['JWT_AUDIENCE', 'a value in the `aud` of every token'],
+    ['UPSTREAM_KEYS', 'the path of a JSON file'],
+    ['CURSOR_SECRET', 'a secret that cannot be guessed, of at least 16 characters'],
+  ];
+  expect(faultsOf({ AUTH: 'jwt' })).toEqual([
+    ...needed.map(([name, expected]) => `${name}: expected ${expected}, because AUTH is jwt, but it is not set`),
+    expect.stringMatching(/^PERSISTED_DOCUMENTS: /),
   ]);
 });
 
@@ -275,22 +283,6 @@ test.each([
   expect(faultsOf(environment, file)).toContain(
     `PERSISTED_DOCUMENTS: expected ${settings['PERSISTED_DOCUMENTS']?.expected}, because PERSISTED_DOCUMENTS_MODE is ${origin}, but it is not set`,
   );
-});
-
-test.each([
-  [{ PORT: '70000' }, 'PORT: expected a whole number from 0 to 65535, but got "70000"'],
-  [{ UPSTREAM_URL: 'https://key@example.com' }, 'UPSTREAM_URL: expected an absolute http or https URL'],
-  [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL: expected one of trace, debug, info'],
-  [{ OPERATION_DEADLINE_MS: '0' }, 'OPERATION_DEADLINE_MS: expected a whole number from 1 to 600000, but got "0"'],
-  [{ WORKSPACE_ERROR_RATE: '2' }, 'WORKSPACE_ERROR_RATE: expected a number from 0 to 1, but got "2"'],
-  [{ CORS_ORIGINS: '*' }, 'CORS_ORIGINS: expected origins such as https://app.example.com'],
-  [
-    { CORS_ORIGINS: 'https://app.example.com/' },
-    'without a slash or a path at the end, separated by commas, but got "https://app.example.com/"',
-  ],
-  [{ GRAPHIQL: 'yes' }, 'GRAPHIQL: expected on or off, but got "yes"'],
-])('%j is wrong, and the message says what is expected', (environment, message) => {
-  expect(faultsOf(environment)).toEqual([expect.stringContaining(message)]);
 });
 
 test('a file with the token of operators holds one word, and is no use without METRICS_PORT', () => {

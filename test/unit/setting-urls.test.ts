@@ -54,14 +54,14 @@ const withCredentials = /PROXY$|^REDIS_URL$|^OTEL_/i;
 const withoutHttp = /^JWT_JWKS$|^PERSISTED_DOCUMENTS$/;
 
 function tokensIn(folder: Folder): Readonly<Record<string, string>> {
-  const [AUTH, JWT_ISSUER, JWT_AUDIENCE, CURSOR_SECRET] = [
-    'jwt',
-    'https://issuer.test/',
-    'gateway',
-    '0123456789abcdef',
-  ];
-  const UPSTREAM_KEYS = folder.write('keys.json', { acme: { key: 'phx_acme' } });
-  return { AUTH, JWT_ISSUER, JWT_AUDIENCE, CURSOR_SECRET, UPSTREAM_KEYS, PERSISTED_DOCUMENTS_MODE: 'allow' };
+  return {
+    AUTH: 'jwt',
+    JWT_ISSUER: 'https://issuer.test/',
+    JWT_AUDIENCE: 'gateway',
+    CURSOR_SECRET: '0123456789abcdef',
+    UPSTREAM_KEYS: folder.write('keys.json', { acme: { key: 'phx_acme' } }),
+    PERSISTED_DOCUMENTS_MODE: 'allow',
+  };
 }
 
 /** What is wrong with a value of a setting; undefined if it is taken. */

@@ -159,20 +159,6 @@ describe('A file that cannot be used is an error that names the place', () => {
     expect(reading).toThrow(`keys.json: ${message}`);
     expect(reading).not.toThrow('phx_');
   });
-
-  test('roles without a claim that names them', () => {
-    using folder = createFolder();
-    const path = folder.write('keys.json', { acme: { key: 'k', roles: { viewer: {} } }, globex: { key: 'k' } });
-    const source = { path, environment, mutationNames, hasRoles: false };
-    expect(() => readTenants(source)).toThrow(
-      'keys.json: acme.roles: expected JWT_ROLES_CLAIM to be set, because tokens name roles in that claim',
-    );
-  });
-
-  test('a file that is missing', () => {
-    const source = { path: '/nowhere.json', environment, mutationNames, hasRoles: false };
-    expect(() => readTenants(source)).toThrow('/nowhere.json: expected JSON, but there is no file at that path');
-  });
 });
 
 test('changes of the file, and of a file with a key, are taken; what is wrong is logged and changes nothing', async () => {
