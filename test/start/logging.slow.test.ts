@@ -76,10 +76,9 @@ const faults: readonly Fault[] = [
     told: ['Redis is up'],
     environment: ({ url }) => ({ REDIS_URL: url.replace('//', '//:needless@') }),
   },
-  { name: 'the upstream is absent', told: ['upstream fails'], environment: () => ({}) },
   {
-    name: 'a collector is absent',
-    told: ['spans cannot be exported'],
+    name: 'the upstream and a collector are absent',
+    told: ['upstream fails', 'spans cannot be exported'],
     environment: () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }),
   },
   {

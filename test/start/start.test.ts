@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { checkedSettings } from '../../src/commands/check-settings.ts';
 import { settings } from '../../src/settings/declaration.ts';
 import { accepts, askForParts, mergeParts } from '../support/parts.ts';
 import { createFolder } from '../support/persisted.ts';
@@ -30,17 +31,18 @@ test('without settings it starts the workspace and the gateway, and the curl lin
   });
 });
 
-test.each([[[]], [['workspace']]])(
-  'the workspace listens on this machine only, whatever HOST says: %j',
-  async (args) => {
-    await using running = runMain(args, { ...freePorts, HOST: '0.0.0.0' });
-    const [, url = ''] = await running.printed(/^Workspace +(\S+)$/m);
-    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    const elsewhere = url.replace('127.0.0.1', '127.0.0.2');
-    expect((await fetch(`${url}/api/projects/`)).status).toBe(401);
-    await expect(fetch(`${elsewhere}/api/projects/`)).rejects.toThrow('fetch failed');
-  },
-);
+test('the workspace of a gateway listens on this machine only, whatever HOST says', async () => {
+  await using running = runMain([], { ...freePorts, HOST: '0.0.0.0' });
+  const [, url = ''] = await running.printed(/^Workspace +(\S+)$/m);
+  await expectOnThisMachineOnly(url);
+});
+
+async function expectOnThisMachineOnly(url: string): Promise<void> {
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  const elsewhere = url.replace('127.0.0.1', '127.0.0.2');
+  expect((await fetch(`${url}/api/projects/`)).status).toBe(401);
+  await expect(fetch(`${elsewhere}/api/projects/`)).rejects.toThrow('fetch failed');
+}
 
 test('a start runs the code that an earlier process has compiled', async () => {
   const help = async (): Promise<string> => {
@@ -129,13 +131,11 @@ test('an interrupt stops it as well, and a second one at once', async () => {
 });
 
 test.each([
-  [{ PORT: 'many' }, 'PORT: expected a whole number from 0 to 65535, but got "many"'],
   [{ ...freePorts, HOST: '192.0.2.1' }, 'HOST: expected an address of this machine'],
   [
     { ...freePorts, NODE_ENV: 'production' },
     'UPSTREAM_URL: expected the URL of the REST API, or embedded to serve example data, but it is not set',
   ],
-  [{ UPSTREAM_ULR: 'https://example.com' }, 'UPSTREAM_ULR: there is no such setting; expected UPSTREAM_URL'],
 ])('the wrong setting %j ends the start with one line and exit code 2', async (environment, message) => {
   await using gateway = runMain([], environment);
   expect(await gateway.exit()).toBe(2);
@@ -187,7 +187,7 @@ test('a command that serves nothing needs no upstream in production', async () =
   expect(await command.exit()).toBe(0);
 });
 
-test.each([[['--nope']], [['sever']], [['serve', 'twice']]])('%j is no command line: exit code 2', async (args) => {
+test.each([[['sever']], [['serve', 'twice']]])('%j is no command line: exit code 2', async (args) => {
   await using gateway = runMain(args);
   expect(await gateway.exit()).toBe(2);
   expect(gateway.output().trim().split('\n')).toHaveLength(1);
@@ -244,18 +244,14 @@ test('a gateway that takes tokens prints no key, for it would be refused', async
   expect(await page.text()).not.toContain('phx_demo');
 });
 
-test('a name that may be another program is known by is a warning, and it starts', async () => {
-  await using gateway = runMain([], { ...freePorts, REDIS_URI: 'redis://127.0.0.1:1' });
-  await gateway.printed(/^curl /m);
-  expect(gateway.output()).toMatch(/^warning: REDIS_URI: there is no such setting, and it is ignored/m);
-});
-
-test('settings may stand in a file .env where it starts, proxies in lower case too; the environment wins', async () => {
+test('settings may stand in a file .env, proxies in lower case too; the environment wins, and names of others are warned of', async () => {
   using folder = createFolder();
   folder.write('.env', 'PORT=many\nUPSTREAM_URL=https://api.example.com/v1\nhttps_proxy=proxy.example.com:3128\n');
-  await using gateway = runMain([], { PORT: '0' }, `${folder.path}/`);
+  const environment = { PORT: '0', REDIS_URI: 'redis://127.0.0.1:1' };
+  await using gateway = runMain([], environment, `${folder.path}/`);
   const [, upstream] = await gateway.printed(/^Upstream +(\S+) /m);
   expect(upstream).toBe('https://api.example.com/v1');
+  expect(gateway.output()).toMatch(/^warning: REDIS_URI: there is no such setting, and it is ignored/m);
 });
 
 test('everything that is wrong with the settings is told in one start, each in a line of its own', async () => {
@@ -292,12 +288,14 @@ test('--check reads settings, files and listed documents, and asks nobody', asyn
   expect(await right.exit()).toBe(0);
   expect(right.output()).toMatch(/^The settings and their files are fine\./m);
   expect(right.output()).toMatch(/^warning: persisted document is not valid: .*listed\.json: b: /m);
-  await using strict = runMain(['--check'], { ...environment, PERSISTED_DOCUMENTS_STRICT: 'on' });
-  expect(await strict.exit()).toBe(1);
-  expect(strict.output()).toMatch(/^error: PERSISTED_DOCUMENTS: documents that are not valid: .*listed\.json: b: /m);
-  await using agents = runMain(['--check'], { ...environment, MCP_TOOLS: 'Missing' });
-  expect(await agents.exit()).toBe(1);
-  expect(agents.output()).toMatch(/^error: MCP_TOOLS: expected Missing to be an operation/m);
+  const faultsWith = (more: object): readonly string[] =>
+    checkedSettings({ ...environment, ...more }, { values: {}, faults: [] }).faults;
+  expect(faultsWith({ PERSISTED_DOCUMENTS_STRICT: 'on' })).toEqual([
+    expect.stringMatching(/^PERSISTED_DOCUMENTS: documents that are not valid: .*listed\.json: b: /),
+  ]);
+  expect(faultsWith({ MCP_TOOLS: 'Missing' })).toEqual([
+    expect.stringMatching(/^MCP_TOOLS: expected Missing to be an operation/),
+  ]);
   expect(upstream.requests).toEqual([]);
 });
 
@@ -308,11 +306,12 @@ test('--help names every setting', async () => {
   expect(told).toEqual(Object.keys(settings));
 });
 
-test('the workspace can be started alone', async () => {
-  await using workspace = runMain(['workspace'], freePorts);
+test('the workspace can be started alone, and listens on this machine only, too', async () => {
+  await using workspace = runMain(['workspace'], { ...freePorts, HOST: '0.0.0.0' });
   const [, url = '', key = ''] = await workspace.printed(/^Workspace +(\S+)\nDemo key +(\S+)/m);
   const answer = await fetch(`${url}/api/projects/`, { headers: { authorization: `Bearer ${key}` } });
   expect(answer.status).toBe(200);
+  await expectOnThisMachineOnly(url);
   workspace.child.kill('SIGTERM');
   expect(await workspace.exit()).toBe(0);
 });

@@ -56,12 +56,16 @@ export interface Attacked {
  * Starts one gateway for all tests of a file, which attack it one after the other as it would happen anywhere. It has
  * answered `honest` once, and its upstream has forgotten that. Returns what gives both within a test.
  */
-export function shareSmallGateway(routes: Routes, honest: string): () => Attacked {
+export function shareSmallGateway(
+  routes: Routes,
+  honest: string,
+  environment: Readonly<Record<string, string>> = {},
+): () => Attacked {
   let shared: Attacked | undefined;
   beforeAll(async () => {
     const upstream = await startUpstream(routes);
     upstream.release();
-    shared = { upstream, gateway: await startSmallGateway(upstream) };
+    shared = { upstream, gateway: await startSmallGateway(upstream, environment) };
     await shared.gateway.ask(honest);
   });
   beforeEach(() => shared?.upstream.reset());
