@@ -229,37 +229,50 @@ describe.skipIf(!hasChromium)('The page of examples/web (needs chromium)', { tim
   );
 });
 
-describe.skipIf(!hasChromium)('The page of examples/web (needs chromium), started with a gateway', () => {
-  test('has no error at the first start, and is live if the gateway has no list of documents', async () => {
-    await using started = new AsyncDisposableStack();
-    const browser = started.use(await startBrowser());
-    const example = await startExample(started, { PERSISTED_DOCUMENTS_MODE: 'off' }, { eventsPerMinute: 600 });
-    // For a person to read, and without a refused request before a browser is open.
-    expect(example.output()).not.toMatch(/\{"level"|operation|BAD_USER_INPUT|UNAUTHENTICATED/);
-    const { page, errors, picture } = started.use(await browser.open());
-    await openAs(page, 'ada', example.url);
-    await page.getByText('10 events loaded').waitFor();
-    await picture('example-without-list');
-    await page.locator('tr.new').first().waitFor();
-    expect(await page.getByRole('alert').count()).toBe(0);
-    // The browser's own, of the first answers to ids.
-    expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
-    expect(example.output()).toMatch(/INFO: Projects [\d.]+ ms, 1 call/);
-    expect(example.output()).not.toMatch(/error|\{"level"/);
-  }, 60_000);
+describe.skipIf(!hasChromium)(
+  'The page of examples/web (needs chromium), over a gateway without a list of documents',
+  {
+    timeout: 60_000,
+  },
+  () => {
+    const started = new AsyncDisposableStack();
+    let browser: TestBrowser;
+    let example: Example;
 
-  test('looks as its README shows it', async () => {
-    await using started = new AsyncDisposableStack();
-    const browser = started.use(await startBrowser());
-    const example = await startExample(started, {}, { eventsPerMinute: 600 });
-    const { page } = started.use(await browser.open());
-    await page.setViewportSize({ width: 1280, height: 1160 });
-    await openAs(page, 'ada', example.url);
-    await page.getByText('6 dashboards loaded').waitFor();
-    await page.getByText('10 events loaded').waitFor();
-    await expect.poll(() => page.locator('dd[aria-busy="true"]').count()).toBe(0);
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByRole('button', { name: /^\d+ new events$/ }).waitFor();
-    await expectDocumented(page, 'examples/web/page.png', 'tbody, .visually-hidden');
-  }, 60_000);
-});
+    beforeAll(async () => {
+      browser = started.use(await startBrowser());
+      example = await startExample(started, { PERSISTED_DOCUMENTS_MODE: 'off' }, { eventsPerMinute: 600 });
+    }, 60_000);
+
+    afterAll(() => started.disposeAsync());
+
+    test('has no error at the first start, and is live', async () => {
+      // For a person to read, and without a refused request before a browser is open.
+      expect(example.output()).not.toMatch(/\{"level"|operation|BAD_USER_INPUT|UNAUTHENTICATED/);
+      await using opened = await browser.open();
+      const { page, errors, picture } = opened;
+      await openAs(page, 'ada', example.url);
+      await page.getByText('10 events loaded').waitFor();
+      await picture('example-without-list');
+      await page.locator('tr.new').first().waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+      // The browser's own, of the first answers to ids.
+      expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
+      expect(example.output()).toMatch(/INFO: Projects [\d.]+ ms, 1 call/);
+      expect(example.output()).not.toMatch(/error|\{"level"/);
+    });
+
+    test('looks as its README shows it', async () => {
+      await using opened = await browser.open();
+      const { page } = opened;
+      await page.setViewportSize({ width: 1280, height: 1160 });
+      await openAs(page, 'ada', example.url);
+      await page.getByText('6 dashboards loaded').waitFor();
+      await page.getByText('10 events loaded').waitFor();
+      await expect.poll(() => page.locator('dd[aria-busy="true"]').count()).toBe(0);
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByRole('button', { name: /^\d+ new events$/ }).waitFor();
+      await expectDocumented(page, 'examples/web/page.png', 'tbody, .visually-hidden');
+    });
+  },
+);

@@ -21,66 +21,6 @@ import {
 describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, () => {
   const served = serveAll();
 
-  test('opens on an example that runs, asks no other host, and breaks none of its own rules', async () => {
-    await using opened = await openGraphiql(served.browser, served.gateway.url);
-    const { page, picture, origins, errors } = opened;
-    const answer = await execute(page);
-    expect(answer).toMatchObject({ data: { projects: { nodes: [{ name: 'Booking website' }, { name: 'iOS app' }] } } });
-    await page.locator('.graphiql-response').getByText('Booking funnel').waitFor();
-    const calls = page.getByText('2 calls · 200');
-    await calls.first().click();
-    await page.getByText('dashboards/?limit=3').last().waitFor();
-    await picture('graphiql');
-    await expectDocumented(page, 'docs/graphiql.png');
-    expect([...origins]).toEqual([new URL(served.gateway.url).origin]);
-    expect(errors).toEqual([]);
-  });
-
-  test('has a tab for a nested read, for pages, for a change and for explain, and each runs as it stands', async () => {
-    await using opened = await openGraphiql(served.browser, served.gateway.url);
-    const { page, picture, errors } = opened;
-    expect(await tabsOf(page).allInnerTexts()).toEqual(['Overview', 'Dashboards', 'CreateDashboard', 'Explain']);
-    for (const [tab, answer] of [
-      ['Overview', { data: { projects: { nodes: [{}, {}] } } }],
-      ['Dashboards', { data: { project: { dashboards: { pageInfo: { hasNextPage: true } } } } }],
-      ['CreateDashboard', { data: { createDashboard: { dashboard: { name: 'Weekly numbers' } } } }],
-      ['Explain', { extensions: { explain: { waves: 3 } } }],
-    ] as const) {
-      await openTab(page, tab);
-      const given = await execute(page);
-      expect(given).toMatchObject(answer);
-      expect(given).not.toHaveProperty('errors');
-    }
-    await page.locator('.graphiql-response').getByText('"listProjects"').waitFor();
-    await picture('graphiql-explain');
-    expect(errors).toEqual([]);
-  });
-
-  test('follows events in a tab of its own, if there are subscriptions', async () => {
-    const events = new GrowingEvents();
-    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
-    await using live = await startGateway(upstream, { live: quick, demoKey: 'phx_demo', explain: true });
-    await using opened = await openGraphiql(served.browser, live.url);
-    const { page, picture, errors } = opened;
-    await page.getByRole('button', { name: 'Hide REST calls' }).click();
-    await openTab(page, 'Tail');
-    const hear = async (...names: readonly string[]): Promise<void> => {
-      upstream.reset();
-      await executeUntil(page, () => upstream.requests.length > 1);
-      for (const name of names) {
-        events.add(1, new Date().toISOString(), { event: name });
-        await page.locator('.graphiql-response').getByText(name).waitFor();
-      }
-    };
-    await hear('First to be heard', 'Second to be heard');
-    await page.getByRole('button', { name: 'Stop query' }).click();
-    await page.getByRole('button', { name: 'Show REST calls' }).click();
-    await hear('Third to be heard', 'Fourth to be heard');
-    await page.getByText('2 messages so far. The calls are those of the last message, without polls.').waitFor();
-    await picture('graphiql-tail');
-    expect(errors).toEqual([]);
-  });
-
   describe('on one page', () => {
     let opened: TestPage;
 
@@ -90,8 +30,44 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
 
     afterAll(() => opened[Symbol.asyncDispose]());
 
+    test('opens on an example that runs, asks no other host, and breaks none of its own rules', async () => {
+      const { page, picture, origins, errors } = opened;
+      const answer = await execute(page);
+      expect(answer).toMatchObject({
+        data: { projects: { nodes: [{ name: 'Booking website' }, { name: 'iOS app' }] } },
+      });
+      await page.locator('.graphiql-response').getByText('Booking funnel').waitFor();
+      const calls = page.getByText('2 calls · 200');
+      await calls.first().click();
+      await page.getByText('dashboards/?limit=3').last().waitFor();
+      await picture('graphiql');
+      await expectDocumented(page, 'docs/graphiql.png');
+      expect([...origins]).toEqual([new URL(served.gateway.url).origin]);
+      expect(errors).toEqual([]);
+    });
+
+    test('has a tab for a nested read, for pages, for a change and for explain, and each runs as it stands', async () => {
+      const { page, picture, errors } = opened;
+      expect(await tabsOf(page).allInnerTexts()).toEqual(['Overview', 'Dashboards', 'CreateDashboard', 'Explain']);
+      for (const [tab, answer] of [
+        ['Overview', { data: { projects: { nodes: [{}, {}] } } }],
+        ['Dashboards', { data: { project: { dashboards: { pageInfo: { hasNextPage: true } } } } }],
+        ['CreateDashboard', { data: { createDashboard: { dashboard: { name: 'Weekly numbers' } } } }],
+        ['Explain', { extensions: { explain: { waves: 3 } } }],
+      ] as const) {
+        await openTab(page, tab);
+        const given = await execute(page);
+        expect(given).toMatchObject(answer);
+        expect(given).not.toHaveProperty('errors');
+      }
+      await page.locator('.graphiql-response').getByText('"listProjects"').waitFor();
+      await picture('graphiql-explain');
+      expect(errors).toEqual([]);
+    });
+
     test('takes a key that is pasted as the header that it was copied from', async () => {
       const { page } = opened;
+      await openTab(page, 'Overview');
       await page.getByLabel('API key').fill(`Authorization: Bearer ${served.workspace.demoKey}`);
       expect(await execute(page)).toMatchObject({ data: { projects: { nodes: [{ name: 'Booking website' }, {}] } } });
     });
@@ -153,6 +129,31 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
       expect(await docs.innerText()).toContain('Whether there is more, and the cursors to go on from.');
       await picture('graphiql-documentation');
     });
+  });
+
+  test('follows events in a tab of its own, if there are subscriptions', async () => {
+    const events = new GrowingEvents();
+    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
+    await using live = await startGateway(upstream, { live: quick, demoKey: 'phx_demo', explain: true });
+    await using opened = await openGraphiql(served.browser, live.url);
+    const { page, picture, errors } = opened;
+    await page.getByRole('button', { name: 'Hide REST calls' }).click();
+    await openTab(page, 'Tail');
+    const hear = async (...names: readonly string[]): Promise<void> => {
+      upstream.reset();
+      await executeUntil(page, () => upstream.requests.length > 1);
+      for (const name of names) {
+        events.add(1, new Date().toISOString(), { event: name });
+        await page.locator('.graphiql-response').getByText(name).waitFor();
+      }
+    };
+    await hear('First to be heard', 'Second to be heard');
+    await page.getByRole('button', { name: 'Stop query' }).click();
+    await page.getByRole('button', { name: 'Show REST calls' }).click();
+    await hear('Third to be heard', 'Fourth to be heard');
+    await page.getByText('2 messages so far. The calls are those of the last message, without polls.').waitFor();
+    await picture('graphiql-tail');
+    expect(errors).toEqual([]);
   });
 
   test('opens the panel "REST calls" at the first visit, and only then', async () => {
