@@ -24,34 +24,41 @@ async function startChanging(first: Handler) {
 
 const healthy: Handler = () => project(1);
 
+/** Tests that wait more than they do run beside each other, unless their times are measured. */
+const beside = { concurrent: inForm(true, false) };
+
 /** The time of each answer, those that failed for another reason than `code` apart. */
 function slowest(answers: readonly { readonly tookMs: number }[]): number {
   return Math.max(...answers.map(({ tookMs }) => tookMs));
 }
 
-test('down for a while under 50 requests a second: answers within a second, healthy two seconds after', async () => {
-  const server: Server = createServer((_request, response) => response.end(JSON.stringify(project(1))));
-  const port = await listen(server);
-  await using gateway = await startGateway({ url: `http://127.0.0.1:${port}` });
-  expect(codesOf(await gateway.ask(read))).toEqual([]);
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+test(
+  'down for a while under 50 requests a second: answers within a second, healthy two seconds after',
+  beside,
+  async () => {
+    const server: Server = createServer((_request, response) => response.end(JSON.stringify(project(1))));
+    const port = await listen(server);
+    await using gateway = await startGateway({ url: `http://127.0.0.1:${port}` });
+    expect(codesOf(await gateway.ask(read))).toEqual([]);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
 
-  const answers = await steadily(50, inForm(2000, 5000), (index) =>
-    askTimed(gateway.url, read, keys[index % keys.length]),
-  );
-  expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
-  expectWithin(slowest(answers), 1000);
+    const answers = await steadily(50, inForm(2000, 5000), (index) =>
+      askTimed(gateway.url, read, keys[index % keys.length]),
+    );
+    expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
+    expectWithin(slowest(answers), 1000);
 
-  await listen(server, port);
-  const healthyAfterMs = await untilHealthy(() => gateway.ask(read));
-  measured('upstream down', { requests: answers.length, slowestMs: slowest(answers), healthyAfterMs });
-  expectWithin(healthyAfterMs, 2000);
-  server.closeAllConnections();
-  server.close();
-});
+    await listen(server, port);
+    const healthyAfterMs = await untilHealthy(() => gateway.ask(read));
+    measured('upstream down', { requests: answers.length, slowestMs: slowest(answers), healthyAfterMs });
+    expectWithin(healthyAfterMs, 2000);
+    server.closeAllConnections();
+    server.close();
+  },
+);
 
-test('while the upstream hangs, answers come in under a second; healthy two seconds after', async () => {
+test('while the upstream hangs, answers come in under a second; healthy two seconds after', beside, async () => {
   const { upstream, handlers } = await startChanging(() => hang);
   await using _ = upstream;
   await using gateway = await startGateway(upstream, { operationDeadlineMs: 2500 });
@@ -73,22 +80,26 @@ test('while the upstream hangs, answers come in under a second; healthy two seco
   expect(after.flatMap(codesOf)).toEqual([]);
 });
 
-test('while the upstream hangs, one key with queries of two routes is answered in under a second, too', async () => {
-  const { upstream, handlers } = await startChanging(() => hang);
-  await using _ = upstream;
-  await using gateway = await startGateway(upstream, { operationDeadlineMs: 1500 });
-  await together(8, 8, (index) =>
-    gateway.ask(index % 2 === 0 ? read : '{ project(id: 1) { dashboards { totalCount } } }'),
-  );
-  const answers = await steadily(20, 1500, () => askTimed(gateway.url, read));
-  // An operation that waited for the call of another would wait for its deadline.
-  expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
-  expectWithin(slowest(answers), 1000);
-  handlers.now = healthy;
-  expectWithin(await untilHealthy(() => gateway.ask(read)), 2000);
-});
+test(
+  'while the upstream hangs, one key with queries of two routes is answered in under a second, too',
+  beside,
+  async () => {
+    const { upstream, handlers } = await startChanging(() => hang);
+    await using _ = upstream;
+    await using gateway = await startGateway(upstream, { operationDeadlineMs: 1500 });
+    await together(8, 8, (index) =>
+      gateway.ask(index % 2 === 0 ? read : '{ project(id: 1) { dashboards { totalCount } } }'),
+    );
+    const answers = await steadily(20, 1500, () => askTimed(gateway.url, read));
+    // An operation that waited for the call of another would wait for its deadline.
+    expect(new Set(answers.flatMap(codesOf))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
+    expectWithin(slowest(answers), 1000);
+    handlers.now = healthy;
+    expectWithin(await untilHealthy(() => gateway.ask(read)), 2000);
+  },
+);
 
-test('while it is open, writes are refused at once and not sent', async () => {
+test('while it is open, writes are refused at once and not sent', beside, async () => {
   const { upstream } = await startChanging(() => hang);
   await using _ = upstream;
   await using gateway = await startGateway(upstream, { operationDeadlineMs: 1000 });
@@ -101,7 +112,7 @@ test('while it is open, writes are refused at once and not sent', async () => {
   expect(upstream.requests).toEqual([]);
 });
 
-test("no caller's slow query closes the way for others, or for its own other queries", async () => {
+test("no caller's slow query closes the way for others, or for its own other queries", beside, async () => {
   const { upstream } = await startChanging(({ path }) => (path.includes('events') ? hang : project(1)));
   await using _ = upstream;
   await using gateway = await startGateway(upstream, { operationDeadlineMs: 1500 });

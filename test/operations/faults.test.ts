@@ -152,7 +152,8 @@ describe('a connection', () => {
       { code: 'UPSTREAM_INVALID_RESPONSE' },
     ],
   ];
-  test.each(faults)('that %s fails one path in time', async (_name, fault, met) => {
+  // Some of them are waited for.
+  test.concurrent.each(faults)('that %s fails one path in time', async (_name, fault, met) => {
     expect(await meet(fault, met)).toEqual([]);
   });
 });

@@ -1,12 +1,17 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Members, membersOf, resultsOf, rowsOf, startClient, targetOf } from './client.ts';
 
-describe.each(['offset', 'before'] as const)('with WORKSPACE_EVENTS_NEXT=%s', async (eventsNext) => {
-  // Nothing here writes, so that one workspace serves all.
+const base = '/api/projects/1/events/';
+
+const idsOf = (events: readonly Members[]) => events.map(({ id }) => id);
+const propertiesOf = ({ properties }: Members) => membersOf(properties);
+const elementOf = ({ elements }: Members) => rowsOf(elements)[0] ?? {};
+const personOf = ({ person }: Members) => (person === null ? {} : membersOf(membersOf(person).properties));
+
+/** A workspace whose events are searched. Nothing here writes, so that one serves all tests of a group. */
+async function startSearched(eventsNext: 'offset' | 'before') {
   const client = await startClient({ eventsNext });
   afterAll(() => client[Symbol.asyncDispose]());
-
-  const base = '/api/projects/1/events/';
 
   /** All events of the project that pass, from as many pages as there are. */
   async function search(query: Readonly<Record<string, string>>): Promise<Members[]> {
@@ -18,11 +23,6 @@ describe.each(['offset', 'before'] as const)('with WORKSPACE_EVENTS_NEXT=%s', as
       target = targetOf(page.next);
     }
   }
-
-  const idsOf = (events: readonly Members[]) => events.map(({ id }) => id);
-  const propertiesOf = ({ properties }: Members) => membersOf(properties);
-  const elementOf = ({ elements }: Members) => rowsOf(elements)[0] ?? {};
-  const personOf = ({ person }: Members) => (person === null ? {} : membersOf(membersOf(person).properties));
 
   const everything = search({});
 
@@ -38,10 +38,72 @@ describe.each(['offset', 'before'] as const)('with WORKSPACE_EVENTS_NEXT=%s', as
     return { found: idsOf(await search(query)), wanted: idsOf(wanted) };
   }
 
+  return { client, search, compare };
+}
+
+describe.each(['offset', 'before'] as const)('with WORKSPACE_EVENTS_NEXT=%s', async (eventsNext) => {
+  const { client, search, compare } = await startSearched(eventsNext);
+
   test('event filters by name', async () => {
     const { found, wanted } = await compare({ event: 'search performed' }, ({ event }) => event === 'search performed');
     expect(found).toEqual(wanted);
   });
+
+  test('after and before leave out their own moment, to the microsecond', async () => {
+    const events = await search({});
+    const newest = String(events[3]?.timestamp);
+    const oldest = String(events[6]?.timestamp);
+    expect(idsOf(await search({ after: oldest, before: newest }))).toEqual(idsOf(events.slice(4, 6)));
+  });
+
+  test('empty parameters filter nothing', async () => {
+    const query = { after: '', before: '', event: '', distinct_id: '', person_id: '', properties: '[]', where: '[]' };
+    expect(await search({ ...query, select: '[]', limit: '200' })).toHaveLength(1400);
+  });
+
+  test('several property filters must all pass', async () => {
+    const { found, wanted } = await compare(
+      {
+        properties: JSON.stringify([
+          { key: '$browser', value: 'Edge' },
+          { key: 'plan', value: 'free', type: 'person' },
+        ]),
+      },
+      (event) => propertiesOf(event).$browser === 'Edge' && personOf(event).plan === 'free',
+    );
+    expect(found).toEqual(wanted);
+  });
+
+  test('select answers rows of the values that the expressions have', async () => {
+    const [event] = resultsOf(await client.read(`${base}?event=$pageview&limit=1`));
+    const { properties, person, elements: _elements, ...rest } = membersOf(event);
+    const expected: readonly (readonly [expression: string, value: unknown])[] = [
+      ...Object.entries(rest),
+      ['uuid', rest.id],
+      ['properties', properties],
+      ['person', person],
+      ['person_id', person === null ? null : membersOf(person).uuid],
+      ['properties.$browser', membersOf(properties).$browser],
+      ['properties.none', null],
+      ['properties.constructor', null],
+      ["event = '$pageview'", true],
+      ["event = 'it\\'s'", false],
+      ['*', event],
+      ['-1.5', -1.5],
+      ['True', true],
+      ['null', null],
+    ];
+    const select = JSON.stringify(expected.map(([expression]) => expression));
+    const page = membersOf(await client.read(`${base}?event=$pageview&limit=1&select=${encodeURIComponent(select)}`));
+    expect(page.results).toEqual([expected.map(([, value]) => value)]);
+    expect(new URL(String(page.next)).searchParams.get(eventsNext)).toBe(
+      eventsNext === 'offset' ? '1' : rest.timestamp,
+    );
+  });
+});
+
+describe('searched events', async () => {
+  const { client, search, compare } = await startSearched('offset');
 
   test('distinct_id filters by text, leading zeros and all', async () => {
     const padded = (await search({})).find((event) => String(event.distinct_id).startsWith('0'));
@@ -61,13 +123,6 @@ describe.each(['offset', 'before'] as const)('with WORKSPACE_EVENTS_NEXT=%s', as
     expect(await search({ person_id: String(uuid) })).toEqual(byNumber);
   });
 
-  test('after and before leave out their own moment, to the microsecond', async () => {
-    const events = await search({});
-    const newest = String(events[3]?.timestamp);
-    const oldest = String(events[6]?.timestamp);
-    expect(idsOf(await search({ after: oldest, before: newest }))).toEqual(idsOf(events.slice(4, 6)));
-  });
-
   test.each([
     '2026-11-10T00:00:00Z',
     '2026-11-10',
@@ -77,11 +132,6 @@ describe.each(['offset', 'before'] as const)('with WORKSPACE_EVENTS_NEXT=%s', as
   ])('after reads %s', async (after) => {
     const { found, wanted } = await compare({ after }, ({ timestamp }) => String(timestamp) > '2026-11-10T00:00:00');
     expect(found).toEqual(wanted);
-  });
-
-  test('empty parameters filter nothing', async () => {
-    const query = { after: '', before: '', event: '', distinct_id: '', person_id: '', properties: '[]', where: '[]' };
-    expect(await search({ ...query, select: '[]', limit: '200' })).toHaveLength(1400);
   });
 
   test.each<[object, (event: Members) => boolean]>([
@@ -179,19 +229,6 @@ describe.each(['offset', 'before'] as const)('with WORKSPACE_EVENTS_NEXT=%s', as
     expect(await search({ properties })).toEqual([]);
   });
 
-  test('several property filters must all pass', async () => {
-    const { found, wanted } = await compare(
-      {
-        properties: JSON.stringify([
-          { key: '$browser', value: 'Edge' },
-          { key: 'plan', value: 'free', type: 'person' },
-        ]),
-      },
-      (event) => propertiesOf(event).$browser === 'Edge' && personOf(event).plan === 'free',
-    );
-    expect(found).toEqual(wanted);
-  });
-
   test.each<[string, (event: Members) => boolean]>([
     ["event = '$pageview'", ({ event }) => event === '$pageview'],
     ["event == '$pageview'", ({ event }) => event === '$pageview'],
@@ -243,33 +280,6 @@ describe.each(['offset', 'before'] as const)('with WORKSPACE_EVENTS_NEXT=%s', as
       (event) => event.event === '$pageview' && propertiesOf(event).$os === 'Linux',
     );
     expect(found).toEqual(wanted);
-  });
-
-  test('select answers rows of the values that the expressions have', async () => {
-    const [event] = resultsOf(await client.read(`${base}?event=$pageview&limit=1`));
-    const { properties, person, elements: _elements, ...rest } = membersOf(event);
-    const expected: readonly (readonly [expression: string, value: unknown])[] = [
-      ...Object.entries(rest),
-      ['uuid', rest.id],
-      ['properties', properties],
-      ['person', person],
-      ['person_id', person === null ? null : membersOf(person).uuid],
-      ['properties.$browser', membersOf(properties).$browser],
-      ['properties.none', null],
-      ['properties.constructor', null],
-      ["event = '$pageview'", true],
-      ["event = 'it\\'s'", false],
-      ['*', event],
-      ['-1.5', -1.5],
-      ['True', true],
-      ['null', null],
-    ];
-    const select = JSON.stringify(expected.map(([expression]) => expression));
-    const page = membersOf(await client.read(`${base}?event=$pageview&limit=1&select=${encodeURIComponent(select)}`));
-    expect(page.results).toEqual([expected.map(([, value]) => value)]);
-    expect(new URL(String(page.next)).searchParams.get(eventsNext)).toBe(
-      eventsNext === 'offset' ? '1' : rest.timestamp,
-    );
   });
 
   test.each([
