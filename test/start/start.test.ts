@@ -288,12 +288,12 @@ test('--check reads settings, files and listed documents, and asks nobody', asyn
   expect(await right.exit()).toBe(0);
   expect(right.output()).toMatch(/^The settings and their files are fine\./m);
   expect(right.output()).toMatch(/^warning: persisted document is not valid: .*listed\.json: b: /m);
-  const faultsWith = (more: object): readonly string[] =>
-    checkedSettings({ ...environment, ...more }, { values: {}, faults: [] }).faults;
-  expect(faultsWith({ PERSISTED_DOCUMENTS_STRICT: 'on' })).toEqual([
+  const faultsWith = async (more: object): Promise<readonly string[]> =>
+    (await checkedSettings({ ...environment, ...more }, { values: {}, faults: [] })).faults;
+  expect(await faultsWith({ PERSISTED_DOCUMENTS_STRICT: 'on' })).toEqual([
     expect.stringMatching(/^PERSISTED_DOCUMENTS: documents that are not valid: .*listed\.json: b: /),
   ]);
-  expect(faultsWith({ MCP_TOOLS: 'Missing' })).toEqual([
+  expect(await faultsWith({ MCP_TOOLS: 'Missing' })).toEqual([
     expect.stringMatching(/^MCP_TOOLS: expected Missing to be an operation/),
   ]);
   expect(upstream.requests).toEqual([]);
