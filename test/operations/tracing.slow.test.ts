@@ -103,6 +103,7 @@ test('what fails has the status of an error, with its code, and a call that is s
   await using upstream = await startUpstream({
     'GET /api/projects/1/': reply({ status: 503, body: { detail: 'secret of the upstream' } }),
     'PATCH /api/projects/2/': disconnect,
+    'GET /api/projects/3/events/': reply({ headers: { 'content-type': 'text/html' }, body: '<!doctype html>' }),
   });
   await using collector = await startCollector();
   const { url, gateway, stop } = await startTraced(upstream, collector);
@@ -110,6 +111,7 @@ test('what fails has the status of an error, with its code, and a call that is s
   await ask(url, '{ project(id: 1) { name } }', { headers: secret });
   await ask(url, 'mutation { updateProject(input: { id: 2, name: "b" }) { project { name } } }', { headers: secret });
   await ask(url, '{ nothing }', { headers: secret });
+  await ask(url, '{ project(id: 3) { events { nodes { id } } } }', { headers: secret });
   expect(await stop()).toBe(0);
 
   const { spans } = collector;
@@ -117,7 +119,8 @@ test('what fails has the status of an error, with its code, and a call that is s
     attributes: { 'error.type': reason },
     status: { code: 2, message: reason },
   });
-  expect(byName(spans, 'query')).toMatchObject(failed('UPSTREAM_UNAVAILABLE'));
+  const queries = spans.filter(({ name }) => name === 'query');
+  expect(queries).toMatchObject([failed('UPSTREAM_UNAVAILABLE'), failed('UPSTREAM_INVALID_RESPONSE')]);
   expect(byName(spans, 'mutation')).toMatchObject(failed('UPSTREAM_UNAVAILABLE'));
   expect(byName(spans, 'GraphQL Operation')).toMatchObject(failed('GRAPHQL_VALIDATION_FAILED'));
   expect(byName(spans, 'PATCH /api/projects/:id/').status).toMatchObject({ code: 2 });
@@ -127,34 +130,35 @@ test('what fails has the status of an error, with its code, and a call that is s
     expect(call).toMatchObject(failed('SERVER_ERROR'));
     expect(call.attributes['http.response.status_code']).toBe(503);
   }
-  expect(new Set(spans.map((span) => span.traceId)).size).toBe(3);
+  const page = byName(spans, 'GET /api/projects/:id/events/');
+  expect(page).toMatchObject(failed('NOT_THE_API'));
+  expect(page.attributes['http.response.status_code']).toBe(200);
+  expect(new Set(spans.map((span) => span.traceId)).size).toBe(4);
   expect(collector.bodies.join('')).not.toMatch(/phx_secret|secret of/);
 });
 
-test.each(['application/json', accepts['v0.2']])(
-  'a client of %s that leaves is the reason of the error',
-  async (accept) => {
-    await using upstream = await startUpstream({
-      'GET /api/projects/1/': rows.project(1),
-      'GET /api/projects/1/dashboards/': () => new Promise(() => undefined),
-    });
-    await using collector = await startCollector();
-    const { url, gateway, stop } = await startTraced(upstream, collector);
-    await using _ = gateway;
-    const query = '{ project(id: 1) { name ... @defer { dashboards { totalCount } } } }';
+test('a client that leaves, of a whole answer or of its parts, is the reason of the error', async () => {
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': rows.project(1),
+    'GET /api/projects/1/dashboards/': () => new Promise(() => undefined),
+  });
+  await using collector = await startCollector();
+  const { url, gateway, stop } = await startTraced(upstream, collector);
+  await using _ = gateway;
+  const query = '{ project(id: 1) { name ... @defer { dashboards { totalCount } } } }';
+  for (const [before, accept] of ['application/json', accepts['v0.2']].entries()) {
+    upstream.reset();
     const leaving = new AbortController();
     const asked = askForParts(url, query, accept, { headers: secret, signal: leaving.signal }).catch(() => undefined);
     await expect.poll(() => upstream.requests).toContain('GET /api/projects/1/dashboards/?limit=1');
     leaving.abort();
     await asked;
-    await gateway.printed(/"codes":\["CLIENT_LEFT"\]/);
-    expect(await stop()).toBe(0);
-    expect(byName(collector.spans, 'query')).toMatchObject({
-      status: { code: 2 },
-      attributes: { 'error.type': 'CLIENT_LEFT' },
-    });
-  },
-);
+    await gateway.printed(new RegExp(`("codes":\\["CLIENT_LEFT"\\][^]*){${before + 1}}`));
+  }
+  expect(await stop()).toBe(0);
+  const left = { status: { code: 2 }, attributes: { 'error.type': 'CLIENT_LEFT' } };
+  expect(collector.spans.filter(({ name }) => name === 'query')).toMatchObject([left, left]);
+});
 
 test('what the sampler leaves out is not sent, and goes upstream as such', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
@@ -169,39 +173,24 @@ test('what the sampler leaves out is not sent, and goes upstream as such', async
 });
 
 test.each([[{ OTEL_SDK_DISABLED: 'true' }], [{ OTEL_TRACES_EXPORTER: 'none' }], [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }]])(
-  'with %j nothing is traced, and the trace context is passed on as it came',
+  'with %j nothing is traced, but the trace that came is passed on, and named in the log',
   async (environment) => {
     await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
     await using collector = await startCollector();
     const { url, gateway, stop } = await startTraced(upstream, collector, environment);
     await using _ = gateway;
-    await ask(url, '{ project(id: 1) { name } }', { headers: { ...secret, traceparent } });
+    await ask(url, 'query Given { project(id: 1) { name } }', { headers: { ...secret, traceparent } });
+    await ask(url, 'query None { __typename }', { headers: secret });
     expect(await stop()).toBe(0);
     expect(collector.requests).toEqual([]);
     expect(upstream.records[0]?.headers['traceparent']).toBe(traceparent);
+    const lines = gateway.output().split('\n');
+    expect(lines.find((line) => line.includes('Given'))).toContain(`"traceId":"${traceId}"`);
+    expect(lines.find((line) => line.includes('None'))).not.toContain('traceId');
   },
 );
 
-test('a collector that cannot be reached, or does not answer, fails no operation and holds up no exit', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
-  const silent = createServer(() => undefined);
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const address = silent.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  await using collector = await startCollector();
-  for (const OTEL_EXPORTER_OTLP_ENDPOINT of ['http://127.0.0.1:9', `http://127.0.0.1:${port}`]) {
-    const { url, gateway, stop } = await startTraced(upstream, collector, { OTEL_EXPORTER_OTLP_ENDPOINT });
-    await using _ = gateway;
-    expect((await ask(url, '{ project(id: 1) { name } }')).errors).toBeUndefined();
-    const stoppedAt = performance.now();
-    expect(await stop()).toBe(0);
-    expect(performance.now() - stoppedAt).toBeLessThan(10_000);
-  }
-  silent.closeAllConnections();
-  await new Promise((resolve) => silent.close(resolve));
-});
-
-test('a collector that cannot be reached, or does not answer, is told in the log within 13 s', async () => {
+test('a collector that cannot be reached, or does not answer, fails no operation, is told within 13 s, and holds up no exit', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   await using collector = await startCollector();
   const silent = createServer(() => undefined);
@@ -211,12 +200,15 @@ test('a collector that cannot be reached, or does not answer, is told in the log
   const told = async (OTEL_EXPORTER_OTLP_ENDPOINT: string): Promise<{ reason: string; afterMs: number }> => {
     const { url, gateway, stop } = await startTraced(upstream, collector, { OTEL_EXPORTER_OTLP_ENDPOINT });
     await using _ = gateway;
-    await ask(url, '{ project(id: 1) { name } }', { headers: secret });
+    expect((await ask(url, '{ project(id: 1) { name } }', { headers: secret })).errors).toBeUndefined();
     const [, askedAt] = await gateway.printed(/"time":(\d+),.*"msg":"operation"/);
     const [, toldAt, reason = ''] = await gateway.printed(
       /"time":(\d+),.*"reason":"([^"]*)".*"msg":"spans cannot be exported"/,
     );
+    expect((await ask(url, '{ project(id: 1) { name } }', { headers: secret })).errors).toBeUndefined();
+    const stoppedAt = performance.now();
     expect(await stop()).toBe(0);
+    expect(performance.now() - stoppedAt).toBeLessThan(10_000);
     return { reason, afterMs: Number(toldAt) - Number(askedAt) };
   };
   const [absent, mute] = await Promise.all([told('http://127.0.0.1:9'), told(`http://127.0.0.1:${port}`)]);
@@ -227,26 +219,7 @@ test('a collector that cannot be reached, or does not answer, is told in the log
   await new Promise((resolve) => silent.close(resolve));
 }, 60_000);
 
-test('the line of an operation in the log names its trace, which a traceparent alone is enough for', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
-  await using collector = await startCollector();
-  const { url, gateway, stop } = await startTraced(upstream, collector);
-  await using _ = gateway;
-  await ask(url, 'query Traced { project(id: 1) { name } }', { headers: secret });
-  expect(await stop()).toBe(0);
-  const { traceId: own } = byName(collector.spans, 'query');
-  expect(gateway.output()).toContain(`"traceId":"${own}"`);
-
-  const untraced = await startTraced(upstream, collector, { OTEL_SDK_DISABLED: 'true' });
-  await ask(untraced.url, 'query Given { __typename }', { headers: { ...secret, traceparent } });
-  await ask(untraced.url, 'query None { __typename }', { headers: secret });
-  expect(await untraced.stop()).toBe(0);
-  const lines = untraced.gateway.output().split('\n');
-  expect(lines.find((line) => line.includes('Given'))).toContain(`"traceId":"${traceId}"`);
-  expect(lines.find((line) => line.includes('None'))).not.toContain('traceId');
-});
-
-test('a span has the name of its operation if it is in a listed document, and its type alone if not', async () => {
+test('a span has the name of its operation if it is in a listed document, else its type; the log names its trace', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   await using collector = await startCollector();
   using folder = createFolder();
@@ -260,6 +233,8 @@ test('a span has the name of its operation if it is in a listed document, and it
   expect(await stop()).toBe(0);
   const servers = collector.spans.filter(({ kind }) => kind === 2);
   expect(servers.map(({ name }) => name)).toEqual(['query Listed', 'query']);
+  expect(servers[1]?.traceId).toHaveLength(32);
+  for (const { traceId: own } of servers) expect(gateway.output()).toContain(`"traceId":"${own}"`);
 });
 
 test('the use of a tool is a span of the trace that the message of its agent names', async () => {
