@@ -214,7 +214,7 @@ test.each(ways)(
     const port = server === undefined ? await freePort() : await listen(server);
     const own = { UPSTREAM_URL: `${scheme}://127.0.0.1:${port}`, ...trusted, ...environment?.(port) };
     const { upstreamRoute, operationDeadlineMs } = readConfig(own);
-    const lines: { readonly level: string; readonly message: string }[] = [];
+    const lines: { readonly level: string; readonly message: string; readonly reason?: unknown }[] = [];
     await using gateway = await startGateway(
       { url: own.UPSTREAM_URL },
       {
@@ -234,7 +234,7 @@ test.each(ways)(
         ...(place === 'proxy' && { upstream: new URL(own.UPSTREAM_URL).host }),
       }),
     ]);
-    const told = String(Object(warnings[0]).reason);
+    const told = String(warnings[0]?.reason);
     const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
     expect(metrics).toMatch(
       new RegExp(`^gateway_upstream_failures_total\\{reason="${told}",place="${place}"\\} [1-9]`, 'm'),

@@ -34,11 +34,11 @@ test('without settings it starts the workspace and the gateway, and the curl lin
 test('the workspace of a gateway listens on this machine only, whatever HOST says', async () => {
   await using running = runMain([], { ...freePorts, HOST: '0.0.0.0' });
   const [, url = ''] = await running.printed(/^Workspace +(\S+)$/m);
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   await expectOnThisMachineOnly(url);
 });
 
 async function expectOnThisMachineOnly(url: string): Promise<void> {
-  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   const elsewhere = url.replace('127.0.0.1', '127.0.0.2');
   expect((await fetch(`${url}/api/projects/`)).status).toBe(401);
   await expect(fetch(`${elsewhere}/api/projects/`)).rejects.toThrow('fetch failed');
