@@ -75,24 +75,35 @@ describe.skipIf(!hasChromium)('The page of examples/apollo (needs chromium)', { 
     expect(await page.evaluate('told')).toEqual(['Booking website of …', 'Booking website of Fernweh Travel']);
   });
 
-  test('follows events behind the last message of a connection that has ended', async () => {
+  test('follows events behind the last message of connections that end or fail, shows each once, and tells a gap', async () => {
     await using opened = await browser.open();
     const { page } = opened;
-    const event = { __typename: 'Event', id: 'first', event: 'The first' };
-    const eventsAdded = { __typename: 'EventsAdded', nodes: [event], cursor: 'here' };
-    const part = `content-type: application/json\r\n\r\n${JSON.stringify({ payload: { data: { eventsAdded } } })}`;
+    const [first, second] = ['first', 'second'].map((id) => ({ __typename: 'Event', id, event: `The ${id}` }));
+    const messages = [
+      { nodes: [first], cursor: 'here', gap: false },
+      { nodes: [first, second], cursor: 'there', gap: true },
+    ];
     const positions: unknown[] = [];
     await page.route('**/graphql', (route) => {
       const body = route.request().postData() ?? '';
       if (!body.includes('subscription EventsAdded')) return route.continue();
       positions.push(/"after":(null|"\w+")/.exec(body)?.[1]);
-      if (positions.length > 1) return route.continue();
+      const message = messages[positions.length - 1];
+      // A gateway refuses a cursor that it has not made.
+      if (message === undefined) return route.continue();
+      const eventsAdded = { __typename: 'EventsAdded', ...message };
+      const part = `content-type: application/json\r\n\r\n${JSON.stringify({ payload: { data: { eventsAdded } } })}`;
       const type = 'multipart/mixed;boundary="-";subscriptionSpec=1.0';
       return route.fulfill({ headers: { 'content-type': type }, body: `\r\n---\r\n${part}\r\n-----\r\n` });
     });
     await page.goto(url);
     await page.getByText('The first').waitFor();
-    await expect.poll(() => positions, { timeout: timeoutMs }).toEqual(['null', '"here"']);
+    expect(await page.getByRole('status').count()).toBe(0);
+    await page.getByText('Some events are missing.').waitFor();
+    expect(await page.getByRole('list', { name: 'Latest events' }).innerText()).toMatch(/^The second\s+The first$/);
+    await expect
+      .poll(() => positions.slice(0, 4), { timeout: timeoutMs })
+      .toEqual(['null', '"here"', '"there"', '"there"']);
   });
 
   test('says soon that the gateway cannot be reached, and goes on by itself once it is there', async () => {

@@ -9,7 +9,7 @@ interface Event {
 }
 
 interface Data {
-  readonly eventsAdded: { readonly nodes: readonly Event[]; readonly cursor: string };
+  readonly eventsAdded: { readonly nodes: readonly Event[]; readonly cursor: string; readonly gap: boolean };
 }
 
 const eventsAdded: TypedDocumentNode<Data, { readonly projectId: string; readonly after: string | null }> = gql`
@@ -20,6 +20,7 @@ const eventsAdded: TypedDocumentNode<Data, { readonly projectId: string; readonl
         event
       }
       cursor
+      gap
     }
   }
 `;
@@ -28,6 +29,7 @@ const eventsAdded: TypedDocumentNode<Data, { readonly projectId: string; readonl
 export function LatestEvents({ projectId }: { readonly projectId: string }) {
   const client = useApolloClient();
   const [events, setEvents] = useState<readonly Event[]>([]);
+  const [hasGap, setHasGap] = useState(false);
   useEffect(() => {
     let after: string | null = null;
     const connect = () => client.subscribe({ query: eventsAdded, variables: { projectId, after } });
@@ -35,17 +37,29 @@ export function LatestEvents({ projectId }: { readonly projectId: string }) {
       .pipe(repeat({ delay: 2000 }))
       .subscribe(({ data }) => {
         if (data === undefined) return;
-        const { nodes, cursor } = data.eventsAdded;
+        const { nodes, cursor, gap } = data.eventsAdded;
         after = cursor;
-        setEvents((known) => [...nodes.toReversed(), ...known].slice(0, 5));
+        if (gap) setHasGap(true);
+        setEvents((known) => [...nodes.filter(isNotIn(known)).toReversed(), ...known].slice(0, mostKnown));
       });
     return () => following.unsubscribe();
   }, [client, projectId]);
   return (
-    <ol aria-label="Latest events">
-      {events.map(({ id, event }) => (
-        <li key={id}>{event}</li>
-      ))}
-    </ol>
+    <>
+      {hasGap && <p role="status">Some events are missing. Load the page again to see them.</p>}
+      <ol aria-label="Latest events">
+        {events.slice(0, 5).map(({ id, event }) => (
+          <li key={id}>{event}</li>
+        ))}
+      </ol>
+    </>
   );
+}
+
+/** More events than are shown: events that were sent before a connection was lost may be sent again. */
+const mostKnown = 1000;
+
+function isNotIn(known: readonly Event[]): (event: Event) => boolean {
+  const ids = new Set(known.map(({ id }) => id));
+  return ({ id }) => !ids.has(id);
 }
