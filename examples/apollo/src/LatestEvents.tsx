@@ -46,7 +46,7 @@ export function LatestEvents({ projectId }: { readonly projectId: string }) {
   }, [client, projectId]);
   return (
     <>
-      {hasGap && <p role="status">Some events are missing. Load the page again to see them.</p>}
+      {hasGap && <output>Some events are missing. Load the page again to see them.</output>}
       <ol aria-label="Latest events">
         {events.slice(0, 5).map(({ id, event }) => (
           <li key={id}>{event}</li>
