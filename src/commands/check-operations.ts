@@ -15,7 +15,7 @@ interface CheckedFile {
 interface Sums {
   readonly operations: number;
   readonly invalid: number;
-  readonly overLimits: number;
+  readonly overBudget: number;
   /** The number of operations that the named tenant may run; undefined if no tenant was named. */
   readonly runnable?: number;
 }
@@ -50,24 +50,24 @@ export function checkOperations(args: string[], settings: SettingsReader): Outco
   }));
   const sums = sumsOf(files.flatMap(({ operations }) => operations));
   const text = values.json === true ? JSON.stringify({ files, ...sums }, null, 2) : describe(files, sums, config);
-  return { text, exitCode: sums.invalid + sums.overLimits === 0 ? 0 : 1 };
+  return { text, exitCode: sums.invalid + sums.overBudget === 0 ? 0 : 1 };
 }
 
 function sumsOf(verdicts: readonly Verdict[]): Sums {
   const invalid = verdicts.filter(({ errors }) => errors.length > 0).length;
-  const overLimits = verdicts.filter((verdict) => verdict.overLimits).length;
+  const overBudget = verdicts.filter((verdict) => verdict.overBudget).length;
   const asked = verdicts.filter(({ refused }) => refused !== undefined);
   const runnable = asked.filter(({ refused, errors }) => refused?.length === 0 && errors.length === 0).length;
-  return { operations: verdicts.length, invalid, overLimits, ...(asked.length > 0 && { runnable }) };
+  return { operations: verdicts.length, invalid, overBudget, ...(asked.length > 0 && { runnable }) };
 }
 
 function describe(files: readonly CheckedFile[], sums: Sums, config: PlainConfig): string {
   const blocks = files.map(({ file, operations }) =>
     [file, ...operations.map((verdict) => `  ${lineOf(verdict, config)}`)].join('\n'),
   );
-  const { operations, invalid, overLimits, runnable } = sums;
+  const { operations, invalid, overBudget, runnable } = sums;
   const ofTenant = runnable === undefined ? '' : `, ${runnable} for this tenant`;
-  const summary = `${counted(operations, 'operation')}: ${invalid} invalid, ${overLimits} over the limits${ofTenant}`;
+  const summary = `${counted(operations, 'operation')}: ${invalid} invalid, ${overBudget} over budget${ofTenant}`;
   return [...blocks, '', summary].join('\n');
 }
 
@@ -75,11 +75,11 @@ function describe(files: readonly CheckedFile[], sums: Sums, config: PlainConfig
 const listFormat = new Intl.ListFormat('en-GB');
 
 function lineOf(verdict: Verdict, config: PlainConfig): string {
-  const { name, errors, deprecated, cost, overLimits, refused = [] } = verdict;
+  const { name, errors, deprecated, cost, overBudget, refused = [] } = verdict;
   if (cost === undefined) return `${name}: invalid, ${errors.join('\n    ')}`;
   const limits = listFormat.format(limitsFor(cost, config).map(({ text }) => text));
   const sums = costText(cost);
-  const line = overLimits ? `${name}: over the limits, ${sums} (the limits are ${limits})` : `${name}: ok, ${sums}`;
+  const line = overBudget ? `${name}: over budget, ${sums} (the limits are ${limits})` : `${name}: ok, ${sums}`;
   const further = [
     ...deprecated.map((use) => `deprecated, ${use}`),
     ...refused.map((why) => `refused: ${why}`),

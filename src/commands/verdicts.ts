@@ -29,7 +29,7 @@ export interface Verdict {
   readonly deprecated: readonly string[];
   /** Undefined if the operation is not valid. */
   readonly cost?: Cost;
-  readonly overLimits: boolean;
+  readonly overBudget: boolean;
   /** The reasons why the tenant may not run it, one line each; undefined if no tenant was named. */
   readonly refused?: readonly string[];
   /** Its description as a tool for agents; null if it is no tool, undefined if tools were not requested. */
@@ -71,7 +71,7 @@ export function judge(
       errors: [],
       deprecated: concerning(warnings, operation, operations),
       cost: { lower, upper, rows, waves, objects },
-      overLimits: limitsFor(extremes.worst, config).some(({ isExceeded }) => isExceeded),
+      overBudget: limitsFor(extremes.worst, config).some(({ isExceeded }) => isExceeded),
       ...(tenant !== undefined && { refused: refusalsFor(tenant, schema, document, operation) }),
       ...(asTools && { mcp: describeTool(schema, document, operation, config) ?? null }),
     };
@@ -79,7 +79,7 @@ export function judge(
 }
 
 function invalid(name: string, errors: readonly string[]): Verdict {
-  return { name, errors, deprecated: [], overLimits: false };
+  return { name, errors, deprecated: [], overBudget: false };
 }
 
 /**

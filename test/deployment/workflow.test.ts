@@ -43,7 +43,7 @@ test('the commands of the workflow pass for the schema and the operations that a
   expect(lines).toHaveLength(2);
   await using running = runShell(`set -e\n${lines.join('\n')}`, environment, '.');
   const exitCode = await running.exit();
-  expect(running.output()).toMatch(/^\d+ operations: 0 invalid, 0 over the limits$/m);
+  expect(running.output()).toMatch(/^\d+ operations: 0 invalid, 0 over budget$/m);
   expect(running.output()).toMatch(/^0 changes: 0 breaking, 0 of them used by \d+ documents$/m);
   expect(exitCode).toBe(0);
 });

@@ -190,7 +190,7 @@ describe('check-operations', () => {
       `overview.graphql
   Overview: ok, 1–9 calls, 3 waves, at most 14 rows and 11 objects
 expensive.graphql
-  document: over the limits, 1–5051 calls, 3 waves, at most 10050 rows and 5101 objects (the limits are 150 calls, 10000 rows and 50000 objects)
+  document: over budget, 1–5051 calls, 3 waves, at most 10050 rows and 5101 objects (the limits are 150 calls, 10000 rows and 50000 objects)
 apollo.json
   One: ok, 1 call, 1 wave, at most 1 row and 1 object
   Bad: invalid, 1:30 Cannot query field "nope" on type "Project". Did you mean "name"?
@@ -199,7 +199,7 @@ relay.json
 pairs.json
   Pair: ok, 1 call, 1 wave, at most 1 row and 2 objects
 
-6 operations: 1 invalid, 1 over the limits
+6 operations: 1 invalid, 1 over budget
 `,
       1,
     ]);
@@ -211,7 +211,7 @@ pairs.json
   Good: ok, 1 call, 1 wave, at most 1 row and 1 object
   Wrong: invalid, 2:32 Cannot query field "nope" on type "Project". Did you mean "name"?
 
-2 operations: 1 invalid, 0 over the limits
+2 operations: 1 invalid, 0 over budget
 `,
       1,
     ]);
@@ -228,7 +228,7 @@ pairs.json
               name: 'Good',
               errors: [],
               cost: { lower: 1, upper: 1, rows: 1, waves: 1, objects: 1 },
-              overLimits: false,
+              overBudget: false,
             },
             { name: 'Wrong', errors: [expect.stringContaining('nope')] },
           ],
@@ -236,7 +236,7 @@ pairs.json
       ],
       operations: 2,
       invalid: 1,
-      overLimits: 0,
+      overBudget: 0,
     });
     expect(code).toBe(1);
   });
@@ -282,7 +282,7 @@ pairs.json
       ],
       [
         'query Apart($ids: [ID!]!) { nodes(ids: $ids) { ... on Dashboard { name project { name } } } }',
-        'Apart: over the limits, 0–201 calls',
+        'Apart: over budget, 0–201 calls',
       ],
       [
         `query Filtered($f: EventFilter) {
@@ -318,7 +318,7 @@ pairs.json
       expect(text.replaceAll('listed/', '').split('\n')).toEqual([
         ...['a.graphql', '  A: ok, 0 calls, 0 waves, at most 0 rows and 0 objects'],
         ...['b.json', '  B: ok, 0 calls, 0 waves, at most 0 rows and 0 objects'],
-        ...['', '2 operations: 0 invalid, 0 over the limits', ''],
+        ...['', '2 operations: 0 invalid, 0 over budget', ''],
       ]);
     }
   });

@@ -26,7 +26,7 @@ test('check-operations says which listed operations a tenant may run', () => {
     '  Write: ok, 2 calls, 2 waves, at most 2 rows and 3 objects',
     '    refused: narrow may not run `deleteProject`',
     '',
-    '3 operations: 0 invalid, 0 over the limits, 1 for this tenant',
+    '3 operations: 0 invalid, 0 over budget, 1 for this tenant',
   ]);
   expect(checkOperations([manifest, '--tenant', 'wide'], settings).text).toContain('3 for this tenant');
   expect(checkOperations([manifest], settings).text).not.toContain('tenant');
