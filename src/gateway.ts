@@ -61,7 +61,7 @@ export interface GatewayOptions
    * Memory for answers that are being made or that clients have not taken, in bytes; by default a share of the heap.
    */
   readonly answerRoomBytes?: number | undefined;
-  /** The key that GraphiQL starts with; only the embedded workspace has one. */
+  /** The API key or token that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
   readonly live?: LiveSettings | undefined;
   /** Persisted documents; by default none are listed, and clients may register theirs. */

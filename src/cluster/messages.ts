@@ -13,7 +13,7 @@ export interface Orders {
   readonly config: Config;
   /** Only the primary knows it: it may have started the embedded workspace. */
   readonly upstreamUrl: string;
-  /** The public key of the embedded workspace. */
+  /** The API key or token that GraphiQL starts with; undefined unless there is an embedded workspace. */
   readonly demoKey: string | undefined;
   /** The manifests that had been fetched from servers when the worker started; undefined if none are fetched. */
   readonly manifests?: readonly ManifestFile[] | undefined;

@@ -40,7 +40,7 @@ interface Answered {
 /** Writes a result that is a stream or comes in parts, or any result for a client that accepts only a stream. */
 export type Stream = (request: IncomingMessage, response: ServerResponse, answered: Answered) => void;
 
-/** The handlers that use Yoga. */
+/** Answers by way of Yoga, which is loaded when it is first needed. */
 export interface YogaHandler {
   /** Answers a request whose client accepts only a stream. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;

@@ -51,7 +51,7 @@ export type Part =
   // Without fields and fragments that have directives. Everything else is selected with any variables.
   | 'certain';
 
-/** The selections of an operation. */
+/** The selections of an operation, or of a part of it, for some values of its variables. */
 export class SelectionTree {
   readonly scope: OperationScope;
   readonly part: Part;

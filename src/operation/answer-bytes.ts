@@ -1,6 +1,6 @@
 import { exactDigits } from '../rest/values.ts';
 
-/** Measures of a value. */
+/** The size of a value as JSON. If measuring stopped at a limit, the numbers are of the part until there. */
 export interface MeasuredJson {
   /** The bytes of its JSON text. If the text exceeds the limit, the bytes of a part that already exceeds it. */
   readonly bytes: number;

@@ -37,7 +37,7 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Endp
   const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, ownerText, info, reach);
   const isCompared = ownerText === current && namesGlobally(input);
   const isOwnerRead = isCompared || (ownerText === current && answersScopes(payload));
-  // What `@current` stands for, and what the input of a narrowed caller names, is read before the write.
+  // The project of `@current` is read before the write, and so are the objects that the input of a narrowed caller names.
   const reads: readonly Noun[] = [...(isOwnerRead ? (['Project'] as const) : []), ...toShow.map((one) => one.noun)];
   // The write is sent only if these reads show that its input names nothing of another owner.
   const mayBeRefused = isCompared || toShow.length > 0;

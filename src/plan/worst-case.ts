@@ -176,8 +176,8 @@ function costsMore(found: CheckedPlan, other: CheckedPlan): boolean {
 }
 
 /**
- * The values to try for a variable: no value if it may be left out, and each of the values that differ in cost. A
- * variable with a default is only left out, unless defaults vary.
+ * The values to try for a variable: no value if it may be left out, and each of the values that differ in cost. For a
+ * variable with a default, leaving it out is the only choice, unless `variesDefaults` says otherwise.
  */
 function choicesOf(
   { variable, type, defaultValue }: VariableDefinitionNode,

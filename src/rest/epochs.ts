@@ -114,7 +114,7 @@ export class OperationEpoch {
     return this.#name;
   }
 
-  /** False if no other operation has the epoch. */
+  /** True if the epoch is known, so that other operations may have it, too. */
   get isShared(): boolean {
     return this.#isShared;
   }

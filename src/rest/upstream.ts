@@ -42,7 +42,7 @@ export interface Upstream {
   readonly epochOf: ((caller: Caller, reuse: Reuse) => OperationEpoch | Promise<OperationEpoch>) | undefined;
 }
 
-/** The time after its start in which a read may be joined, in milliseconds. An older read may never be answered. */
+/** The time after its start in which a read may be joined, in milliseconds. Nothing may ever answer an older one. */
 const joinWindowMs = 1000;
 
 /** Connects to the REST API at `url`; nothing is sent yet. */

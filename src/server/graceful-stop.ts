@@ -23,11 +23,10 @@ export interface SharedSocket {
   readonly mayAnswer: () => Promise<void>;
 }
 
-/**
- * All connections count as accepted after this many looks in a row without a new one, and at the latest after this many
- * milliseconds, because some clients never pause.
- */
+/** All connections count as accepted after this many looks in a row without a new one. */
 const emptyLooks = 4;
+
+/** The longest time until all connections count as accepted, in milliseconds: some clients never pause. */
 const longestLookMs = 1000;
 
 /** Resolves when all connections count as accepted, because `isQuiet` has been true at several looks in a row. */

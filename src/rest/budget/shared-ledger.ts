@@ -56,7 +56,7 @@ export class SharedLedger implements Ledger {
   }
 
   async look(account: Account, surfaces: readonly Surface[]): Promise<Outlooks> {
-    // Calls for nothing: the answer has the state of the logs.
+    // A demand without calls reserves nothing, but its answer has the state of the logs.
     const want: Want = {
       ...{ ...account, isBackground: false, holds: false },
       parts: surfaces.map((surface) => ({ surface, ids: [] })),

@@ -16,7 +16,7 @@ const prefix = 'cache:epoch:';
 /** The interval at which a gateway tries again to tell Redis of ended epochs, in milliseconds. */
 const tellEveryMs = 200;
 
-/** The most keys in each of two lists: keys whose end of an epoch Redis does not know yet, and proven keys. */
+/** The most keys in each of two lists: proven keys, and keys whose epoch has ended while Redis was not told yet. */
 const mostRemembered = 10_000;
 
 /**

@@ -4,8 +4,8 @@
  */
 
 /**
- * The most rows, places and calls of a row, hints and waves that are shown. A plan may have thousands, which would make
- * the page slow.
+ * The most that is shown: rows, hints and waves of a plan, and places and calls of each row. A plan may have thousands,
+ * which would make the page slow.
  */
 const mostShown = { rows: 60, places: 3, calls: 20, hints: 4, waves: 30 };
 
