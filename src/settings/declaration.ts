@@ -73,7 +73,7 @@ export const authSettings = {
   keySet: define(
     'JWT_JWKS',
     keySet,
-    'Public keys of the identity provider, which verify tokens. Required with AUTH=jwt',
+    'URL or file with the public keys of the identity provider. Required with AUTH=jwt',
   ),
   issuer: define(
     'JWT_ISSUER',
@@ -155,7 +155,7 @@ export const budgetSettings = {
   windows: define(
     'UPSTREAM_BUDGET',
     windows,
-    'Most REST calls of an API key, for each surface and window. Default: no limit',
+    'Most REST calls of an API key in a span of time, for each surface. Default: no limit',
   ),
   scope: define(
     'UPSTREAM_BUDGET_SCOPE',
@@ -225,7 +225,12 @@ const operationSettings = {
     secret(shortestCursorSecret),
     'Secret that signs the cursors of pages. Required with AUTH=jwt. Default: made from UPSTREAM_URL',
   ),
-  logLevel: define('LOG_LEVEL', oneOf(...logLevels), 'Lowest level of the lines that are logged', 'info'),
+  logLevel: define(
+    'LOG_LEVEL',
+    oneOf(...logLevels),
+    'Lowest level that is logged: trace, debug, info, warn, error, fatal or silent',
+    'info',
+  ),
   logStyle: define('LOG_STYLE', oneOf('json', 'text'), 'Format of log lines. Default: text at a terminal, else JSON'),
 };
 
@@ -235,12 +240,12 @@ const edgeSettings = {
   corsOrigins: define(
     'CORS_ORIGINS',
     origins,
-    'Origins whose web pages may call the gateway. Default: the origin of the gateway',
+    'Origins whose web pages may call the gateway, separated by commas. Default: the origin of the gateway',
   ),
   corsHeaders: define(
     'CORS_HEADERS',
     headerNames,
-    'More headers that these pages may send. Headers of GraphQL clients and of tracing are always allowed',
+    'More headers that these pages may send, separated by commas. Headers of GraphQL clients and of tracing are always allowed',
   ),
   incremental: define('INCREMENTAL', onOff, 'Lets clients get slow fields later, with `@defer`', 'on'),
   compression: define('COMPRESSION', onOff, 'Compresses answers above 1 KB with br or gzip', 'on'),
@@ -298,7 +303,7 @@ export const persistedSettings = {
   files: define(
     'PERSISTED_DOCUMENTS',
     manifests,
-    'Manifests: files with GraphQL documents and their ids. Required with PERSISTED_DOCUMENTS_MODE=log or only',
+    'Manifests: files with GraphQL documents and their ids, separated by commas. Required with PERSISTED_DOCUMENTS_MODE=log or only',
   ),
   tokenFile: define(
     'PERSISTED_DOCUMENTS_TOKEN_FILE',
@@ -351,7 +356,11 @@ export const redisSettings = {
 
 /** The settings of the endpoint for agents. */
 export const mcpSettings = {
-  tools: define('MCP_TOOLS', toolNames, 'Operations of the manifests that agents may use at `/mcp`. Default: none'),
+  tools: define(
+    'MCP_TOOLS',
+    toolNames,
+    'Operations of the manifests that agents may use at `/mcp`, separated by commas. Default: none',
+  ),
   publicUrl: define(
     'PUBLIC_URL',
     publicUrl,

@@ -12,25 +12,20 @@ const chapters: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * A text whose part between the markers is the tables of settings. The page explains limits by hand, and leaves those of
- * the embedded workspace to its help.
+ * A text whose part between the markers is the tables of settings. The page explains limits by hand, and leaves
+ * the values, and settings of the embedded workspace, to `.env.example`.
  */
 export function withSettingsTable(text: string): string {
-  const first = new Map<string, string>();
   const shownHere = Object.entries(settings).filter(([name]) => !/^(?:MAX|WORKSPACE)_/.test(name));
-  const rows = shownHere.map(([name, { fallback, meaning, expected }]) => {
+  const rows = shownHere.map(([name, { fallback, meaning }]) => {
     // A default that depends on something is the last sentence of the meaning.
     const [what, dependent = ''] = meaning.split('. Default: ');
     const shown = fallback === undefined ? dependent : `\`${fallback}\``;
-    const values = valuesIn(expected);
-    const earlier = first.get(expected);
-    first.set(expected, earlier ?? name);
-    const cell = earlier !== undefined && values.length > 30 ? `as \`${earlier}\`` : values;
-    return { chapter: chapterOf(name), row: `| \`${name}\` | ${shown} | ${what} | ${cell} |` };
+    return { chapter: chapterOf(name), row: `| \`${name}\` | ${shown} | ${what} |` };
   });
   const tables = Object.keys(chapters).map((chapter) => {
     const own = rows.filter((one) => one.chapter === chapter).map(({ row }) => row);
-    return [`### ${chapter}\n`, '| Variable | Default | Meaning | Values |', '|---|---|---|---|', ...own].join('\n');
+    return [`### ${chapter}\n`, '| Variable | Default | Meaning |', '|---|---|---|', ...own].join('\n');
   });
   const marked = /(<!-- settings -->\n)[\s\S]*?(\n<!-- end of settings -->)/;
   if (!marked.test(text)) throw new Error('expected the markers <!-- settings --> and <!-- end of settings -->');
@@ -41,17 +36,6 @@ function chapterOf(name: string): string {
   const found = Object.entries(chapters).find(([, names]) => names.test(name));
   if (found === undefined) throw new Error(`${name}: expected a heading of docs/settings.md for it`);
   return found[0];
-}
-
-/** What is expected as a cell of the table, in short: `.env.example` has it in full. URLs are code, else pages link them. */
-function valuesIn(expected: string): string {
-  return expected
-    .replace(/^a (?:whole )?number from (\d+) to (\d+)/, '$1–$2')
-    .replace(/^on or off$/, 'on, off')
-    .replace(/^the path of a (?:PEM file with [a-z ]+|JSON file|file with an? [A-Za-z ]+)$/, 'path')
-    .replace(/^an absolute (http or https URL) without user, query or fragment/, '$1')
-    .replace(/^(?:one of |the (?=path )|an? (?=path$|password$)|a URL (?=such as))/, '')
-    .replaceAll(/\b[a-z]+(?:\+[a-z]+)?:\/\/\S*[^\s,]/g, '`$&`');
 }
 
 /** The settings as a file `.env` that changes nothing. */
