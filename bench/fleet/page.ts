@@ -49,8 +49,6 @@ export function fleetTable({ size, figures }: Fleet): string {
     'Refused',
     'REST calls',
     `REST calls in the busiest minute (limit ${number(size.limit.calls)})`,
-    'REST calls saved by sharing',
-    'Redis commands a second',
   ];
   return table(
     head,
@@ -58,18 +56,15 @@ export function fleetTable({ size, figures }: Fleet): string {
   );
 }
 
-function rowOf(one: FleetFigures, { seconds, outage }: FleetSize): readonly string[] {
+function rowOf(one: FleetFigures, { outage }: FleetSize): readonly string[] {
   const away = one.hasOutage ? `. Redis is down for ${outage.to - outage.from} s` : '';
   const title = one.gateways === 1 ? '1 gateway' : `${one.gateways} gateways that share ${titles[one.sharing]}`;
-  const inRedis = (text: string): string => (one.sharing === 'none' ? '–' : text);
   return [
     `${title}${away}`,
     number(one.operations),
     percent(one.refused / one.operations),
     number(one.calls),
     number(one.mostCalls),
-    inRedis(number(one.found)),
-    inRedis(number(one.commands / seconds)),
   ];
 }
 
@@ -100,7 +95,7 @@ function processOf(results: Results): string {
   return `${table(['Operation', 'Different objects (operations a second)', 'The same object (operations a second)'], rows)}
 
 Measured on one core of ${machine.processor} at commit ${machine.commit}, over loopback. The REST API of the test answers at once. The
-process used at most ${number(memory)} MiB of memory. [RESULTS.md](../bench/RESULTS.md) shows how much the numbers vary.`;
+process used at most ${number(memory)} MiB of memory.`;
 }
 
 /** The facts beside the table. */
@@ -116,8 +111,7 @@ function notesOf(fleet: Fleet): string {
 - Redis used at most ${number(kibibytes)} KiB of memory.
 - ${outageOf(fleet)}
 - Each row is a run of ${number(size.seconds)} seconds, measured on ${machine.date} on ${machine.processor} with ${machine.cores} cores.
-- The machine was busy. With ${largest.gateways} gateways, Redis answered too late ${number(largest.losses)} times. Such an operation runs as if Redis were
-  down.`;
+- With ${largest.gateways} gateways, Redis answered too late ${number(largest.losses)} times, because the machine was busy.`;
 }
 
 /** The facts of an outage. */
