@@ -52,6 +52,8 @@ export interface Permit {
 export interface Claim {
   readonly permit: Promise<Permit>;
   readonly leave: () => void;
+  /** Lets an operation of a client wait for it, too. */
+  readonly join: () => void;
 }
 
 const operationOf = {
@@ -70,5 +72,5 @@ export function claimIn(budget: CallBudget, demand: Partial<Demand> = {}, calls 
   const end = (how: 'proof' | 'failure'): void =>
     budget.left(attempt, how === 'proof' ? successAfter(0) : lostAfter(0));
   const permit = (budget.enter(attempt) ?? Promise.resolve()).then(() => ({ end, giveBack }));
-  return { permit, leave: giveBack };
+  return { permit, leave: giveBack, join: () => Object.assign(attempt, { isBackground: false }) };
 }

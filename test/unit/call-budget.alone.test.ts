@@ -145,6 +145,19 @@ test('calls that wait for one another are passed by none that come later', async
   expect(budget.begun).toEqual(['second', 'a1', 'a2', 'a3']);
 });
 
+test('a background call that a client has joined waits in one queue with calls that come later', async () => {
+  const reserve = vi.spyOn(LocalLedger.prototype, 'reserve');
+  const budget = new TestBudget(budgetOf({ rest: '2/1' }));
+  await budget.prove();
+  budget.claim('second');
+  await vi.advanceTimersByTimeAsync(0);
+  budget.claim('refresh', { isBackground: true }).join();
+  await vi.advanceTimersByTimeAsync(10);
+  budget.claim('late');
+  await vi.advanceTimersByTimeAsync(10);
+  expect(reserve.mock.lastCall?.[0]).toHaveLength(2);
+});
+
 test('an operation that waits for the share of its user keeps no other user waiting', async () => {
   const budget = new TestBudget(budgetOf({ rest: '10/1' }, { share: 20 }));
   await budget.prove();

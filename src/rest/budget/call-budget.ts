@@ -292,7 +292,8 @@ export class CallBudget implements Gate {
   #forgetIdle(queue: KeyQueue): void {
     if (queue.calls.size > 0 || queue.isAsked || this.#wave.has(queue)) return;
     clearTimeout(queue.timer);
-    this.#queues.delete(queue.key);
+    // A call that was refused as a background call may have begun another queue of this key.
+    if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key);
   }
 
   /** The refusal of calls that cannot begin in time. */
