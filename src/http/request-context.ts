@@ -66,7 +66,7 @@ export class HttpRequestContext implements RequestContext {
   }
 
   get stuckSince(): number | undefined {
-    return stuckSince(this.#response);
+    return stuckSince(this.#request.socket);
   }
 
   hasLeft(): boolean {

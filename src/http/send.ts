@@ -63,7 +63,7 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   if (length <= soonSent) {
     response.end(body, encoding);
     // The operating system takes nothing while the client leaves earlier answers unread.
-    if (response.writableLength > 0) noteTaken(response);
+    if (response.writableLength > 0) noteTaken(response.req.socket);
     return;
   }
   watchReader(response);

@@ -5,17 +5,21 @@ import type { Socket } from 'node:net';
 const takenAt = new WeakMap<Socket, number>();
 
 /** Notes that a client has taken what was sent. */
-export function noteTaken({ req: { socket } }: ServerResponse): void {
+export function noteTaken(socket: Socket): void {
   takenAt.set(socket, performance.now());
 }
 
 /** Notes from now on when a client takes bytes of an answer. */
 export function watchReader(response: ServerResponse): void {
-  noteTaken(response);
-  response.on('drain', () => noteTaken(response));
+  const { socket } = response.req;
+  noteTaken(socket);
+  response.on('drain', () => noteTaken(socket));
 }
 
-/** The time since when a client has taken none of the bytes that wait for it; undefined if none wait. */
-export function stuckSince(response: ServerResponse): number | undefined {
-  return response.writableLength > 0 ? takenAt.get(response.req.socket) : undefined;
+/**
+ * The time since when the client of a connection has taken none of the bytes that wait for it; undefined if none wait. A
+ * request that waits behind the answer does not count: it has no bytes yet.
+ */
+export function stuckSince(socket: Socket): number | undefined {
+  return socket.writableLength > 0 ? takenAt.get(socket) : undefined;
 }

@@ -77,7 +77,7 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
     yoga ??= create();
     response.setHeader('x-request-id', context.requestId);
     response.setHeader('vary', vary);
-    yoga.then((handle) => handle(request, response, { req: request, res: response, context, result }), report);
+    yoga.then((handle) => handle(request, response, { req: request, context, result }), report);
   };
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const claim = bodyRoom.claim();
@@ -88,6 +88,8 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
     try {
       params = await readParams(request, bodyLimits, claim);
       if (params === undefined) return;
+      // Before the first REST call, because nothing can be sent during loading.
+      if (!isLoaded) await load();
       result = await run(params, context);
     } catch (error) {
       if (params === undefined) countRefused(error, refused);
@@ -105,18 +107,17 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
 /** A request in Yoga, beside its WHATWG form. */
 interface Streaming extends Answered {
   readonly req: IncomingMessage;
-  readonly res: ServerResponse;
 }
 
 /** Answers each request with the result of its operation, which has run before Yoga gets the request. */
 function useResults(compression: boolean): Plugin<object, Streaming> {
   return {
     onRequest: (payload) => {
-      const { req, res, context, result } = payload.serverContext;
+      const { req, context, result } = payload.serverContext;
       const { pieces, ...head } = streamedAnswer(result, req, context, compression);
       // Pieces of a stream without end would keep the answer to HEAD open.
       const isEndless = req.method === 'HEAD' && result.stream !== undefined;
-      payload.endResponse(new payload.fetchAPI.Response(isEndless ? null : toByteStream(watched(pieces, res)), head));
+      payload.endResponse(new payload.fetchAPI.Response(isEndless ? null : toByteStream(watched(pieces, req)), head));
     },
   };
 }
@@ -124,10 +125,10 @@ function useResults(compression: boolean): Plugin<object, Streaming> {
 /** Passes on the pieces of an answer. A client has taken the earlier ones when the next one is made. */
 async function* watched(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  response: ServerResponse,
+  { socket }: IncomingMessage,
 ): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
-    noteTaken(response);
+    noteTaken(socket);
     yield piece;
   }
 }

@@ -159,7 +159,7 @@ class PartsWriter {
     );
     if (why !== undefined) throw why;
     if (!hasNext) await this.#completeCost();
-    const text = JSON.stringify({
+    const text = stringifyPart({
       pending: pending.length === 0 ? undefined : pending,
       incremental: incremental.length === 0 ? undefined : incremental.map((entry) => this.#masked(entry)),
       completed: completed.length === 0 ? undefined : completed.map((entry) => this.#masked(entry)),
@@ -179,9 +179,7 @@ class PartsWriter {
     const { report } = this.#options;
     // The budget is reported if its state can be determined.
     await this.#completeCost().catch(report);
-    // Values from the upstream that nest too deeply overflow the stack of the writer.
-    const why = error instanceof RangeError ? new UpstreamError('UPSTREAM_INVALID_RESPONSE') : error;
-    const reported = toPublicErrors([why], { maxErrors: 1, report });
+    const reported = toPublicErrors([error], { maxErrors: 1, report });
     this.#reported.push(...reported);
     const errors = reported.map(formatted);
     const given =
@@ -206,4 +204,13 @@ class PartsWriter {
 
 function idOf(entry: object): unknown {
   return 'id' in entry ? entry.id : undefined;
+}
+
+/** The JSON text of a part. Values from the upstream that nest too deeply overflow the stack of the writer. */
+function stringifyPart(part: object): string {
+  try {
+    return JSON.stringify(part);
+  } catch (error) {
+    throw error instanceof RangeError ? new UpstreamError('UPSTREAM_INVALID_RESPONSE') : error;
+  }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { stuckSince } from '../http/unread.ts';
+import { noteTaken, stuckSince } from '../http/unread.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
 
 /** The least speed at which clients have to read. Each answer holds memory until it has been read. */
@@ -188,8 +188,10 @@ export class Connections {
 
   /** Closes the connections whose clients read their answers too slowly. */
   closeSlowReaders(now: number): void {
-    for (const [socket, { latest, oldest, reader }] of this.#open) {
-      const stuckMs = latest === undefined ? 0 : now - (stuckSince(latest) ?? now);
+    for (const [socket, { oldest, reader }] of this.#open) {
+      // Noted here too, because not every answer is watched.
+      if (socket.writableLength === 0) noteTaken(socket);
+      const stuckMs = now - (stuckSince(socket) ?? now);
       if (!reader.isLate(socket, oldest, now) && stuckMs <= longestStuckMs) continue;
       this.#options.refused('slowReader');
       socket.destroy();

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway.ts';
 import type { Handle } from '../http/handle.ts';
 import { Connections, closeAfter, type ReaderLimits } from './connections.ts';
@@ -65,7 +65,6 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
     readers,
     refused,
     answer: (request, response) => {
-      if (stop.hasBegun) closeAfter(response);
       if (stop.isHolding) stop.hold(() => route(endpoints, request, response));
       else route(endpoints, request, response);
     },
@@ -76,6 +75,10 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
     metrics: metrics ? createMetricsEndpoint(gateway.metrics, compression) : undefined,
     isStopping: () => stop.hasBegun,
   };
+  // When it arrives, so that the last one of several that wait closes the connection, and not the first.
+  server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
+    if (stop.hasBegun) closeAfter(response);
+  });
   connections.attach(server);
   await listen(server, options.port, options.host);
   return {

@@ -2,8 +2,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { watchReader } from '../../src/http/unread.ts';
 import { Connections } from '../../src/server/connections.ts';
+import { key, startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
+import { project } from '../support/rows.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 const request = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
 
@@ -92,4 +96,56 @@ test('a client that does not read gains no time by sending a request ahead', asy
   expect(refused).toEqual(['slowReader']);
   client.destroy();
   server.close();
+});
+
+test('a client that takes nothing of an answer is not spared by a request that waits behind it', async () => {
+  const refused: string[] = [];
+  const asked: ServerResponse[] = [];
+  const connections = new Connections({
+    most: 10,
+    answer: (_request, response) => {
+      watchReader(response);
+      asked.push(response.end(Buffer.alloc(2 ** 25)));
+    },
+    refused: (reason) => refused.push(reason),
+  });
+  const server = createServer();
+  connections.attach(server);
+  const client = connect(await listen(server), '127.0.0.1').on('error', () => undefined);
+  client.pause();
+  let parsed = 0;
+  server.on('request', () => (parsed += 1));
+  client.write(request.repeat(2));
+  await expect.poll(() => parsed).toBe(2);
+  connections.closeSlowReaders(performance.now() + 10_000);
+  expect(refused).toEqual([]);
+  connections.closeSlowReaders(performance.now() + 16_000);
+  expect([refused, asked.length]).toEqual([['slowReader'], 1]);
+  client.destroy();
+  server.close();
+});
+
+test('a stop answers all requests that a client had sent ahead', async () => {
+  const held = Promise.withResolvers<void>();
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': async () => {
+      await held.promise;
+      return project(1);
+    },
+  });
+  const gateway = await startGateway(upstream, {}, { drainMs: 5000 });
+  const { hostname, port } = new URL(gateway.url);
+  const client = connect(Number(port), hostname);
+  let answers = '';
+  client.setEncoding('utf8').on('data', (text: string) => (answers += text));
+  const headers = `host: a\r\nauthorization: Bearer ${key}\r\n`;
+  const first = `GET /graphql?query=%7Bproject(id:1)%7Bname%7D%7D HTTP/1.1\r\n${headers}\r\n`;
+  client.write(first + `GET /healthz HTTP/1.1\r\n${headers}\r\n`.repeat(2));
+  await expect.poll(() => upstream.requests.length).toBe(1);
+  const stopped = gateway[Symbol.asyncDispose]();
+  await new Promise((resolve) => void setTimeout(resolve, 50));
+  held.resolve();
+  await once(client, 'close');
+  await stopped;
+  expect(answers.match(/HTTP\/1\.1 200/g)).toHaveLength(3);
 });
