@@ -19,7 +19,10 @@ export interface Needs {
 }
 
 /** The needs of a selection on an object of a REST noun. */
-export const needsOf = memoize(({ fields }: ObjectSelection): Needs => {
+export const needsOf = memoize(({ fields }: ObjectSelection) => needsOfFields(fields));
+
+/** The needs of some of the fields that are selected on an object of a REST noun. */
+export function needsOfFields(fields: readonly SelectedField[]): Needs {
   let view: View | undefined;
   const relations: SelectedField[] = [];
   for (const selected of fields) {
@@ -29,7 +32,7 @@ export const needsOf = memoize(({ fields }: ObjectSelection): Needs => {
   }
   const isSelected = (name: string): boolean => fields.some(({ field }) => field.name === name);
   return { view, relations, globalId: isSelected('id'), upstreamId: isSelected('upstreamId') };
-});
+}
 
 /**
  * True if the answer of a relation proves that its object exists, because the relation's REST path is below the

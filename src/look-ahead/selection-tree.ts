@@ -51,14 +51,22 @@ export type Part =
   // Without fields and fragments that have directives. Everything else is selected with any variables.
   | 'certain';
 
+/** A use of `@defer` at one place of the answer, with the use around it. */
+export interface DeferUsage {
+  readonly around: DeferUsage | undefined;
+}
+
 /** The selections of an operation, or of a part of it, for some values of its variables. */
 export class SelectionTree {
   readonly scope: OperationScope;
   readonly part: Part;
   readonly root: Selection;
   readonly #conditions: VariableValues | undefined;
-  /** Selections by their nodes. A field that several places share has one selection. */
-  readonly #selections = new WeakMap<object, Selection>();
+  /**
+   * Selections by the use of `@defer` around them. The tree itself is the key if there is none. A field that several
+   * places share has one selection.
+   */
+  readonly #selections = memoize((_around: object) => new WeakMap<object, Selection>());
   #last: { readonly nodes: readonly Selecting[]; readonly selection: Selection } | undefined;
 
   /** `conditions` are the variables that affect the selection. If undefined, all is selected that any may select. */
@@ -83,18 +91,20 @@ export class SelectionTree {
     return given !== undefined && given['if'] !== false;
   }
 
-  /** The selection of all nodes of one field. */
-  at(nodes: readonly Selecting[]): Selection {
+  /** The selection of all nodes of one field. `usages` are the uses of `@defer` around the nodes, if there are any. */
+  at(nodes: readonly Selecting[], usages?: readonly (DeferUsage | undefined)[]): Selection {
     // The resolver of a field asks for the same nodes for each object.
-    if (this.#last?.nodes === nodes) return this.#last.selection;
+    if (usages === undefined && this.#last?.nodes === nodes) return this.#last.selection;
     const [node] = nodes;
-    const key = node !== undefined && nodes.length === 1 ? node : nodes;
-    let selection = this.#selections.get(key);
+    const isOne = node !== undefined && nodes.length === 1;
+    const selections = this.#selections((isOne ? usages?.[0] : usages) ?? this);
+    const key = isOne ? node : nodes;
+    let selection = selections.get(key);
     if (selection === undefined) {
-      selection = new Selection(this, nodes);
-      this.#selections.set(key, selection);
+      selection = new Selection(this, nodes, usages);
+      selections.set(key, selection);
     }
-    this.#last = { nodes, selection };
+    if (usages === undefined) this.#last = { nodes, selection };
     return selection;
   }
 }
@@ -103,11 +113,14 @@ export class SelectionTree {
 export class Selection {
   readonly tree: SelectionTree;
   readonly nodes: readonly Selecting[];
+  /** The innermost `@defer` around each of the nodes; undefined if there is none at all. */
+  readonly usages: readonly (DeferUsage | undefined)[] | undefined;
   readonly #byType = new Map<GraphQLObjectType, ObjectSelection>();
 
-  constructor(tree: SelectionTree, nodes: readonly Selecting[]) {
+  constructor(tree: SelectionTree, nodes: readonly Selecting[], usages?: readonly (DeferUsage | undefined)[]) {
     this.tree = tree;
     this.nodes = nodes;
+    this.usages = usages;
   }
 
   /** The fields that are selected on objects of a type. */
@@ -144,8 +157,8 @@ export class SelectedField {
   readonly responseKey: string;
   readonly field: GraphQLField<unknown, unknown>;
   readonly nodes: FieldNode[] = [];
-  /** The most deferred fragments of the same object that have one of the nodes; 1 if none is deferred. */
-  times = 1;
+  /** The innermost `@defer` around each of the nodes; undefined if there is none at all. */
+  usages: (DeferUsage | undefined)[] | undefined;
   readonly #tree: SelectionTree;
   #below: Selection | undefined;
   #arguments: Readonly<Record<string, unknown>> | undefined;
@@ -182,7 +195,7 @@ export class SelectedField {
   }
 
   get below(): Selection {
-    this.#below ??= this.#tree.at(this.nodes);
+    this.#below ??= this.#tree.at(this.nodes, this.usages);
     return this.#below;
   }
 
@@ -212,20 +225,16 @@ export function holdsVariable(value: ValueNode): boolean {
  */
 const mostDeferrals = 10_000;
 
-/** The number that stands for no deferred fragment. */
-const notDeferred = 0;
-
 /**
  * Collects the fields of a selection on objects of a type (GraphQL specification §6.3.2, CollectFields). A fragment
  * counts once. It counts again for each `@defer` that it is spread with, until it is spread without.
  */
-function collect({ tree, nodes }: Selection, type: GraphQLObjectType): ObjectSelection {
+function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): ObjectSelection {
   const { schema, fragments } = tree.scope;
   const fields = new Map<string, SelectedField>();
   const typenames = new Set<string>();
-  const times = new Map<FieldNode, number>();
-  /** For each fragment, the numbers of the deferred fragments around the places where it is spread. */
-  const visited = new Map<string, Set<number>>();
+  /** For each fragment, the uses of `@defer` around the places where it is spread. */
+  const visited = new Map<string, Set<DeferUsage | undefined>>();
   let introspects = false;
   let deferrals = 0;
   const applies = (condition: string | undefined): boolean => {
@@ -233,20 +242,20 @@ function collect({ tree, nodes }: Selection, type: GraphQLObjectType): ObjectSel
     const named = schema.getType(condition);
     return named !== undefined && isAbstractType(named) && schema.isSubType(named, type);
   };
-  /** `around` is the number of the innermost deferred fragment around the set. */
-  const enter = (set: SelectionSetNode | undefined, around: number): void => {
+  /** `around` is the innermost use of `@defer` around the set. */
+  const enter = (set: SelectionSetNode | undefined, around: DeferUsage | undefined): void => {
     for (const node of set?.selections ?? []) {
       const isPlain = node.directives === undefined || node.directives.length === 0;
       if (!isPlain && !tree.includes(node)) continue;
-      if (node.kind === 'Field') add(node);
+      if (node.kind === 'Field') add(node, around);
       else if (isPlain || !tree.defers(node)) spread(node, around);
       else if (tree.part !== 'first') {
         deferrals += 1;
-        spread(node, deferrals <= mostDeferrals ? deferrals : around);
+        spread(node, deferrals <= mostDeferrals ? { around } : around);
       }
     }
   };
-  const spread = (node: Exclude<SelectionNode, FieldNode>, around: number): void => {
+  const spread = (node: Exclude<SelectionNode, FieldNode>, around: DeferUsage | undefined): void => {
     if (node.kind === 'InlineFragment') {
       if (applies(node.typeCondition?.name.value)) enter(node.selectionSet, around);
       return;
@@ -255,11 +264,11 @@ function collect({ tree, nodes }: Selection, type: GraphQLObjectType): ObjectSel
     const fragment = fragments[name];
     if (fragment === undefined || !applies(fragment.typeCondition.name.value)) return;
     const known = visited.get(name) ?? new Set();
-    if (known.has(notDeferred) || known.has(around)) return;
+    if (known.has(undefined) || known.has(around)) return;
     visited.set(name, known.add(around));
     enter(fragment.selectionSet, around);
   };
-  const add = (node: FieldNode): void => {
+  const add = (node: FieldNode, usage: DeferUsage | undefined): void => {
     const name = node.name.value;
     const responseKey = node.alias?.value ?? name;
     const field = type.getFields()[name];
@@ -270,12 +279,11 @@ function collect({ tree, nodes }: Selection, type: GraphQLObjectType): ObjectSel
     }
     const selected = fields.get(responseKey) ?? new SelectedField(tree, type, responseKey, field);
     fields.set(responseKey, selected);
-    const count = (times.get(node) ?? 0) + 1;
-    times.set(node, count);
-    if (count === 1) selected.nodes.push(node);
-    selected.times = Math.max(selected.times, count);
+    if (usage !== undefined) selected.usages ??= selected.nodes.map(() => undefined);
+    selected.nodes.push(node);
+    selected.usages?.push(usage);
   };
-  for (const { selectionSet } of nodes) enter(selectionSet, notDeferred);
+  for (const [index, { selectionSet }] of nodes.entries()) enter(selectionSet, usages?.[index]);
   return { type, fields: [...fields.values()], typenames: [...typenames], introspects, deferrals };
 }
 

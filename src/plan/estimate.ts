@@ -97,8 +97,7 @@ class Estimating {
     const all = inside.map((selection) => this.ofObject(selection, page));
     const most = (of: keyof Sums): number => items * Math.max(...all.map((sums) => sums[of]));
     total.objects += most('objects');
-    const deferrals = selected.times * most('deferrals');
-    total.deferrals += isOpen && deferrals > 0 ? Number.POSITIVE_INFINITY : deferrals;
+    total.deferrals += isOpen && most('deferrals') > 0 ? Number.POSITIVE_INFINITY : most('deferrals');
     total.calls += most('calls');
     total.rows += most('rows');
   }

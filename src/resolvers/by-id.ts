@@ -3,8 +3,8 @@ import type { GatewayContext } from '../context.ts';
 import { foreign, parseIdWithin } from '../graphql/ids.ts';
 import { type RowRecord, type Started, toRecord, withIdScope } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
-import { completedLater, withRow } from '../look-ahead/deferred-records.ts';
-import { type Existence, type Needs, needsOf, ownView, proves } from '../look-ahead/needs.ts';
+import { completedLater, fieldsOfPart, withRow } from '../look-ahead/deferred-records.ts';
+import { type Existence, type Needs, needsOf, needsOfFields, ownView, proves } from '../look-ahead/needs.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';
 import { startBelow, startRelations } from '../look-ahead/starting.ts';
@@ -48,7 +48,7 @@ export function fetchCounted(
   if (row !== undefined) {
     startBelow(started, needs.relations, row, context, info);
     record = awaitRow(key, row, started, existence);
-    if (context.parts !== undefined) record = fetchEarly(key, existence, needs, { row: record, started });
+    if (context.parts !== undefined) record = fetchEarly(key, existence, { row: record, started }, info);
   } else if (existence === 'assumed') {
     record = Promise.resolve(toRecord(key, { id: key.id, started }));
   } else {
@@ -109,15 +109,17 @@ export function referredId({ row, failure }: RowRecord, column: string): string 
 }
 
 /**
- * The record of an object of an answer in parts, whose `row` is being read. It does not wait for the row if something
- * else shows that the object exists: each of its columns waits instead.
+ * The record of an object of an answer in parts, whose `row` is being read. The record does not wait for the row if its
+ * part needs no column of it, and if something else shows that the object exists.
  */
 function fetchEarly(
   key: Key,
   existence: Existence,
-  needs: Needs,
   { row, started }: { readonly row: Promise<RowRecord | null>; readonly started: Started },
+  info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
+  const needs = needsOfFields(fieldsOfPart(key.noun, info));
+  if (ownView(key, needs, existence) !== undefined) return row;
   const early = completedLater(toRecord(key, { id: key.id, started }), { row });
   if (existence === 'assumed') return Promise.resolve(early);
   // The row may show first that the object is gone. Until then a failed relation proves nothing.
