@@ -217,36 +217,55 @@ function listIn(input: object, name: string): readonly unknown[] {
 }
 
 /**
- * The members of a mutation's `extra`, which is for what the contract does not document. Refuses the names of its input
- * fields, as REST and as GraphQL spell them, because only the input fields check their values. Refuses the columns of the
- * noun, too: the upstream or another mutation sets them.
+ * The members of a mutation's `extra`, which is for what the contract does not document. Refuses the names of the input
+ * fields of this mutation and of others of the same noun, as REST and as GraphQL spell them, because only the input
+ * fields check their values. Refuses the columns of the noun, too.
  */
 function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
   if (extra === null || extra === undefined) return [];
   if (!isObject(extra)) throw new UserInputError(`Expected \`extra\` to be a JSON object, but got ${quoted(extra)}.`);
   const entries = Object.entries(extra);
-  const { extra: _extra, ...fields } = inputFieldsOf(info);
-  const own = new Map<string, GraphQLInputField>();
-  for (const field of Object.values(fields)) {
-    // A REST name such as `tile.id` stands for all of `tile`.
-    const [restName = ''] = restNameOf(field).split('.');
-    own.set(snakeCase(restName), field).set(snakeCase(field.name), field);
-  }
-  const columns = columnsOf(nounOf(info));
+  const noun = nounOf(info);
+  const setters = settersOf(noun, info);
+  const columns = columnsOf(noun);
+  const { files } = inputFieldsOf(info);
   for (const [name] of entries) {
-    const isColumn = columns.has(snakeCase(name));
+    const text = snakeCase(name);
+    const known = setters.get(text) ?? [];
+    const isKnown = known.length > 0 || columns.has(text);
     // In the body of a change of source code, all entries beside columns are files.
-    const field = own.get(snakeCase(name)) ?? (isColumn ? undefined : fields['files']);
-    if (field !== undefined)
-      throw new UserInputError(
-        `Expected ${quoted(name)} in the input field \`${field.name}\`, but got it in \`extra\`.`,
-      );
-    if (isColumn)
-      throw new UserInputError(
-        `Expected \`extra\` to hold what the schema lacks, but got ${quoted(name)}, which \`${info.fieldName}\` does not set.`,
-      );
+    const own = isKnown ? known.find(({ fieldName }) => fieldName === info.fieldName)?.field : files;
+    if (own !== undefined)
+      throw new UserInputError(`Expected ${quoted(name)} in the input field \`${own.name}\`, but got it in \`extra\`.`);
+    if (!isKnown) continue;
+    const names = [...new Set(known.map(({ fieldName }) => `\`${fieldName}\``))].join(', ');
+    const reason = names === '' ? 'the upstream alone sets it' : `it is set by ${names}`;
+    throw new UserInputError(
+      `Expected \`extra\` to hold what \`${info.fieldName}\` sets, but got ${quoted(name)}: ${reason}.`,
+    );
   }
   return entries;
+}
+
+/** A mutation that sets something, and the field of its input that holds it. */
+interface Setter {
+  readonly fieldName: string;
+  readonly field: GraphQLInputField;
+}
+
+/** Fields that set each name of a noun, in snake_case. One with a REST name such as `tile.id` stands for all of `tile`. */
+function settersOf(noun: GraphQLObjectType | undefined, { parentType }: MutationInfo): Map<string, Setter[]> {
+  const setters = new Map<string, Setter[]>();
+  for (const fieldName of Object.keys(parentType.getFields())) {
+    if (nounOf({ parentType, fieldName }) !== noun) continue;
+    for (const field of Object.values(inputFieldsOf({ parentType, fieldName }))) {
+      if (field.name === 'extra') continue;
+      const [restName = ''] = restNameOf(field).split('.');
+      for (const name of new Set([snakeCase(restName), snakeCase(field.name)]))
+        setters.set(name, [...(setters.get(name) ?? []), { fieldName, field }]);
+    }
+  }
+  return setters;
 }
 
 /** The names that stand for a column of a noun, in snake_case. */

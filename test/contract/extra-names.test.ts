@@ -56,7 +56,7 @@ describe.each(withExtra)('`extra` of %s', (mutation) => {
     const messages = await refusalsOf(mutation, names);
     for (const message of messages) {
       expect(message).toMatch(
-        /in the input field `\w+`, but got it in `extra`\.$|^Expected `extra` to hold what the schema lacks, but got "\w+", which `\w+` does not set\.$/,
+        /in the input field `\w+`, but got it in `extra`\.$|^Expected `extra` to hold what `\w+` sets, but got "\w+": (?:the upstream alone sets it|it is set by `\w+`(?:, `\w+`)*)\.$/,
       );
     }
     expect(messages).toHaveLength(names.length);
@@ -115,7 +115,7 @@ test('a change of source code takes nothing in `extra`, and no name twice', asyn
   expect(await refusalsOf('updatePluginSource', ['index.ts', '__proto__', 'name'])).toEqual([
     'Expected "index.ts" in the input field `files`, but got it in `extra`.',
     'Expected "__proto__" in the input field `files`, but got it in `extra`.',
-    'Expected `extra` to hold what the schema lacks, but got "name", which `updatePluginSource` does not set.',
+    'Expected `extra` to hold what `updatePluginSource` sets, but got "name": it is set by `createPlugin`, `updatePlugin`.',
   ]);
   const { upstream, gateway } = await startBoth({});
   const input = { ...addresses['updatePluginSource'], deletedFiles: ['a.ts'], files: [{ name: 'a.ts', text: '' }] };
@@ -148,16 +148,16 @@ test('names in `extra` that a field sets as a member within a member are refused
 });
 
 test.each([
-  ['updateProject', 'api_token'],
-  ['updateProject', 'apiToken'],
-  ['createDashboard', 'created_by'],
-  ['updatePlugin', 'url'],
-  ['upgradePlugin', 'configSchema'],
-  ['createDashboard', 'delete_insights'],
-  ['updateDashboard', 'use_dashboard'],
-])('%s refuses %s in `extra`, which the upstream or another mutation sets', async (mutation, name) => {
+  ['updateProject', 'api_token', 'the upstream alone sets it'],
+  ['updateProject', 'apiToken', 'the upstream alone sets it'],
+  ['createDashboard', 'created_by', 'the upstream alone sets it'],
+  ['updatePlugin', 'url', 'it is set by `createPlugin`'],
+  ['upgradePlugin', 'configSchema', 'it is set by `createPlugin`, `updatePlugin`'],
+  ['createDashboard', 'delete_insights', 'it is set by `updateDashboard`, `deleteDashboard`'],
+  ['updateDashboard', 'use_dashboard', 'it is set by `createDashboard`'],
+])('%s says of %s in `extra`: %s', async (mutation, name, reason) => {
   expect(await refusalsOf(mutation, [name])).toEqual([
-    `Expected \`extra\` to hold what the schema lacks, but got "${name}", which \`${mutation}\` does not set.`,
+    `Expected \`extra\` to hold what \`${mutation}\` sets, but got "${name}": ${reason}.`,
   ]);
 });
 
