@@ -22,6 +22,8 @@ interface Sampling {
   readonly number: number;
   /** The reach of the caller, if it is narrowed. Objects out of reach cost nothing. */
   readonly reach: Reach | undefined;
+  /** Ids that the document names. If a variable has the same value, more rows of one list are read. */
+  readonly named: readonly string[];
 }
 
 /** The project or organization with a number. It is within reach, if the caller reaches any. */
@@ -56,6 +58,10 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
       organization,
       toGlobalId({ type: 'Organization', scope: '', id: organization }),
       current,
+      ...sampling.named.flatMap((scope) => [
+        scope,
+        ...(['Dashboard', 'Event', 'Plugin'] as const).map((type) => toGlobalId({ type, scope, id })),
+      ]),
     ];
   },
   Int: ({ many, number }) => [many, Math.max(1, many - 1 - Math.floor(number / many))],

@@ -9,8 +9,9 @@ import {
 } from 'graphql';
 import type { CursorCodec } from '../context.ts';
 import { needsOf } from '../look-ahead/needs.ts';
-import { rootOf } from '../look-ahead/operation-trees.ts';
+import { rootOf, visitFields } from '../look-ahead/operation-trees.ts';
 import type { ObjectSelection } from '../look-ahead/selection-tree.ts';
+import { current } from '../rest/paths.ts';
 import type { Reach } from '../rest/tenants.ts';
 import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
 import type { PlanRequest } from './plan-builder.ts';
@@ -127,15 +128,23 @@ function leastCalls({ tenant, ...scope }: PlanningOptions): number {
   const writes = root.fields.filter(({ role }) => role.kind === 'write').length;
   if (writes > 0 || tenant?.reach !== undefined) return writes;
   const kinds = new Set<string>();
-  const visited = new Set<ObjectSelection>();
+  const visited = new Map<ObjectSelection, boolean>();
   const hasDirectives = root !== rootOf(scope, undefined);
-  /** Adds the reads that a selection makes as soon as the key of its object is known. */
-  const addReads = (selection: ObjectSelection): void => {
-    if (visited.has(selection)) return;
-    visited.add(selection);
-    for (const { role, inside } of selection.fields) {
+  /**
+   * Adds the reads that a selection makes as soon as the key of its object is known. If a variable names that object, ids
+   * within it may be of another one, and are then refused.
+   */
+  const addReads = (selection: ObjectSelection, isVaried = false): void => {
+    const before = visited.get(selection);
+    if (before === false || before === isVaried) return;
+    visited.set(selection, isVaried);
+    for (const selected of selection.fields) {
+      const { role, inside } = selected;
+      const id = selected.given('id');
+      if (isVaried && id !== undefined) continue;
       const isObject = role.kind === 'byId' || role.kind === 'owner';
-      if (inside !== undefined && (isObject || role.kind === 'organization')) addReads(inside);
+      if (inside !== undefined && (isObject || role.kind === 'organization'))
+        addReads(inside, isVaried || id?.kind === Kind.VARIABLE);
       if (!('endpoint' in role) || role.kind === 'reference') continue;
       const { noun, report, operation } = role.endpoint;
       if (!isObject || inside === undefined) kinds.add(report === '' ? noun : operation);
@@ -189,10 +198,23 @@ function choicesOf(
   const name = variable.name.value;
   if (defaultValue !== undefined && !variesDefaults) return { name, values: [undefined] };
   const samples = isInputType(known)
-    ? reachesOf(options).flatMap((reach) => samplesOf(known, { many, number, reach }))
+    ? reachesOf(options).flatMap((reach) => samplesOf(known, { many, number, reach, named: idsIn(options) }))
     : [];
   const canBeLeftOut = defaultValue !== undefined || !isNonNullType(known);
   return { name, values: canBeLeftOut ? [undefined, ...samples] : samples };
+}
+
+/** The most ids of a document that are tried. */
+const mostNamed = 4;
+
+/** Ids that an operation names itself, other than `@current`. */
+function idsIn(scope: PlanningOptions): readonly string[] {
+  const ids = new Set<string>();
+  visitFields(scope, (selected) => {
+    const id = selected.given('id');
+    if (id?.kind === Kind.STRING && id.value !== current && ids.size < mostNamed) ids.add(id.value);
+  });
+  return [...ids];
 }
 
 /** The reaches of an operation, one for each of its mutations if the tenant has roles. */

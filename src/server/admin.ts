@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fingerprint, followFiles } from '../follow-files.ts';
 import type { Handle } from '../http/handle.ts';
 import type { Log } from '../log.ts';
@@ -50,6 +50,11 @@ interface AdminAnswer {
   readonly body: object;
 }
 
+/** Sends an answer to an operator, with a line break for terminals. */
+function send(response: ServerResponse, status: number, body: object): void {
+  sendJson(response, status, body, '\n');
+}
+
 /**
  * Serves operators who send the token. A request without the token is refused, and its connection closed, without waiting
  * for its body.
@@ -64,24 +69,24 @@ export function createAdminEndpoint({ token, usage, purge }: AdminOptions): Hand
     if (!isAuthorized(request, token())) {
       response.setHeader('www-authenticate', 'Bearer');
       closeAfter(response);
-      return sendJson(response, 401, errorOf('expected Authorization: Bearer with the token in ADMIN_TOKEN_FILE'));
+      return send(response, 401, errorOf('expected Authorization: Bearer with the token in ADMIN_TOKEN_FILE'));
     }
     if (!takesOneMore()) {
       response.setHeader('retry-after', '1');
-      return sendJson(response, 429, errorOf(`expected at most ${mostPerSecond} requests a second`));
+      return send(response, 429, errorOf(`expected at most ${mostPerSecond} requests a second`));
     }
     const [name = ''] = (request.url ?? '').split('?', 1);
     const path = Object.hasOwn(paths, name) ? paths[name] : undefined;
     if (path === undefined) {
-      return sendJson(response, 404, errorOf(`there is nothing here; expected ${Object.keys(paths).join(' or ')}`));
+      return send(response, 404, errorOf(`there is nothing here; expected ${Object.keys(paths).join(' or ')}`));
     }
     if (request.method !== path.method) {
       response.setHeader('allow', path.method);
-      return sendJson(response, 405, errorOf(`expected ${path.method}`));
+      return send(response, 405, errorOf(`expected ${path.method}`));
     }
     path.answer(request).then(
-      ({ status, body }) => sendJson(response, status, body),
-      () => sendJson(response, 503, errorOf('not all processes of the gateway have answered')),
+      ({ status, body }) => send(response, status, body),
+      () => send(response, 503, errorOf('not all processes of the gateway have answered')),
     );
   };
 }

@@ -69,10 +69,10 @@ function sendReadiness({ gateway, isStopping }: Endpoints, response: ServerRespo
   sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready', upstream });
 }
 
-/** Sends a small JSON answer, unless the client has left. */
-export function sendJson(response: ServerResponse, status: number, body: object): void {
+/** Sends a small JSON answer, unless the client has left. `end` stands behind the JSON, such as a line break for terminals. */
+export function sendJson(response: ServerResponse, status: number, body: object, end = ''): void {
   if (response.closed) return;
-  const text = `${JSON.stringify(body)}\n`;
+  const text = JSON.stringify(body) + end;
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...answerHeaders };
   response.writeHead(status, headers).end(text);
 }
