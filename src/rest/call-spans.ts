@@ -1,6 +1,6 @@
 import type { RestOperation } from './operation-ids.ts';
 
-/** The W3C trace context headers. Beside the key, only these headers go upstream. */
+/** The W3C trace context headers. Of the headers of a client, only these and its key go upstream. */
 export type TraceContext = Readonly<Record<string, string>>;
 
 /** Follows the REST calls of one operation, for a tracing system. */

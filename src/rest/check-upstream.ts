@@ -24,7 +24,6 @@ export async function checkUpstream(upstream: UpstreamResources): Promise<string
   return explained(reason, placeOf(error));
 }
 
-/** The failure of the API to answer. */
 interface Failure {
   readonly reason: FailureReason;
   readonly error?: unknown;

@@ -31,14 +31,14 @@ export interface RestClient {
   readonly getJson: (operation: RestOperation, target: string) => Promise<unknown>;
   /** The text that a GET answers as `text/csv`. */
   readonly getCsv: (operation: RestOperation, target: string) => Promise<string>;
-  /** The JSON that a write answers, or undefined. It is sent exactly once, even if it is a GET that has an effect. */
+  /** The JSON that a write answers, or undefined. It is sent at most once, even if it is a GET that has an effect. */
   readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
 
 /** Called with the value that a response holds, once for all operations that share the read. */
 export type OnResponse = (value: unknown, response: DecodedResponse) => void;
 
-/** The request headers and the decoder of reads of one media type, and its reads in flight. */
+/** The `Accept` header and the decoder of reads of one media type, and its reads in flight. */
 interface ReadFormat<T> {
   readonly accept: string;
   readonly decode: (response: DecodedResponse) => T;
@@ -58,7 +58,7 @@ export class CallerClient implements RestClient, CallOwner {
   hasSucceeded = false;
   readonly #shared: Shared;
   readonly #operation: CallingOperation;
-  /** Headers by media type: the same for all reads. */
+  /** The headers of JSON reads, which are the same for all of them. */
   #jsonHeaders: Readonly<Record<string, string>> | undefined;
 
   constructor(shared: Shared, caller: Caller, operation: CallingOperation) {

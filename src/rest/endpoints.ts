@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly noun: Noun;
   /** True if the path names one row. */
   readonly isRow: boolean;
-  /** The part of the path behind the collection or the row; empty for these themselves. */
+  /** The part of the path behind the collection or the row; empty if the path ends there. */
   readonly report: string;
 }
 

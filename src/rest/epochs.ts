@@ -123,7 +123,10 @@ export class OperationEpoch {
     return this.#reuse;
   }
 
-  /** True if the request must not be given answers that were read before it. */
+  /**
+   * True if the operation must not be given answers that were read before it: its request says so, or its epoch is not
+   * known.
+   */
   get isBypassed(): boolean {
     return this.#reuse === 'reload' || this.#reuse === 'none';
   }

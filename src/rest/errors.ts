@@ -75,7 +75,10 @@ export class Refusal extends UpstreamError {
   }
 }
 
-/** The cause if a server before the upstream refused the connection for its client certificate, and said so over HTTP. */
+/**
+ * The cause if a server before the upstream refused the connection because of its client certificate, and said so over
+ * HTTP.
+ */
 export const certificateWanted = 'client certificate wanted';
 
 /** The error if the process has no room for more upstream bodies. It ends the operation that would have kept them. */

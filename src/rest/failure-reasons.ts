@@ -110,7 +110,7 @@ function reasonOfTransport({ fault, cause }: TransportError): FailureReason {
   return reasonOfCause(cause);
 }
 
-/** The reason of an error's cause. The innermost error with a known code decides, because errors wrap others. */
+/** The reason of an error's cause. Errors wrap others: the outermost one with a known code decides. */
 function reasonOfCause(cause: unknown): FailureReason {
   if (cause instanceof AggregateError) return reasonOfCause(cause.errors.at(-1));
   if (!(cause instanceof Error)) return 'OTHER';
@@ -125,7 +125,7 @@ function reasonOfCause(cause: unknown): FailureReason {
   return cause.cause === undefined ? 'OTHER' : reasonOfCause(cause.cause);
 }
 
-/** The codes of OpenSSL that are not reasons by themselves. */
+/** The reasons of codes, mostly of OpenSSL, that are not reasons by themselves. */
 const byCode: Readonly<Record<string, FailureReason>> = {
   EPROTO: 'TLS_FAILED',
   ERR_SSL_WRONG_VERSION_NUMBER: 'NOT_TLS',

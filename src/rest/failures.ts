@@ -37,7 +37,10 @@ export function toUpstreamError(status: number, headers: ResponseHeaders, text: 
   return new UpstreamError(errorCode, details, wantsCertificate(status, text) ? certificateWanted : undefined);
 }
 
-/** True if an answer is the page with which nginx refuses a connection for its client certificate, after the handshake. */
+/**
+ * True if an answer is the page with which nginx refuses a connection because of its client certificate, after the
+ * handshake.
+ */
 function wantsCertificate(status: number, text: string): boolean {
   return status === 400 && /<title>400 [^<]*SSL certificate/i.test(text);
 }
@@ -137,15 +140,20 @@ function rejectionsIn(body: unknown, key: string): readonly Rejection[] {
   return rejectionsOf(body, (text) => safe(text, key) !== undefined && !secretive.some((shape) => shape.test(text)));
 }
 
-/** The most rejections that are passed on, their longest message, and the most levels of objects and lists around one. */
+/** The most rejections that are passed on. */
 const maximumRejections = 20;
+/** The longest message of a rejection that is passed on, in characters. */
 const maximumMessage = 200;
+/** The most levels of objects and lists around a rejection. */
 const maximumNesting = 7;
 
 /** Words that stand for the object around them in the errors of Django REST framework. */
 const ownWords: ReadonlySet<string> = new Set(['non_field_errors', 'detail', 'errors', '__all__']);
 
-/** The fields for which a text in place of a list is a message. Other members of an error may hold anything. */
+/**
+ * The fields of request bodies. If an error has a text for one of them instead of a list, the text is a message. Other
+ * members of an error may hold anything.
+ */
 const requestColumnNames: ReadonlySet<string> = new Set([
   ...Object.values(requestColumns).flat(),
   'tile',

@@ -21,13 +21,13 @@ export function parseJson(text: string): unknown {
   try {
     value = JSON.parse(marked);
   } catch {
-    // Its error quotes the text as it came.
+    // Parsed once more, so that the error quotes the text as it came.
     return JSON.parse(text);
   }
   return restoreIntegers(value, 0);
 }
 
-/** The value of a `JSON.rawJSON` for digits that a double would change, else the number. */
+/** The number that digits stand for; a `JSON.rawJSON` value if a double would change it. */
 export function exactNumber(digits: string): unknown {
   const value = Number(digits);
   return Number.isSafeInteger(value) ? value : JSON.rawJSON(digits);

@@ -34,7 +34,7 @@ export interface AnswerSource {
 const none: ReadonlySet<Surface> = new Set();
 const noSources: readonly AnswerSource[] = [];
 
-/** Called with how a call ended. */
+/** Called with the HTTP status when a call has ended; undefined if there was no answer. */
 export type OnEnd = (status: number | undefined) => void;
 
 /** The REST calls of one operation: their limit, their number, and the calls themselves if the operation is traced. */
@@ -43,7 +43,10 @@ export class OperationCalls {
   made = 0;
   /** The cached reads whose answers were stale. */
   stale = 0;
-  /** The time until which all answers that it was given stay fresh. Answers of nouns that are not kept do not limit it. */
+  /**
+   * The time until which all answers that the operation was given stay fresh. Answers of nouns that are not kept do
+   * not limit it.
+   */
   freshUntil = Number.POSITIVE_INFINITY;
   readonly #maximum: number;
   readonly #isTraced: boolean;
@@ -80,7 +83,10 @@ export class OperationCalls {
     return this.#sources?.length ?? 0;
   }
 
-  /** Facts about the kept answers that it was given. Empty if one of them was stale, or if it wanted to make a call. */
+  /**
+   * Facts about the kept answers that the operation was given. Empty if one of these was stale, or if the operation
+   * wanted to make a call.
+   */
   get sources(): readonly AnswerSource[] {
     const isAll = this.stale === 0 && this.#surfaces === undefined;
     return isAll ? (this.#sources ?? noSources) : noSources;
@@ -91,7 +97,10 @@ export class OperationCalls {
     return this.#surfaces ?? none;
   }
 
-  /** The calls in the order of their beginning; empty unless the operation is traced. */
+  /**
+   * The calls that have ended, by wave, and within a wave in the order of their beginning; empty unless the operation
+   * is traced.
+   */
   get calls(): readonly MadeCall[] {
     return this.#calls.filter((call) => call !== unfinished).toSorted((a, b) => a.wave - b.wave);
   }
@@ -125,7 +134,7 @@ export class OperationCalls {
     return this.#isTraced ? this.#trace('GET', path, true) : ignored;
   }
 
-  /** Notes that the answer to a call stays fresh until a time at least, whichever operation makes the call. */
+  /** Notes that an answer stays fresh at least until a time. The call for it may be another operation's. */
   limitFreshness(freshUntil: number): void {
     if (freshUntil < this.freshUntil) this.freshUntil = freshUntil;
   }

@@ -16,9 +16,9 @@ export interface BodyExcess {
   readonly limit: number;
 }
 
-/** A listener for the end of an operation that comes before the result that it waits for. */
+/** A listener that is told if an operation ends before the listener has its result. */
 export interface EndListener {
-  /** True if it has its result. It is then not called. */
+  /** True if the listener has its result. It is then not called. */
   readonly settled: boolean;
   readonly ended: (error: UpstreamError) => void;
 }
@@ -80,8 +80,8 @@ export class OperationDeadline {
   }
 
   /**
-   * Keeps the value of a body until the operation is finished. Returns false, and ends the operation, if it exceeds the
-   * limit.
+   * Keeps the value of a body until the operation is finished. If all kept values together exceed the limit, it ends
+   * the operation and returns false.
    */
   keep(body: Claim, limit: number): boolean {
     if (this.count(body.bytes, limit) !== undefined) return false;
@@ -90,7 +90,10 @@ export class OperationDeadline {
     return true;
   }
 
-  /** Counts a value that the operation uses. Returns the error that ends the operation if it exceeds the limit. */
+  /**
+   * Counts a value that the operation uses. If all values together exceed the limit, it ends the operation and
+   * returns its error.
+   */
   count(bytes: number, limit: number): UpstreamError | undefined {
     const count = this.#keptBytes + bytes;
     if (count > limit) {

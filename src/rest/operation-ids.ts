@@ -6,7 +6,10 @@ export type RestOperationId = keyof typeof operations;
 /** The surfaces that the service limits separately, per key: events, the values of their properties, and everything else. */
 export type Surface = 'events' | 'values' | 'rest';
 
-/** One operation of the REST API. Calls are counted, limited and traced by operation; their number is fixed by the API. */
+/**
+ * One operation of the REST API. Calls are counted and traced by operation, and limited by surface. The API fixes the
+ * number of operations.
+ */
 export interface RestOperation {
   readonly id: RestOperationId;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';

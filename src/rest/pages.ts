@@ -32,7 +32,7 @@ export interface RestPage {
   readonly count: number | undefined;
   /** The start of the page behind this one; undefined at the end of the list. Only `next` decides where the end is. */
   readonly next: Position | undefined;
-  /** True if the upstream's `next` did not lead on, so that rows are counted on. */
+  /** True if the upstream's `next` did not lead on. The position in `next` is then found by counting rows. */
   readonly isStuck: boolean;
 }
 
@@ -151,9 +151,9 @@ export function toRowsPage(body: unknown, at: At): TablePage<readonly unknown[]>
 }
 
 /**
- * The page of a CSV answer. An answer does not show if its list goes on, and an upstream may send fewer rows than asked
- * for, so only an empty page is the end. Plain events come newest first. The pages behind the first end before the
- * second after its newest row, so that later events move no row to another page.
+ * The page of a CSV answer. An answer does not show if its list goes on, and an upstream may send fewer rows than
+ * asked for, so only an empty page is the end. Plain events come newest first. All pages but the first are read with
+ * a `before`: the first whole second after the newest row. So later events move no row to another page.
  */
 export function toCsvPage(text: string, { filter }: ListRef, at: At): TablePage<string> {
   const { rows, firstCell } = readCsv(text);

@@ -21,16 +21,17 @@ export interface Boundary {
   readonly ids: readonly string[];
 }
 
-/** The most ids of a boundary that a cursor holds, and their most bytes as JSON. */
+/** The most ids of a boundary that a cursor holds. */
 const maximumIds = 50;
+/** The most bytes of these ids as JSON. */
 const maximumBytes = 2000;
 
 /**
  * The position behind the last of `rows`, which are newest first; undefined if their times do not say. `counted` is
  * the same place by offset.
  *
- * An upstream that goes on before the last row's time would lose the rows that share it. So the list goes on before the
- * moment next to it, and the rows of the boundary come again: their ids say which they are, whatever has arrived since. If
+ * If the list went on before the last row's time, further rows of that time would be lost. So it goes on before the
+ * next later moment, and the rows of the boundary come again. Their ids tell them from rows that have arrived since. If
  * more rows share the moment than a boundary names, they are counted.
  */
 export function positionByTime(rows: readonly Row[], counted: Position): Position | undefined {
@@ -38,7 +39,7 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
   const time = inUtc(last);
   const { boundary } = counted;
   if (time === undefined) return undefined;
-  // These rows have arrived since, before the rows that were answered.
+  // These rows are newer than all that were answered, and have arrived since.
   if (isLater(last, boundary?.time)) return counted;
   const start = rows.findLastIndex(({ timestamp }) => timestamp !== last && !isSameInstant(timestamp, last)) + 1;
   const tied = rows.slice(start).map(({ id }) => idText(id));
@@ -55,14 +56,14 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
   return { ...counted, offset: isAllKnown ? 0 : Math.max(counted.offset, all.length), boundary: { time, ids } };
 }
 
-/** The boundary at the start of a list. No row there is later than the first one: later ones have arrived since. */
+/** The boundary at the start of a list: the whole second after its first row. Rows dated later have arrived since. */
 export function boundaryOfStart({ offset, before, after }: Position, rows: readonly Row[]): Boundary | undefined {
   const isStart = offset === 0 && (before ?? after) === undefined;
   const time = isStart ? secondAfter(rows[0]?.['timestamp']) : undefined;
   return time === undefined ? undefined : { time, ids: [] };
 }
 
-/** The last ids that fit into a boundary, up to a row without an id. */
+/** The last ids that fit into a boundary. If a row has no id, only the ids behind it. */
 function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
   const found: string[] = [];
   let bytes = 0;
@@ -80,7 +81,7 @@ export function overlapOf({ offset, boundary }: Position, limit: number, maximum
   return Math.max(Math.min(answered, maximum - limit), 0);
 }
 
-/** True if a row was answered before the position. */
+/** True if a row stands before the position: it was answered, or it has arrived since. */
 export function isBefore({ boundary }: Position, { id, timestamp }: Row): boolean {
   if (boundary === undefined) return false;
   if (isLater(timestamp, boundary.time)) return true;
@@ -106,8 +107,8 @@ export interface Next {
 
 /**
  * The position that a `next` names. Only its query is read, and there only the parameters that move through a list.
- * Null is the end. If it does not lead on, rows are counted on while `count` says that there are more. An empty page
- * behind all counted rows is the end, too.
+ * Null is the end. If `next` does not lead on, rows are counted on while `count` says that there are more. An empty
+ * page behind all counted rows is the end, too.
  */
 export function nextOf(next: unknown, read: PageRead): Next {
   const isEnd = next === null || next === undefined || (read.rows.length === 0 && isBehindCount(read));
@@ -157,7 +158,7 @@ function positionBehind(offset: number, { at, rows }: PageRead): Position | unde
   return { ...at, offset: rows.length > 0 ? at.offset + rows.length : offset };
 }
 
-/** The continuation of a list that names a moment to go on before. */
+/** The continuation of a list whose `next` names a moment to go on before. */
 function positionBefore(named: Position, { at, filter, rows }: PageRead): Position {
   if (isLater(rows.at(-1)?.['timestamp'], named.before)) return named;
   const { boundary = filter?.before === undefined ? boundaryOfStart(at, rows) : undefined } = at;

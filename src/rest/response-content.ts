@@ -2,7 +2,7 @@ import { UpstreamError } from './errors.ts';
 import { parseJson, refuseMany } from './json.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
 
-/** Most objects, lists and members of objects in a response: parsing more would keep all clients waiting. */
+/** The most objects, lists and members of objects in a response: parsing more would keep all clients waiting. */
 const mostParts = 250_000;
 
 /** The JSON that a response holds. */

@@ -51,8 +51,8 @@ export class SingleFlight<Work extends SharedWork<object>> {
 }
 
 /**
- * The entry of work in flight; empty once it has ended. V8 keeps the old tables of a map that grows until a full garbage
- * collection. If the maps held the works themselves, these would be kept with all that they refer to.
+ * The entry of work in flight; empty once it has ended. When a map grows, V8 keeps its old tables until a full
+ * garbage collection. If the maps held the works themselves, these would be kept with all that they refer to.
  */
 interface FlightEntry<Work> {
   readonly name: string;

@@ -86,7 +86,7 @@ export class TenantClient implements RestClient {
     }
   }
 
-  /** A read may go where the tenant reaches. A write may go where one of the tenant's mutations reaches. */
+  /** A GET may go where the tenant reaches. Any other call may go where one of the tenant's mutations reaches. */
   #reaches({ method }: RestOperation, target: string): boolean {
     const { reach, mutations } = this.#tenant;
     const reaches = method === 'GET' ? [reach] : [...mutations.values()];

@@ -42,7 +42,7 @@ export interface Upstream {
   readonly epochOf: ((caller: Caller, reuse: Reuse) => OperationEpoch | Promise<OperationEpoch>) | undefined;
 }
 
-/** The time after its start in which a read may be joined, in milliseconds. Nothing may ever answer an older one. */
+/** The time after its start in which a read may be joined, in milliseconds. An older read is perhaps never answered. */
 const joinWindowMs = 1000;
 
 /** Connects to the REST API at `url`; nothing is sent yet. */
@@ -85,7 +85,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
       transport.close();
     },
     cache,
-    // A caller who may read nothing gets no epoch: nothing is shared or remembered.
+    // A caller whose key is refused gets no epoch: nothing is shared or remembered.
     epochOf:
       cache &&
       ((caller, reuse) =>
