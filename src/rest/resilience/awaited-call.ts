@@ -17,7 +17,7 @@ export interface AwaitingOperation {
 export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
   /** The latest deadline of its waiters, on the clock of `performance.now()`. It grows as others join. */
   endsAt = Number.NEGATIVE_INFINITY;
-  /** True if no client has ever waited for it. It then leaves calls of the budget that clients may need. */
+  /** True if no client has ever waited for it. It then leaves a part of the budget to the calls of clients. */
   isBackground = true;
 
   /**
@@ -40,7 +40,10 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
   /** True if the response has arrived, so that only the gateway's own work is left. */
   abstract get hasArrived(): boolean;
 
-  /** Keeps a body for the waiters. Those that have no room for it leave. Returns true if any waiter is left. */
+  /**
+   * Keeps a body for the waiters. A waiter leaves if its operation would exceed `limit`. Returns true if any waiter
+   * is left.
+   */
   protected keep(body: Claim, limit: number): boolean {
     for (const { deadline } of [...this.waiters]) deadline.keep(body, limit);
     return this.waiters.length > 0;

@@ -18,7 +18,10 @@ const pauseMs = 250;
 /** The time for which a probe without an answer holds back the next one, in milliseconds. */
 const probeMs = 1000;
 
-/** The longest time that the caller of a probe waits for its result, in milliseconds. */
+/**
+ * The time after which a probe without an answer counts as failed, in milliseconds. Reads then fail; writes go on
+ * waiting.
+ */
 const probeWaitMs = 750;
 
 /**
@@ -27,7 +30,7 @@ const probeWaitMs = 750;
  */
 const writesLaterMs = 1000;
 
-/** Most keys in trouble that are remembered. */
+/** The most keys in trouble that are remembered. */
 const mostKeys = 10_000;
 
 /**
@@ -71,7 +74,6 @@ export interface BreakersOptions {
   readonly onFailedProbe?: () => void;
 }
 
-/** An attempt that probes for a breaker. */
 interface Probe {
   readonly breaker: Breaker;
   readonly timer: NodeJS.Timeout;

@@ -56,8 +56,9 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   #sends = 0;
   #onEnd: OnEnd | undefined;
   #span: CallSpan | undefined;
-  /** The error of the previous attempt, and the way in which it is repeated. */
+  /** The error of the previous attempt. */
   #failure: unknown;
+  /** The way in which the call is repeated; undefined once the next attempt is sent. */
   #repeat: Repeat | undefined;
   #retriesLeft: number = retryPolicy.limit;
   #timer: NodeJS.Timeout | undefined;
@@ -104,7 +105,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   }
 
   /**
-   * Gives the call up, unless its answer will show if its key is known: then the call goes on to its deadline.
+   * Gives the call up, unless its answer will show whether its key is known: then the call goes on to its deadline.
    * Otherwise a client that keeps leaving could make any number of calls with an invented key.
    */
   protected override cancel(): void {
@@ -311,7 +312,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   }
 
   #fail(error: unknown): void {
-    // The refusal of one call may end its operation, so that its other calls lose this waiter.
+    // One refused call may end its operation, which then leaves its other calls. Those are not counted again.
     if (error instanceof Refusal && this.waiters.length > 0 && !this.isBackground)
       this.#upstream.budgetCounts.refused(error);
     this.reject(toDomainError(error));

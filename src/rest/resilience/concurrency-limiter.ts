@@ -2,7 +2,7 @@ import { Refusal, type UpstreamError } from '../errors.ts';
 import { FairQueue, type Queued } from '../fair-queue.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The number of calls that may wait for each one that may be in flight. */
+/** The most calls that may wait, as a multiple of the calls that may be in flight. */
 const queueFactor = 8;
 
 /** The interval at which calls that can no longer start in time are removed from the queue, in milliseconds. */
@@ -27,8 +27,9 @@ export class ConcurrencyLimiter implements Gate {
   readonly #now: () => number;
   readonly #queue = new FairQueue<Entry>();
   readonly #entries = new Map<Attempt, Entry>();
-  /** The number of attempts with a slot, of all callers and by caller. Callers without one are left out. */
+  /** The number of attempts with a slot. */
   inFlight = 0;
+  /** The number of attempts with a slot, by caller. Callers without one are left out. */
   readonly #inFlightOf = new Map<string, number>();
   /** The number of calls shed since the start. */
   sheds = 0;

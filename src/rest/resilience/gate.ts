@@ -23,7 +23,7 @@ export interface CallRequest<T> {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** True if it has an effect. It is then sent only once, and its answer is read even if there is no room for it. */
+  /** True if it has an effect. It is then sent at most once, and its answer is read even if there is no room for it. */
   readonly isWrite: boolean;
   /** Awaited after all other gates that hold calls back, right before the call is sent. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
@@ -44,7 +44,7 @@ export interface Attempt {
    * later when an operation with a later deadline joins.
    */
   readonly endsAt: number;
-  /** True if no client waits for it. It then leaves calls of the budget that clients may need. */
+  /** True if no client waits for it. It then leaves a part of the budget to the calls of clients. */
   readonly isBackground: boolean;
   /**
    * True if it may use a connection that was kept open. The upstream may be closing such a connection. A read is then

@@ -66,7 +66,9 @@ export class KeyTrials implements Gate {
     return undefined;
   }
 
-  /** Learns from the upstream's answer if the key is known. The next waiting attempt takes the place of this one. */
+  /**
+   * Learns from the upstream's answer whether the key is known. The next waiting attempt takes the place of this one.
+   */
   left(attempt: Attempt, outcome: Outcome): void {
     if (outcome.kind === 'answered') {
       if (!isUnauthenticated(outcome.error)) {

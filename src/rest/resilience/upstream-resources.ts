@@ -66,7 +66,7 @@ export interface UpstreamHealth {
   readonly state: 'closed' | 'open';
   readonly inFlight: number;
   readonly queued: number;
-  /** Reads that were sent a second time. */
+  /** Reads that were sent again at the cost of the retry budget. */
   readonly retries: number;
   /** Calls refused because there was no room, or no time, for them. */
   readonly sheds: number;
@@ -123,7 +123,8 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
   // The order matters. Keys come first: until a key is proven, this gateway alone counts its calls, so that only the few
   // that are sent as a trial may reserve budget by then. The budget comes next, because a whole wave is reserved together.
   // Rate limit pauses follow both, because a pause may begin while a call waits for one of them. The slot is taken after
-  // these, so that no call holds one while it waits for them. The last two gates only learn from the end of attempts.
+  // these gates, so that no call holds a slot while it waits there. The last two gates only learn from the end of
+  // attempts.
   const gates: readonly (Gate | undefined)[] = [
     keys,
     budget,
