@@ -55,8 +55,8 @@ const partOfWhole = 1 / 8;
 type Refresh = 'here' | 'elsewhere' | 'done';
 
 /**
- * The cache of REST answers that all operations of a process share. A list has one entry, which answers all pages that begin
- * where it begins and have no more rows.
+ * The cache of REST answers that all operations of a process share. All pages of a list that begin at the same row
+ * have one entry. It answers each of them that has no more rows than the entry.
  */
 export class AnswerCache {
   readonly counts = new CacheCounts();
@@ -151,7 +151,7 @@ export class AnswerCache {
     return asked.then((found) => this.#counted(found && holds(found, read.limit) ? found : undefined, read));
   }
 
-  /** True if an answer is given only because a newer one is about to be read. */
+  /** True if an answer is no longer fresh. It is then given while a newer one is read. */
   isStale({ source }: KeptAnswer): boolean {
     return this.now() >= source.freshUntil;
   }

@@ -42,7 +42,7 @@ export class CacheCounts {
     return [...this.#byNoun.values()].reduce((sum, { hit, stale }) => sum + hit + stale, 0);
   }
 
-  /** Since the start, by noun. */
+  /** The numbers of reads since the start, by noun and result. */
   get all(): ReadonlyMap<string, Readonly<Record<CacheResult, number>>> {
     return this.#byNoun;
   }

@@ -16,7 +16,6 @@ interface CachingOperation extends CallingOperation {
   readonly epoch: OperationEpoch;
 }
 
-/** Options of a client with a cache. */
 interface CachedClientOptions {
   readonly cache: AnswerCache;
   readonly shared: Shared;
@@ -24,7 +23,6 @@ interface CachedClientOptions {
   readonly operation: CachingOperation;
 }
 
-/** One read of an operation. */
 interface Read {
   readonly kind: AnswerKind;
   readonly operation: RestOperation;

@@ -26,7 +26,7 @@ export class KeptAnswer {
   readonly source: AnswerSource;
   /** The rows that were asked for; undefined if it is no page. */
   readonly limit: number | undefined;
-  /** The time at which an operation has last asked for so many rows. */
+  /** The time at which an operation last asked for this many rows. */
   limitAskedAt: number;
   /** True while a refresh is in flight. */
   isRefreshing = false;
@@ -67,7 +67,7 @@ export class KeptAnswers {
     this.#answers = new LRUCache({
       maxSize: maxBytes,
       maxEntrySize: maxBytes * largestPart,
-      // An answer that was made of a kept one is not used once the kept one is stale.
+      // A stale answer need not end the generation: whole answers that were made of it are no longer used.
       dispose: ({ sharingKey, source }) => {
         if (source.freshUntil > now()) this.#generations.delete(sharingKey);
       },

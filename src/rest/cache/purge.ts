@@ -13,7 +13,7 @@ export type Purged = number | 'no cache' | 'unknown tenant' | 'out of reach';
  */
 export type Purge = (target: PurgeTarget) => Promise<Purged>;
 
-/** Makes the purge of a cache; undefined if nothing is cached. */
+/** Makes the purge of a cache; `epochs` is undefined if nothing is cached. */
 export function createPurge(epochs: Epochs | undefined, tenants: () => Tenants): Purge {
   return async (target) => {
     if (epochs === undefined) return 'no cache';

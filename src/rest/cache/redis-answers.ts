@@ -15,7 +15,6 @@ export interface AnswerPlace {
   readonly name: string;
 }
 
-/** A text from Redis. */
 interface RemoteText {
   readonly text: string;
   /** The rows that were asked for; undefined if it is no page. */
@@ -76,7 +75,6 @@ export class RedisAnswers {
     return (await this.#redis.ask('set', [name, '', 'PX', forMs, 'NX'])) !== null;
   }
 
-  /** True if an answer is kept at a place. */
   async has(place: AnswerPlace): Promise<boolean> {
     const name = this.#nameOf(place);
     return (await this.#redis.ask('exists', [name])) === 1;

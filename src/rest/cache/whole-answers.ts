@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import type { AnswerSource } from '../operation-calls.ts';
 import type { CacheCounts } from './cache-counts.ts';
 
-/** Settings of the whole answers. */
 interface WholeAnswersOptions {
   readonly counts: Pick<CacheCounts, 'add' | 'addAge'>;
   /** The clock of the answers that they are made of, in milliseconds. */
