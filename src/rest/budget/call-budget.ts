@@ -26,7 +26,7 @@ export interface CallBudgetOptions extends BudgetSettings {
   readonly usualMs: () => number;
 }
 
-/** The calls that may wait, of all keys together, for each call that may be in flight. */
+/** The most calls that may wait, of all keys together, as a multiple of the calls that may be in flight. */
 const queueFactor = 4;
 
 /** The least time that a call must be able to wait, in milliseconds. With less, its deadline would pass first. */
@@ -62,7 +62,6 @@ interface Group {
   hasWaited: boolean;
 }
 
-/** A group that the ledger was asked about. */
 interface AskedGroup {
   readonly group: Group;
   readonly want: Want;
@@ -88,8 +87,9 @@ export class CallBudget implements Gate {
   readonly #options: CallBudgetOptions;
   readonly #ledger: Ledger;
   readonly #queues = new Map<string, KeyQueue>();
-  /** The queues to ask the ledger about at the end of this turn, and the groups that form in it, by operation. */
+  /** The queues to ask the ledger about at the end of this turn. */
   readonly #wave = new Set<KeyQueue>();
+  /** The groups that form in this turn, by operation. */
   readonly #forming = new Map<object, Group>();
   readonly #idPrefix = randomBytes(9).toString('base64url');
   #lastId = 0;
@@ -100,7 +100,7 @@ export class CallBudget implements Gate {
     this.#ledger = options.ledger;
   }
 
-  /** The present way of counting with a Redis; undefined if this process does not know. */
+  /** Tells the present way of counting. Undefined if this process does not itself count in a Redis. */
   get counting(): Ledger['counting'] {
     return this.#ledger.counting;
   }

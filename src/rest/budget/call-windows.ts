@@ -17,7 +17,7 @@ export function callsOf({ key, subject, parts }: Want, beganAt: number, endedAt:
   return parts.flatMap(({ surface, ids }) => ids.map((id) => ({ id, key, surface, subject, beganAt, endedAt })));
 }
 
-/** The number of ended calls outside of all windows at which they are dropped together. */
+/** The least number of ended calls outside of all windows that are dropped together. */
 const dropped = 64;
 
 /**
@@ -84,7 +84,7 @@ export class CallWindows {
   }
 
   #waitMsOf(now: number, ms: number, limit: number, n: number): number {
-    // Only of calls in the background. They do not wait.
+    // Only calls in the background can have a limit of 0, and they do not wait.
     if (limit === 0) return ms;
     const first = this.#indexAfter(now - ms);
     // After every `limit` further calls, the next ones begin a window later.

@@ -18,8 +18,8 @@ export interface LedgerOptions {
 }
 
 /**
- * The age up to which an operation may join a call, in milliseconds. Its deadline may be this much later than that of
- * the first operation.
+ * The age up to which an operation may join a call, in milliseconds. The deadline of an operation that joins may be
+ * this much later than that of the first operation.
  */
 const joinedMs = 1000;
 

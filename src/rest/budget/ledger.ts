@@ -67,12 +67,12 @@ export interface Ledger {
   readonly drop: (call: LedgerCall) => void;
   /** Reads the state of surfaces. */
   readonly look: (account: Account, surfaces: readonly Surface[]) => MaybePromise<Outlooks>;
-  /** The present way of counting with a Redis; undefined if this process does not know. */
+  /** Tells the present way of counting. Undefined if this process does not itself count in a Redis. */
   readonly counting?: () => CountingState;
   readonly close?: () => void;
 }
 
-/** The windows that the logs of a call leave together. In each, the log that allows less decides. */
+/** The combined windows of all logs that count a call. In each, the log that allows less decides. */
 export function strictest([all = [], ...others]: readonly Outlook[]): Outlook {
   return all.map((window, index) => {
     const both = [window, ...others.flatMap((other) => other[index] ?? [])];

@@ -53,8 +53,9 @@ const mostChanges = 10_000;
 const tries = 3;
 
 /**
- * Keeps the counts of calls in Redis. While the connection is up, Redis decides and is told each change. It goes down when
- * Redis cannot be asked. Then this gateway sends what Redis lacks, each second until that has arrived, and is up again.
+ * Keeps the counts of calls in Redis. While this object is up, Redis decides and is told each change. If Redis cannot
+ * be asked, this object is down. It then tries each second to send what Redis lacks, and is up again once that has
+ * arrived.
  */
 export class RedisCounts {
   readonly #options: RedisCountsOptions;
@@ -110,7 +111,7 @@ export class RedisCounts {
     this.#changed.clear();
     const decisions = await this.#try(changed, wants);
     if (decisions !== undefined) return decisions;
-    // Redis may have received them; sending them twice changes nothing. A later change of a call comes later.
+    // Redis may have received these changes; sending them twice changes nothing. Changes since then stay behind them.
     this.#changed = new Set([...changed, ...this.#changed]);
     this.#down();
     return undefined;
@@ -233,7 +234,6 @@ export class RedisCounts {
   }
 }
 
-/** Reads the answer of the script. */
 function toAnswer(answer: unknown): ScriptAnswer {
   const [era, added = 0, decisions] = list(answer);
   return {

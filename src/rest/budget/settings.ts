@@ -42,9 +42,10 @@ function percentOf({ share, agentShare = 100 }: LimitSettings, subject: string):
 }
 
 /**
- * The limits of the logs that count a call, in the order of its windows. The first log is that of its key; the second, if
- * its subject has a share, is that of the subject. Calls in the background leave the last fifth of each window of the key
- * to others. `gateways` is the number of those that divide each window.
+ * The limits of the logs that count a call: for each log one limit a window, in the order of the windows. The first
+ * log is that of the key. If the subject of the call has a share, the second log is that of the subject. Calls in the
+ * background leave the last fifth of each window of the key to others. `gateways` is the number of gateways that
+ * divide each window.
  */
 export function limitsOf(
   settings: LimitSettings,
@@ -62,7 +63,7 @@ function atLeastOne(limit: number): number {
   return Math.max(1, Math.floor(limit));
 }
 
-/** The window that never has room for so many calls of a subject; undefined if there is none. */
+/** The window that never has room for this many calls of a subject; undefined if there is none. */
 export function tooSmallFor(
   calls: number,
   settings: LimitSettings,

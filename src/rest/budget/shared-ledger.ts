@@ -21,7 +21,7 @@ export type SharedLedgerOptions = Omit<LocalLedgerOptions, 'onChange'> & Omit<Re
 
 /**
  * Counts calls in Redis for all gateways together. Counts the calls of this gateway in its own ledger as well, which
- * decides while Redis cannot be asked. Keys without a success are counted in the own ledger only.
+ * decides while Redis cannot be asked. Calls with keys that are not proven are counted in the own ledger only.
  */
 export class SharedLedger implements Ledger {
   readonly #options: SharedLedgerOptions;
@@ -56,7 +56,7 @@ export class SharedLedger implements Ledger {
   }
 
   async look(account: Account, surfaces: readonly Surface[]): Promise<Outlooks> {
-    // A demand without calls reserves nothing, but its answer has the state of the logs.
+    // A want without calls reserves nothing, but its answer has the state of the logs.
     const want: Want = {
       ...{ ...account, isBackground: false, holds: false },
       parts: surfaces.map((surface) => ({ surface, ids: [] })),
