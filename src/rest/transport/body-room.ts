@@ -5,10 +5,11 @@ import { averageBytesOnceParsed, bytesOnceParsed } from './json-weight.ts';
 const largeBytes = 2 ** 16;
 
 /**
- * The most taken bytes, and the longest body, at which a body is not weighed but assumed to be average. Weighing costs
- * a twelfth of the time for a page of 100 rows. The worst JSON takes five to six times the average.
+ * The most taken bytes at which short bodies are not weighed but assumed to be average. Weighing costs a twelfth of
+ * the time for a page of 100 rows. The worst JSON takes five to six times the average.
  */
 const littleTaken = 16 * 2 ** 20;
+/** The longest body that is then not weighed, in characters. */
 const usualLength = 2 ** 18;
 
 /** The most memory for bodies of the upstream, in bytes. */
@@ -19,11 +20,9 @@ export interface BodyRoomLimits {
   readonly process: number;
 }
 
-/**
- * The bytes of upstream bodies that one operation may keep for each byte that it may answer, and the least that it may
- * keep.
- */
+/** The bytes of upstream bodies that one operation may keep for each byte that it may answer. */
 const keptPerAnswered = 4;
+/** The bytes of upstream bodies that one operation may keep in any case. */
 const leastKept = 16 * 2 ** 20;
 
 /** The least memory for bodies of the upstream, in bytes. It is more if one operation may keep very much. */

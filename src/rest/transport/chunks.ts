@@ -28,7 +28,6 @@ export class Chunks {
     this.#loose = undefined;
   }
 
-  /** Joins all chunks to one buffer. */
   join(): Buffer {
     if (this.#first === undefined) return empty;
     if (this.#blocks === undefined && this.#loose === undefined) return this.#first;

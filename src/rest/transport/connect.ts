@@ -60,8 +60,8 @@ const connectMs = 5000;
 const probeAfterMs = 60_000;
 
 /**
- * All direct connections read into this buffer, one after the other, because bytes are consumed before the next read. A
- * buffer for each read would be most of the garbage of a call.
+ * All connections without a tunnel read into this buffer, one after the other, because bytes are consumed before the
+ * next read. A buffer for each read would be most of the garbage of a call.
  */
 const readBuffer = Buffer.allocUnsafeSlow(2 ** 17);
 
@@ -223,7 +223,10 @@ class Attempt {
   }
 }
 
-/** True for the error by which Node's HTTP client tells that a connection was closed. One that was reset names a system call. */
+/**
+ * True for the error by which Node's HTTP client tells that a connection was closed. The error of a connection that
+ * was reset names a system call.
+ */
 function isHangUp(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' && error.syscall === undefined;
 }

@@ -6,7 +6,6 @@ import { NotHttp } from './response-parser.ts';
 /** The time between two looks for connections that were idle for too long, in milliseconds. */
 const sweepMs = 1000;
 
-/** An idle connection. */
 interface Idle {
   readonly connection: Connection;
   /** The time until which it may be used, in milliseconds of `performance.now()`. */
@@ -22,7 +21,7 @@ export class ConnectionPool {
   readonly #most: number;
   readonly #idle: Idle[] = [];
   readonly #waiting: Exchange[] = [];
-  /** Connections that are opened for requests that wait: each is for the first that waits then. */
+  /** Connections that are opened for waiting requests. Each takes the request that waits first once it is open. */
   readonly #opening = new Set<Opening>();
   /** Connections that are opened for one request each. */
   readonly #openingFor = new Map<Exchange, Opening>();
@@ -47,7 +46,9 @@ export class ConnectionPool {
     this.#openMore();
   }
 
-  /** Sends a request on a connection of its own, even if there are idle ones, or the most. */
+  /**
+   * Sends a request on a connection of its own, even if there are idle connections, or as many as the pool may have.
+   */
   sendOnNew(exchange: Exchange): void {
     this.#connect(exchange);
   }
@@ -59,7 +60,7 @@ export class ConnectionPool {
     if (at !== -1) this.#waiting.splice(at, 1);
   }
 
-  /** Closes each connection once its request has ended. No more requests are sent than those that wait. */
+  /** Closes each connection once its request has ended. Requests that already wait are still sent. */
   retire(): void {
     this.#isRetired = true;
     for (const { connection } of [...this.#idle]) connection.close();
@@ -111,7 +112,9 @@ export class ConnectionPool {
     while (isShort() && count() < this.#most) this.#connect(undefined);
   }
 
-  /** Opens a connection for one request, or for the first that waits then. */
+  /**
+   * Opens a connection for one request; without `own`, for the request that waits first once the connection is open.
+   */
   #connect(own: Exchange | undefined): void {
     let connection: Connection | undefined;
     let isEarly = false;

@@ -23,10 +23,13 @@ interface Owner {
   closed(connection: Connection): void;
 }
 
-/** The idle time after which a server that tells no other may close a connection, in milliseconds. */
+/** The idle time after which a server may close a connection if it has named no other time, in milliseconds. */
 const usualIdleMs = 4000;
 
-/** Servers count from when they have sent a response, so that a connection is given up this much earlier, in milliseconds. */
+/**
+ * The time by which a connection is given up before its server would close it, in milliseconds. Servers count from
+ * the moment at which they have sent a response.
+ */
 const idleMarginMs = 2000;
 
 const longestIdleMs = 600_000;
@@ -68,7 +71,6 @@ export class Connection {
     }
   }
 
-  /** Reads what has come. */
   read(bytes: Buffer): void {
     if (this.#exchange === undefined) return this.close();
     try {

@@ -52,7 +52,10 @@ export function toDomainError(error: unknown): unknown {
   return error instanceof TransportError ? fromTransport(error) : error;
 }
 
-/** Reports the decoded response. An error while reading it is reported as the call's failure: otherwise it never ends. */
+/**
+ * Reports the decoded response. An error while reading it is reported as the call's failure: otherwise the call would
+ * never end.
+ */
 function tell(response: RawResponse, text: string | undefined, key: string, listener: DecodedListener): void {
   let decoded: DecodedResponse;
   response.release();

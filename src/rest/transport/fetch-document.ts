@@ -26,7 +26,7 @@ export interface Fetched {
   readonly etag: string | undefined;
 }
 
-/** Most characters of a content type that a message shows. */
+/** The most characters of a content type that a message shows. */
 const mostOfType = 100;
 
 /**

@@ -1,15 +1,13 @@
 import { countJson } from '../json-counts.ts';
 
-/**
- * The length up to which a text is assumed to be average JSON, in characters; and the bytes per character of average JSON.
- */
+/** The length up to which a text is assumed to be average JSON, in characters. */
 const shortText = 1024;
+/** The bytes per character of average JSON. */
 const averageFactor = 4;
 
-/**
- * The memory of an object, a list or a member beside its text, and of an item of a list. In bytes of V8's heap, rounded up.
- */
+/** The memory of an object, a list or a member beside its text, in bytes of V8's heap, rounded up. */
 const bytesOfPart = 64;
+/** The memory of an item of a list, in bytes of V8's heap. */
 const bytesOfItem = 8;
 
 /** The memory that a JSON text takes once it is parsed, in bytes: an estimate that is seldom exceeded. */

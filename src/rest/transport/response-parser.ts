@@ -17,10 +17,10 @@ export class NotHttp extends Error {
   override readonly name = 'NotHttp';
 }
 
-/** Most bytes of a head, with the interim responses before it, and of the trailers. */
+/** The most bytes of a head, with the interim responses before it, and of the trailers. */
 const maxHeadBytes = 2 ** 14;
 
-/** Most bytes of a line with the size of a chunk and its extensions. */
+/** The most bytes of a line with the size of a chunk and its extensions. */
 const maxChunkLineBytes = 2 ** 10;
 
 const version = 'HTTP/1.';
@@ -136,7 +136,7 @@ export class ResponseParser {
   #head(text: string): void {
     if (!headForm.test(text)) throw new NotHttp('its head is malformed');
     const status = Number(text.slice(9, 12));
-    // Nobody asked for another protocol, so nothing that could be read follows.
+    // The gateway never asks for another protocol, so nothing that it could read follows.
     if (status === 101) throw new ConnectionError('CONNECTION_CLOSED');
     if (status < 200) {
       this.#passed += text.length + endOfHead.length;
@@ -236,8 +236,8 @@ class Head {
   }
 
   /**
-   * True if the connection may be used again. HTTP/1.0 closes it by itself, and has no chunks: a server on the way may
-   * not know where they end (RFC 9112 §6.1 and §9.3).
+   * True if the connection may be used again. HTTP/1.0 closes connections by itself. It has no chunks, so a server on
+   * the way perhaps does not find their end (RFC 9112 §6.1 and §9.3).
    */
   get isPersistent(): boolean {
     return !this.#isClosed && (this.#isCurrent || (this.#isKept && !this.isChunked));

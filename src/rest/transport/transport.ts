@@ -6,7 +6,7 @@ import { ConnectionPool } from './connection-pool.ts';
 import { type Call, RequestHeads } from './request-heads.ts';
 import { NotHttp, type ResponseHeaders } from './response-parser.ts';
 
-/** One HTTP response, its body complete and still encoded. The body has room taken for it until `release` is called. */
+/** One HTTP response, its body complete and still encoded. The body takes up room until `release` is called. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
