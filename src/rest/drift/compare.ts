@@ -20,7 +20,7 @@ export interface Shape {
 
 /** The members of an object. */
 export interface View {
-  /** True for a row of a noun. Only its members are columns, which the upstream alone names. */
+  /** True for a row of a noun. Only rows are searched for members that the document lacks. */
   readonly isRow: boolean;
   readonly required: readonly string[];
   readonly columns: Readonly<Record<string, Shape>>;
@@ -45,7 +45,7 @@ export type DriftKind =
   // A value is null although the document does not allow null.
   | 'unexpected_null';
 
-/** One difference. */
+/** One difference between an answer and the OpenAPI document. */
 export interface Difference {
   readonly kind: DriftKind;
   /** The view that the document describes, such as `Dashboard`. */

@@ -41,7 +41,7 @@ export class DriftWatch {
     this.#onFirstSight = onFirstSight;
   }
 
-  /** The answers with each difference. */
+  /** The number of answers with a difference, for each series. */
   get counts(): readonly (DriftSeries & { readonly count: number })[] {
     return [...this.#counts.values()];
   }
