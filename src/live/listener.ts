@@ -6,7 +6,7 @@ import type { Row } from '../rest/values.ts';
 
 const mostWaiting = 64;
 
-/** The bytes that may wait for a listener until it gets no more messages. The rows of one poll may exceed the limit. */
+/** The most bytes that wait for a listener when new messages come. The messages of one poll may exceed the limit. */
 const mostWaitingBytes = 16 * 2 ** 20;
 
 /** One subscription that receives each row added to a list once. It can be iterated only once. */
@@ -85,7 +85,10 @@ export interface Added {
   readonly gap: boolean;
   /** The number of characters that were read from the upstream for it. */
   readonly received: number;
-  /** The memory that it takes from the first listener for which it waits until the last one has received it. */
+  /**
+   * The memory that it takes. It is held from when the message waits for a first listener until the last listener has
+   * received it.
+   */
   readonly claim: Claim;
 }
 

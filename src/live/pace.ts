@@ -11,7 +11,10 @@ export type BackoffOf = (sharingKey: string) => number | Promise<number>;
 export interface PaceOptions {
   /** Time between two polls of a tail, in milliseconds. */
   readonly pollMs: number;
-  /** The backoff of each key. Undefined if keys have no budget for events; each then gets at most 60 polls a minute. */
+  /**
+   * The backoff of each key. Undefined if keys have no budget for events; each key then gets `mostPolls` calls a
+   * minute.
+   */
   readonly backoffOf?: BackoffOf | undefined;
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
@@ -19,7 +22,7 @@ export interface PaceOptions {
 
 const minuteMs = 60_000;
 
-/** The most polls of a key in a minute if no budget limits them. */
+/** The most calls for polls of a key in a minute if no budget limits them. A poll in flight counts as one call. */
 const mostPolls = 60;
 
 /** The interval of polls that are spread over the minute. */
@@ -112,7 +115,7 @@ function dropOlder(times: number[], before: number): void {
   times.splice(0, kept === -1 ? times.length : kept);
 }
 
-/** The share of each window above which polls are not delayed. */
+/** Polls are not delayed while at least this share of each window is left. */
 const plenty = 0.5;
 
 const mostBackoff = 10;

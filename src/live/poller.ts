@@ -133,7 +133,7 @@ export class Poller {
       if (this.#isLate) this.#sendLate(this.#known, polled);
     }
     this.#known.prune();
-    // A listener that joined during this poll without a cursor gets all events from now on: it need not wait for a
+    // A listener that joined during this poll without a place gets all rows from now on: it need not wait for another
     // poll.
     const isServed = (one: Joining): boolean => one.known === undefined || joining.includes(one);
     for (const one of this.#joining)
@@ -184,7 +184,7 @@ export class Poller {
   }
 }
 
-/** True if further polls would fail as well: only errors about the request or the key are permanent. */
+/** True if further polls would fail as well: the error is about the request or the key, or is no UpstreamError. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return true;
   return finalCodes.has(error.code) || (error.cause instanceof UpstreamError && finalCodes.has(error.cause.code));

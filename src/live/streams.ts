@@ -7,7 +7,7 @@ export interface StreamLimits {
   readonly maxStreamsPerCaller: number;
 }
 
-/** A stream that is open. */
+/** A stream that is open, and the functions that tell it of a change and that end it. */
 export interface OpenStream {
   readonly caller: Caller;
   readonly onTenantChange: () => void;
@@ -78,7 +78,7 @@ function nameOf({ hash, tenant, subject = '' }: Caller): string {
   return tenant === undefined ? hash : `${tenant.name}\n${subject}`;
 }
 
-/** True if the reach of the stream's tenant has changed for the roles of its caller. */
+/** True if the entry of the stream's tenant has changed for the roles of its caller. */
 function hasChanged({ caller: { tenant } }: OpenStream, tenants: Tenants): boolean {
   if (tenant === undefined) return false;
   const entry = tenants.get(tenant.name);

@@ -29,7 +29,7 @@ const aheadSeconds = 2;
 /**
  * Reads the newest rows of a list page by page, back to the sortable moment `since`; without it, as far back as rows
  * may come late. `now` is the sortable moment of the call. Rejects if a call fails, because rows between the pages
- * would be lost. If the next page would take too much memory, the walk ends with the newest rows.
+ * would be lost. If the next page would take too much memory or too many calls, the walk ends with the newest rows.
  */
 export async function walkBack(reader: Reader, since: string | undefined, now: string): Promise<Walk> {
   const sized = { ...reader, list: narrowed(reader.list, since, now) };
@@ -49,7 +49,7 @@ export async function walkBack(reader: Reader, since: string | undefined, now: s
   }
 }
 
-/** Reads a page; undefined if it would take too much memory beside those already read. */
+/** Reads a page; undefined if, beside those already read, it would take too much memory or too many calls. */
 function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<ListPage | undefined> {
   return fetchFilledPage(reader, at, reader.maximum, 0).catch((error: unknown) => {
     if (hasPages && isCostLimit(error)) return undefined;
