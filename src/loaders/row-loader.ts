@@ -27,7 +27,7 @@ export class RowLoader {
   readonly #byId = new Map<string, Found>();
   /** Rows that a page of their list may answer, by key. */
   readonly #looked = new Map<string, Found>();
-  /** The loads since `settlePending` was called for its collection. */
+  /** The loads that no `settlePending` of their collection has waited for yet. */
   #loading: { readonly collection: Collection; readonly found: Found }[] = [];
   #inLists: DataLoader<Key, Found> | undefined;
 

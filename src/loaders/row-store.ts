@@ -77,7 +77,7 @@ export class RowStore {
 
 interface Learned {
   readonly collection: Collection;
-  /** The key by which the only row was read; undefined if each row has its own. */
+  /** The id by which a single row was read; undefined if each row has its own. */
   readonly id: string | undefined;
   readonly rows: readonly Row[];
   readonly view: View;

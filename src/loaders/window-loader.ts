@@ -18,7 +18,7 @@ interface PendingWindow {
 }
 
 interface Reading extends MergedPage {
-  /** The number of its rows that are asked for in further calls if the upstream answers fewer. */
+  /** The number of its rows that must be read, with further calls if the upstream answers fewer. */
   readonly required: number;
   /** The number of rows that it can answer: all that were asked for, or fewer if the upstream caps its pages. */
   available: number;
@@ -147,7 +147,7 @@ export class WindowLoader {
       if (page.segments.length === 1) this.#charge(reading, 'windows');
       return slicePage(page, from, window.limit);
     }
-    // The upstream capped the page, and alone this window gets more rows.
+    // The upstream capped the page. A call for this window alone gets more rows.
     return this.load(window);
   }
 

@@ -11,7 +11,7 @@ export interface Window {
   readonly onePage?: boolean;
 }
 
-/** True if two windows are the same one of a list without a filter, from its own offset. */
+/** True if two windows are equal, their list has no filter, and their position is an offset alone. */
 export function isEqual(one: Window, other: Window): boolean {
   const { list, at, limit, countOnly, onePage } = one;
   if (limit !== other.limit || countOnly !== other.countOnly || onePage !== other.onePage) return false;
