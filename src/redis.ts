@@ -27,7 +27,7 @@ export interface Script {
   readonly sha1: string;
 }
 
-/** A script of this text. */
+/** Makes a script of a text, with its hash. */
 export function createScript(text: string): Script {
   return { text, sha1: hash('sha1', text) };
 }
@@ -44,7 +44,7 @@ type Argument = string | number | Buffer;
 /** The longest time that an answer is waited for, in milliseconds. Operations then continue without it. */
 const answerMs = 150;
 
-/** Most commands that wait for an answer at a time. */
+/** The most commands that wait for an answer at a time. */
 const mostWaiting = 1000;
 
 /** The interval after which a Redis that did not answer in time is tried again, in milliseconds. */
@@ -58,7 +58,7 @@ const scanned = 500;
 /** The longest time until a lost connection is tried again, in milliseconds. */
 const longestReconnectMs = 2000;
 
-/** Most reasons that are logged of one outage. */
+/** The most reasons that are logged of one outage. */
 const mostReasons = 20;
 
 /** The reason of a lost connection if nothing else is known about it. */
