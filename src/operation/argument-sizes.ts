@@ -17,7 +17,6 @@ interface Template {
   readonly variables: readonly string[];
 }
 
-/** The arguments of one field in one form. */
 interface FieldArguments {
   /**
    * The response keys down to the field. For a field of a fragment, the path leads through the first place at which the

@@ -30,7 +30,7 @@ export function answerRefusal(
   return refusal(`may answer up to ${objects} objects`, fullest.objects, { objects, limit, path: fullest.path });
 }
 
-/** The refusal of an operation with such a plan; undefined if it may run. */
+/** The refusal of an operation whose plan exceeds a limit; undefined if it may run. */
 export function expenseRefusal(
   plan: Plan | PlanLimitError,
   { listed }: PreparedOperation,
@@ -47,7 +47,7 @@ export function expenseRefusal(
   return refusal(`may ask for up to ${rows} rows`, there, { rows, limit: maxUpstreamRows, path });
 }
 
-/** The path with most of a count, and the part of the count that is due to it. */
+/** The path that adds most to a count, and the number that it adds. */
 function placeWithMost({ calls }: Plan, unit: 'upper' | 'rows'): { readonly path: string; readonly there: number } {
   const [most] = calls.toSorted((a, b) => b[unit] - a[unit]);
   return { path: most?.paths[0] ?? '', there: most?.[unit] ?? 0 };

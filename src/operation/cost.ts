@@ -32,7 +32,10 @@ export interface CostsOptions extends CostLimits {
   readonly toolOf?: ToolOf | undefined;
 }
 
-/** Returns the tool of an operation, by its name and the text of its document; undefined if it is no tool. */
+/**
+ * Returns the tool of an operation, found by the operation's name and the text of its document; undefined if it is no
+ * tool.
+ */
 export type ToolOf = (name: string, text: string, tenant: Tenant | undefined) => ToolNote | undefined;
 
 /** The tool of an operation, shown beside its plan: its name, and its cost as agents read it. */
@@ -118,8 +121,9 @@ export class Costs {
   }
 
   /**
-   * True if an operation may be answered in parts: it defers something, its variables decide what is deferred, and the
-   * deferred part is small enough (see `defersLittle`). A server may always ignore `@defer`.
+   * True if an operation may be answered in parts. It must defer something. Its variables must not leave undecided what
+   * is deferred (see `isUndecided`). The deferred part must be small enough (see `defersLittle`). A server is always
+   * allowed to ignore `@defer`.
    */
   mayDefer({ document: { prepared }, coerced }: Sized): boolean {
     if (prepared.deferred === undefined || isUndecided(prepared.deferred.document, coerced)) return false;
@@ -127,8 +131,8 @@ export class Costs {
   }
 
   /**
-   * The most calls and rows that an operation needs with any variables. A narrowed tenant reads each project of a list by
-   * its key, which the estimate does not cover.
+   * The most calls and rows that an operation needs with any variables. A narrowed tenant reads each project of a list
+   * by its id. The estimate does not cover that.
    */
   #boundOf(asked: Sized): Pick<Estimate, 'calls' | 'rows'> {
     const { prepared } = asked.document;
@@ -138,8 +142,8 @@ export class Costs {
   }
 
   /**
-   * The most that an operation answers: with any variables if that is within the limit, as it is for most operations,
-   * else with its own.
+   * The most that an operation answers with any variables. If that exceeds the limit, the most that it answers with its
+   * own variables. Most operations stay within the limit with any variables.
    */
   #sizeOf(asked: Sized): Estimate {
     const { prepared } = asked.document;
@@ -157,7 +161,7 @@ export class Costs {
     return deferred === undefined || defersLittle({ ...deferred, maxPageSize, variableValues }, deferred.document);
   }
 
-  /** The plan of an operation, or the reason why it has none. If it is explained, it also tells when parts are sent. */
+  /** The plan of an operation, or the reason why it has none. An explained plan also tells when parts are sent. */
   #plan(sized: Sized, isExplained = false): Plan | PlanLimitError {
     const { schema, cursors, maxPageSize, maxUpstreamCalls, incremental = false } = this.options;
     const { operation, fragments, deferred } = sized.document.prepared;
@@ -191,8 +195,8 @@ function wantsCost({ params: { extensions } }: Asked): boolean {
 type Explain = 'plan' | 'trace' | undefined;
 
 /**
- * The `explain` of a request. Also throws if clients may not see REST calls, because a client that requests a plan does
- * not expect the operation to run.
+ * The `explain` of a request. Throws if its value is unknown, or if clients may not see REST calls: a client that
+ * requests a plan does not expect the operation to run.
  */
 function explainOf({ params: { extensions } }: Asked, { explain: isAllowed }: CostsOptions): Explain {
   const explain = extensions?.['explain'] ?? undefined;

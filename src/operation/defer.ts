@@ -55,16 +55,17 @@ export function withoutDefer(text: string, document: DocumentNode): DocumentNode
 }
 
 /**
- * True if the variables do not decide what is deferred, because one of them is null where the `if` of a directive must
- * not be. The operation is then answered as a whole, as for clients that do not accept parts.
+ * True if the variables do not decide what is deferred, because the `if` of a `@defer` is a variable that is null. The
+ * operation is then answered as a whole, as for clients that do not accept parts.
  */
 export function isUndecided(document: DocumentNode, { coerced }: VariableValues): boolean {
   return measureOf(document).deferVariables.some((name) => coerced[name] === null);
 }
 
 /**
- * Executes an operation in parts; undefined if it is always answered as a whole. Mutations are always answered as a
- * whole: otherwise the fields in a fragment of the first mutation would depend on whether the second has been executed.
+ * Makes the function that executes an operation in parts; undefined if it is always answered as a whole. Mutations are
+ * always answered as a whole: otherwise the fields in a fragment of the first mutation would depend on whether the
+ * second has been executed.
  */
 export function createExecutionInParts(
   { schemas: { incremental }, introspection }: ExecutionOptions,

@@ -31,7 +31,8 @@ export interface PreparedOperation extends OperationScope {
   /** The operation with `@defer`; undefined if it is always answered as a whole. */
   readonly deferred?: DeferredOperation | undefined;
   /**
-   * True if its document is listed in a manifest. Only the deadline and the limit of calls apply to such an operation.
+   * True if its document is listed in a manifest. No limit of documents and no limit of rows applies to such an
+   * operation. The deadline and the limits of arguments, of calls and of answers do apply.
    */
   readonly listed: boolean;
   readonly deprecated: readonly string[] | undefined;
@@ -161,7 +162,7 @@ export function createPrepareListed(options: ListedOptions): PrepareListed {
   };
 }
 
-/** The operation with this name, or the only one without a name. Throws a RefusedDocument if there is none. */
+/** The operation with this name. If no name is given, the only operation. Throws a RefusedDocument if there is none. */
 export function operationNamed(
   operations: readonly PreparedOperation[],
   operationName: string | undefined,

@@ -53,10 +53,10 @@ export interface ExecutionOptions {
 const largestSpread = { 'when repeated': 300, 'at once': 10_000 };
 
 /**
- * Runs an operation of a valid document. graphql's own executor runs it until it has answered data once, or not at all
- * if it is to be compiled at once. Compiled code runs it from then on. Operations that cannot be compiled stay with
- * graphql's executor. `onCompile` is called when the code has been made, because it takes several times the memory of
- * the document.
+ * Makes the function that runs an operation of a valid document. Until the operation has answered data once, graphql's
+ * own executor runs it; from then on, compiled code does. With `at once`, compiled code runs it from the start.
+ * Operations that cannot be compiled stay with graphql's executor. `onCompile` is called when the code has been made:
+ * the code takes several times the memory of the document.
  */
 export function createExecution(
   options: ExecutionOptions,
@@ -114,7 +114,7 @@ export function executionArgs(
   operation: OperationDefinitionNode,
 ): ValidatedExecutionArgs {
   const fragments = definitions.filter(({ kind }) => kind !== Kind.OPERATION_DEFINITION);
-  // graphql would coerce the variables here.
+  // With definitions of variables, graphql would coerce the variables here.
   const definitionsOfNone = [{ ...operation, variableDefinitions: [] }, ...fragments];
   const args = validateExecutionArgs({ ...options, document: { ...document, definitions: definitionsOfNone } });
   if ('schema' in args) return { ...args, operation };

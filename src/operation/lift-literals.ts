@@ -25,8 +25,8 @@ interface Literal {
 /** A document in which every field argument is a variable. */
 interface LiftedDocument {
   /**
-   * The document with a type for all variables whose values graphql-jit passes on unchanged, because they have already
-   * been coerced.
+   * The document. All of its variables have the type `JSON`, whose values graphql-jit passes on unchanged: they have
+   * already been coerced.
    */
   readonly document: DocumentNode;
   /**
@@ -43,8 +43,8 @@ export const liftedPrefix = '__literal';
 
 /**
  * Replaces the literals in field arguments by variables, which graphql itself coerces. graphql-jit would write literals
- * into source code, where long integers lose digits and variables inside literals are lost. It would also run any text
- * after its own marker.
+ * into source code, where long integers lose digits and variables inside literals are lost. A literal text that
+ * begins with a marker of graphql-jit would run as code.
  */
 export function liftLiterals(schema: GraphQLSchema, document: DocumentNode): LiftedDocument {
   const literals: Literal[] = [];
@@ -99,8 +99,8 @@ function withCoerced(values: Record<string, unknown>, coerced: VariableValues['c
 }
 
 /**
- * The values of all literals. A literal that is a missing variable has no value and is left out, so the argument counts
- * as not given.
+ * The values of all literals. A literal has no value if a variable inside it is missing where a value is needed. It is
+ * left out, so the argument counts as not given.
  */
 function valuesOfAll(literals: readonly Literal[], variables?: VariableValues): Record<string, unknown> {
   const values: Record<string, unknown> = {};

@@ -47,10 +47,9 @@ export type OnOperation = (report: OperationReport) => void;
 /** The number of characters of a caller's hash that logs show: enough to distinguish callers without naming them. */
 const shownHash = 8;
 
-/** Longest text of a client in logs and metrics, in characters: the name of an operation, or the id of a document. */
+/** The most characters of a text of a client in logs and metrics, such as the name of an operation. */
 const longestText = 100;
 
-/** The most roles in a line of the log. */
 const mostRoles = 20;
 
 /** The name of an operation for logs and metrics. */

@@ -58,8 +58,9 @@ export interface RequestContext extends Identity {
 export type PlannedRun = OperationRun & { readonly document: Resolved; readonly cost: Cost };
 
 /**
- * The key under which a caller's operations are shared. Tenants with the same upstream key may reach different objects.
- * For a tenant, the key is therefore its entry, or the caller's part of the entry.
+ * The name of the caller for whom operations are shared. Without a tenant, it is the hash of the caller's key. Tenants
+ * with the same upstream key may reach different objects. For a tenant, the name is therefore the hash of its entry, or
+ * of the caller's part of the entry.
  */
 export function callerNameOf({ tenant, hash }: Caller): string {
   return tenant?.entryHash ?? hash;
@@ -77,7 +78,7 @@ export class OperationRun {
   /** Milliseconds of `performance.now()`. */
   readonly startedAt = performance.now();
   document: Resolved | undefined;
-  /** The variables that the operation declares, as JSON: equal for equal ones. */
+  /** The variables that the operation declares, as JSON. Equal variables have equal texts. */
   variablesText = '';
   #coerced: VariableValues | undefined;
   cost: Cost | undefined;
@@ -91,7 +92,7 @@ export class OperationRun {
     this.request = request;
   }
 
-  /** The coerced variables, as soon as they are needed. Throws a RefusedDocument if they do not fit. */
+  /** The variables, coerced when they are first read. Throws a RefusedDocument if they do not fit. */
   get coerced(): VariableValues {
     this.#coerced ??= this.document?.prepared.coerce(this.params.variables) ?? { sources: {}, coerced: {} };
     return this.#coerced;

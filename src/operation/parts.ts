@@ -18,7 +18,6 @@ interface PartsOptions extends ErrorReporting {
   readonly upstream: Pick<Upstream, 'budget'>;
 }
 
-/** An operation with `@defer`, and the format of its parts. */
 type Deferred = Pick<DeferredOperation, 'execute'> & { readonly format: PartsFormat };
 
 /** The operation with `@defer` and the format of its parts; undefined if it is answered as a whole. */

@@ -151,7 +151,8 @@ function reportEnd(run: OperationRun, result: OperationResult, options: Operatio
 
 /**
  * Counts the use of a listed document, even if the operation was refused, and reports the operation. A document that
- * its client registered is shared with other processes, but only for an accepted caller: no other may use their memory.
+ * its client registered is shared with other processes, but only for an accepted caller: other callers must not use the
+ * memory of these processes.
  */
 function noteEnd(
   { document, request: { caller } }: OperationRun,
@@ -253,8 +254,8 @@ async function executeMutation(run: PlannedRun, options: OperationsOptions): Pro
 }
 
 /**
- * Executes an operation until its client leaves. An operation with a name ends when all clients that have joined it
- * have left.
+ * Executes an operation, and ends it early if its client leaves. An operation with a name ends early only if all
+ * clients that wait for it have left.
  */
 function execute(run: PlannedRun, options: OperationsOptions, name?: string): MaybePromise<OperationResult> {
   const { request, cost, document, epoch } = run;

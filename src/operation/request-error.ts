@@ -20,7 +20,7 @@ const uncached = { 'cache-control': 'private, no-store' } as const;
 /** The header that closes the connection, because the rest of the body is not worth waiting for. */
 const closing = { connection: 'close' } as const;
 
-/** The ways to refuse a request before execution, in the order in which the gateway checks. */
+/** The ways to refuse a request before execution, roughly in the order in which the gateway checks. */
 export const refusals = {
   // The request has too many headers.
   manyHeaders: { code: 'LIMIT_EXCEEDED', status: 431, headers: closing },
@@ -54,7 +54,7 @@ export const refusals = {
   noRole: { code: 'FORBIDDEN', status: 403 },
   // `AUTH=jwt`: the entry of the tenant in `UPSTREAM_KEYS` has changed, which ends subscriptions.
   changedTenant: { code: 'FORBIDDEN', status: 403 },
-  // `AUTH=jwt`: the keys of the identity provider are not available. `Retry-After` says when they may be.
+  // `AUTH=jwt`: the keys of the identity provider are not available. `Retry-After` says when to try again.
   tokenUnverifiable: { code: 'AUTHENTICATION_UNAVAILABLE', status: 503 },
   // There is no document with the id that was sent.
   unknownDocument: { code: 'PERSISTED_DOCUMENT_NOT_FOUND', status: 404 },
@@ -88,7 +88,7 @@ export const refusals = {
   // The operation may exceed a limit of calls, rows, answered objects or steps of planning.
   expensiveOperation: { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true },
   // `UPSTREAM_BUDGET`: the budget does not allow the first calls of the operation, or the calls of a subscription's
-  // poll, in time. `Retry-After` says when it may, if ever.
+  // poll, in time. `Retry-After` says when the budget may allow them. If it never will, there is no such header.
   spentBudget: { code: 'RATE_LIMITED', status: 429 },
   // There is no room for more REST calls, or for more answers. The same request may succeed a moment later.
   overloaded: { code: 'OVERLOADED', status: 503, headers: { 'retry-after': '1' } },

@@ -30,7 +30,7 @@ export interface OperationResult {
   readonly data?: unknown;
   readonly errors?: readonly PublicError[] | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
-  /** The time for which the client may keep the answer, in seconds; undefined if it may not keep it. */
+  /** The time for which the client may keep the answer, in seconds; undefined if it must not keep it. */
   readonly maxAge?: number;
   /** The time until which all reads of the result stay fresh, in milliseconds by the clock of kept answers. */
   readonly freshUntil?: number | undefined;
@@ -44,7 +44,7 @@ export interface OperationResult {
   readonly parts?: AnswerParts;
   /** The JSON text, kept once it has been made, because one result may answer several requests. */
   text?: string | undefined;
-  /** The hash of the text for `ETag`. Undefined until it is made, and if HTTP caches may not keep the answer. */
+  /** The hash of the text for `ETag`. Undefined until it is made, and if HTTP caches must not keep the answer. */
   tag?: string | undefined;
 }
 

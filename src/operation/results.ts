@@ -132,13 +132,13 @@ export class Results {
   }
 }
 
-/** The largest answers that need no room, in bytes: most of them are sent at once. */
+/** The size in bytes up to which an answer needs no room: most answers of that size are sent at once. */
 const uncounted = 2 ** 14;
 
-/** Larger answers, in bytes, take milliseconds to write. */
+/** The size in bytes above which an answer takes milliseconds to write. */
 const largeAnswer = 2 ** 18;
 
-/** True for the error of a mutation that was not executed. */
+/** True for an error of a root field, such as a mutation that failed or was not sent. */
 function isOfRoot({ path }: PublicError): boolean {
   return path?.length === 1;
 }
@@ -160,7 +160,7 @@ function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path'
   return new GraphQLError(message, { extensions });
 }
 
-/** The longest text that is kept of a mutation's payload when data is dropped: enough for ids and names. */
+/** The most bytes of a leaf that is kept of a mutation's payload when data is dropped: enough for ids and names. */
 const longestKept = 1000;
 
 /**

@@ -26,7 +26,7 @@ export class SharedOperations {
     return this.#operations.joined;
   }
 
-  /** The least number of REST calls that joining an operation has saved. */
+  /** A lower bound of the REST calls that were saved because requests joined operations. */
   get savedCalls(): number {
     return this.#savedCalls;
   }

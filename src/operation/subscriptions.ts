@@ -170,7 +170,7 @@ class Subscription implements OpenStream, StreamEnd {
   readonly onTenantChange = (): void =>
     this.#fail(requestError('changedTenant', 'What the tenant may reach has changed: subscribe again.'));
 
-  /** Begins to listen. Throws if an argument is refused. */
+  /** Begins to listen. Rejects if an argument is refused. */
   async begin(): Promise<Source> {
     const { schema, introspection, createContext, operationDeadlineMs } = this.#parts;
     const { request, params, document, cost } = this.#run;
@@ -207,7 +207,8 @@ class Subscription implements OpenStream, StreamEnd {
       for await (const payload of payloads) {
         const { result: answered, calls } = await this.#answers.of(this.#run, args, payload);
         this.calls += calls;
-        // The caller must not get messages that were read after its right ended. A client that resumes gets them if it may.
+        // The caller must not get messages that were read after its right ended. A client that resumes with a right of
+        // its own gets them.
         if (this.#failure !== undefined) throw this.#failure;
         const result = this.#withRoom(answered);
         if (isShed(result)) {
@@ -263,7 +264,7 @@ class Subscription implements OpenStream, StreamEnd {
     this.#listener?.end(error);
   }
 
-  /** Ends the subscription at `moment`, in milliseconds of `Date.now()`, or after 24 days. */
+  /** Ends the subscription at `moment`, in milliseconds of `Date.now()`, but at the latest after 24 days. */
   #expireAt(moment: number | undefined): void {
     if (moment === undefined) return;
     const end = (): void => this.#fail(requestError('invalidToken', 'The token is not valid any more.'));
@@ -276,7 +277,7 @@ function isShed({ data, errors = [] }: OperationResult): boolean {
   return (data ?? null) === null && errors.some(({ extensions }) => extensions['code'] === 'OVERLOADED');
 }
 
-/** One message answered. */
+/** The answer to one message. */
 interface MessageAnswer {
   readonly result: OperationResult;
   /** The REST calls made for the message. Zero if another subscription had already requested the answer. */

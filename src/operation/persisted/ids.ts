@@ -43,7 +43,7 @@ export function hashOf(text: string): string {
 }
 
 /**
- * `extensions.persistedQuery` of automatic persisted queries
+ * The id in `extensions.persistedQuery` of automatic persisted queries
  * (https://www.apollographql.com/docs/apollo-server/performance/apq).
  */
 function automaticId(persistedQuery: unknown): string {

@@ -47,8 +47,8 @@ export function sourcesOf(members: string): ManifestSources {
 }
 
 /**
- * The documents that files list, by their paths, folders and globs, and those of manifests that were read elsewhere.
- * Throws a ManifestError if a manifest cannot be used.
+ * The documents of the manifests at these paths, folders and globs, and of `others`, which were read elsewhere. Throws
+ * a ManifestError if a manifest cannot be used.
  */
 export function entriesIn(patterns: readonly string[], others: readonly ManifestFile[] = []): readonly ManifestEntry[] {
   return [...patterns.flatMap(readFiles), ...others].flatMap(({ file, text }) => readManifest(file, text));

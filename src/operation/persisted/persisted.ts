@@ -89,9 +89,9 @@ export async function createPersisted(options: PersistedOptions): Promise<Persis
 type ListedOptions = Omit<PersistedOptions, 'prepare' | 'files' | 'redis'>;
 
 /**
- * Reads and prepares every document that `files` list, then follows them. Rejects with a ManifestError if a manifest
- * cannot be used at the start. Later, a new set replaces the old one when all of its documents are prepared. A list that
- * cannot be used then changes nothing.
+ * Reads and prepares the documents of all manifests in `files`, then follows the manifests. Rejects with a
+ * ManifestError if a manifest cannot be used at the start. Later, a new set replaces the old one when all of its
+ * documents are prepared. A manifest that cannot be used then changes nothing.
  */
 export async function followManifests(
   files: string,

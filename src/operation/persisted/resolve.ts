@@ -80,7 +80,7 @@ function logUnlisted(text: string, { operationName }: GraphQLParams, log: Log): 
   log('warn', 'not a listed document', fields);
 }
 
-/** True if an operation only reads the schema. Tools send such operations as texts of their own. */
+/** True if an operation only reads the schema. Editors such as GraphiQL send texts of their own for that. */
 function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepare: Prepare): boolean {
   let prepared: PreparedOperation;
   try {

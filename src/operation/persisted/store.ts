@@ -47,7 +47,8 @@ export type Share = (callerName: string) => void;
  */
 export interface Registrations extends TextStore {
   /**
-   * Makes the function that shares a text; undefined if the text was shared recently, or if there are no other processes.
+   * Makes the function that shares a text. Undefined if the text was shared or received recently, or if there is no
+   * shared store.
    */
   readonly shareOf: (hash: string, text: string) => Share | undefined;
 }
@@ -91,17 +92,16 @@ const keptSeconds = 7 * 24 * 3600;
 /** The approximate bytes that Redis needs for a text in addition to the text itself. */
 const entryBytes = 200;
 
-/**
- * Texts are kept in this number of parts, each of which has a limit in bytes. A caller always uses the same part, so it
- * cannot evict the texts in the others.
- */
+/** The number of rooms in which Redis keeps texts. A caller always uses the same one, so it evicts no other texts. */
 const rooms = 8;
+
+/** The most bytes of one room. */
 const roomBytes = 4 * 2 ** 20;
 
 /**
- * Records a text in its room and returns the texts that must leave it: those that were stored least recently. A room is a
- * sorted set of hashes and sizes, scored by the time of storing. The member `bytes` holds the sum of the sizes as a score
- * below zero.
+ * Records a text in its room. Returns the hashes of the texts that must leave the room: those that were stored least
+ * recently. A room is a sorted set of hashes and sizes, scored by the time of storing. The score of the member `bytes`
+ * is the sum of the sizes, below zero.
  */
 const enter = createScript(`
 local time = redis.call('TIME')
