@@ -1,6 +1,6 @@
 import type { Claim, MemoryRoom } from '../memory.ts';
 
-/** The largest data of an answer. */
+/** The most objects and bytes that the data of an answer may have. */
 export interface AnswerLimits {
   readonly maxAnswerObjects: number;
   readonly maxAnswerBytes: number;
@@ -42,8 +42,8 @@ interface ResponsePath {
 const longestLeaf = 40;
 
 /**
- * The further length of a global id, without its owner's id. The global id of an organization holds a UUID that need
- * not be in any row.
+ * The characters of a global id beyond the upstream's id and the owner's id. The global id of an organization holds a
+ * UUID that is perhaps in no row.
  */
 const longerId = 32;
 
@@ -105,8 +105,8 @@ export class AnswerCounter {
   }
 
   /**
-   * Counts objects before they are made. `owner` is the length of the owner's ids within their global ids. Throws as
-   * soon as a limit is exceeded, and at each later call.
+   * Counts objects before they are made. `owner` is the length of the owner's id within the global id of each object.
+   * Throws as soon as a limit is exceeded, and at each later call.
    */
   add(count: number, { objects, bytes, leaves, ids, copies }: ObjectWeight, at: ResponsePath, owner = 0): void {
     if (this.#state !== 'open') throw new AnswerLimitError();
