@@ -30,8 +30,8 @@ export interface Complete extends Omit<HttpAnswer, 'body'> {
 }
 
 /**
- * Compresses an answer in the coding that its client prefers. Undefined, decided at once, if the answer is not
- * compressed. The work runs outside the event loop, and the result is not kept for other answers.
+ * Compresses an answer in the coding that its client prefers. Returns undefined, without a promise, if the answer is
+ * not compressed. The work runs outside the event loop, and the result is not kept for other answers.
  */
 export function compressed({ headers }: IncomingMessage, answer: Complete): Promise<Complete> | undefined {
   const coding = codingFor(headers['accept-encoding'], answer);

@@ -51,11 +51,13 @@ const exposedHeaders = 'retry-after, x-request-id, ratelimit-policy, ratelimit, 
 /** The time for which a browser may remember a preflight, in seconds. */
 const maxAge = '600';
 
-/** The most refused origins that are logged, and the most characters of each: clients can invent any number of origins. */
+/** The most refused origins that are logged: clients can invent any number of origins. */
 const mostLogged = 100;
+
+/** The most characters of an origin that are logged. */
 const longestLogged = 200;
 
-/** Makes the check of origins. */
+/** Makes the function that answers preflights and allows the listed origins. */
 export function createCors({ origins, headers, vary, log }: CorsOptions): Cors {
   const listed = new Set(origins);
   const allowedHeaders = [...new Set([...usualHeaders, ...headers])].join(', ');

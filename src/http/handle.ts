@@ -62,7 +62,7 @@ export function createHandle(options: HandleOptions): Handle {
     const refusal = refusalOf(request);
     if (refusal !== undefined) {
       countRefused(refusal, refused);
-      // Always answered in JSON: the client may not be a GraphQL client.
+      // Always answered in JSON: the client is perhaps no GraphQL client.
       const answer = toAnswer({ errors: [toPublicError(refusal, report)] }, mediaType ?? 'application/json');
       answer.headers['x-request-id'] = requestIdOf(request);
       send(request, response, answer);

@@ -44,7 +44,7 @@ function knownExtensions(all: JsonObject | undefined): JsonObject | undefined {
   };
 }
 
-/** The members with these names. The contents of objects and lists are dropped, because no wanted member is one. */
+/** The members with these names. Objects and lists lose their contents, because each wanted member is a scalar. */
 function picked(all: JsonObject, names: readonly string[]): JsonObject {
   let found: Record<string, unknown> | undefined;
   for (const name of names) {

@@ -1,9 +1,10 @@
 import type { BudgetStatus } from '../operation/cost.ts';
 
 /**
- * The headers for the rest of the budgets that an operation used, as structured fields. Each window is a policy; for each
- * surface, the window with the least left is reported. `retryAfter` is the answer's own header: no reported window ends
- * after it. https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
+ * The headers for what is left of the budgets that an operation used, as structured fields. Each window is a policy;
+ * for each surface, the window with the least left is reported. `retryAfter` is the answer's own header: no reported
+ * window ends after it.
+ * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
  */
 export function rateLimitHeaders(windows: readonly BudgetStatus[], retryAfter?: string): Record<string, string> {
   if (windows.length === 0) return {};

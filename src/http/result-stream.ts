@@ -13,7 +13,6 @@ import { type Coding, negotiateCoding, negotiateMessages, negotiateStream, type 
 import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { answerHeaders, toAnswer } from './response.ts';
 
-/** The boundary of a multipart answer. */
 const boundary = '-';
 
 /** The parameter of the media type that names the format of the parts, as clients spell it. */
@@ -51,7 +50,7 @@ function toStream(
   type: StreamType,
   format: PartsFormat | undefined,
 ): StreamedAnswer {
-  // The status follows the rules of the media type of single documents that is most like the stream's.
+  // The status is that of an answer in one document, in the media type that is most like the type of the stream.
   const like = type === 'multipart/mixed' ? 'application/graphql-response+json' : 'application/json';
   const { status, headers, body } = toAnswer(result, like);
   if (type === 'multipart/mixed') {

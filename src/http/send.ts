@@ -47,8 +47,8 @@ function sendUnchanged(response: ServerResponse, { headers }: Complete, vary: st
 const soonSent = 65_536;
 
 /**
- * The largest answer, in bytes, that is written in one piece. Of a piece nothing shows how much the client has taken, so a
- * larger one could make a client look stuck that reads slowly. In slices an answer costs a third more.
+ * The largest answer, in bytes, that is written in one piece. The gateway does not learn how much of a piece the client
+ * has taken, so a client that reads a larger piece slowly could look stuck. An answer in slices costs a third more.
  */
 const written = 2 ** 18;
 

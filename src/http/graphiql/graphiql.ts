@@ -7,7 +7,7 @@ import type { PageOptions } from './page.ts';
 /** Settings of the page of GraphiQL and of its delivery. */
 export interface GraphiqlOptions extends SendOptions, PageOptions {}
 
-/** Answers browsers that open the endpoint. Returns false if the request is not from one; it is then left untouched. */
+/** Answers a browser that opens the endpoint. Returns false, and does nothing, for any other request. */
 export type Graphiql = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Serves GraphiQL to browsers. */

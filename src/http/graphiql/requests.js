@@ -18,7 +18,7 @@ function keyIn(text) {
 }
 
 /**
- * The text of a document as it stands in the editor, so that the locations of errors are right there; the bundle's own
+ * The text of a document as it stands in the editor, so that the locations of errors fit the editor. The bundle's own
  * printer would put everything on one line. `definitions` lacks the operations that do not run, and spaces take their
  * place.
  */

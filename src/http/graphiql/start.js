@@ -1,8 +1,8 @@
 /** Runs in the page after GraphiQL's own script: sets up the field of the key and the storage, and starts GraphiQL. */
 
 /**
- * The field of the key, which is one for all tabs. The session storage keeps the key over a reload until the browser's
- * tab is closed.
+ * The field of the key, which all tabs of GraphiQL share. The session storage keeps the key over a reload until the
+ * browser's tab is closed.
  */
 const keyField = document.querySelector('#key');
 keyField.value = sessionStorage.getItem('gateway:key') ?? settings.demoKey;
@@ -74,8 +74,8 @@ function storable({ query, variables = null, headers = null, title = firstNameIn
 
 /**
  * Keeps GraphiQL from opening a further tab at a reload. GraphiQL stores the last edited query and variables apart from
- * its tabs, and opens a new tab if no stored tab has them. So the query and variables of the open tab are stored there,
- * or those of the tab with the query of the address. At the first visit, a query in the address gets a tab of its own.
+ * its tabs, and opens a new tab if no stored tab has them. This function replaces them by those of the open tab, or
+ * of the tab that has the query of the address. At the first visit, a query in the address gets a tab of its own.
  */
 function keepTabs() {
   if (localStorage.getItem('graphiql:tabState') === null) openPanelAtFirst();

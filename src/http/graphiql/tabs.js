@@ -11,8 +11,8 @@ function storedTab() {
 }
 
 /**
- * A tab with its operation name. If GraphiQL has not stored the tab yet, this is its first operation, as it is once the
- * tab is stored.
+ * A tab with its operation name. If GraphiQL has not stored the tab yet, this is the name of its first operation, which
+ * GraphiQL will store.
  */
 function named({ query, operationName = firstNameIn(query), ...others }) {
   return { ...others, query, operationName };

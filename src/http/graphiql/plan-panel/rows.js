@@ -10,8 +10,8 @@
 const mostShown = { rows: 60, places: 3, calls: 20, hints: 4, waves: 30 };
 
 /**
- * The planned calls in the order of their waves, each with the calls of `made` that belong to it. Calls that no plan
- * has get rows of their own. `unmade` is the text for a planned call that was not made.
+ * The planned calls in the order of their waves, each with the calls of `made` that belong to it. Calls that are not in
+ * the plan get rows of their own. `unmade` is the text for a planned call that was not made.
  */
 function rowsOf(planned, made, unmade) {
   const kinds = planned.map((call, index) => ({ call, id: `planned ${index}`, made: [] }));
@@ -163,7 +163,6 @@ function noted(count, text) {
   return count === 0 ? [] : [`${number(count)} ${text}`];
 }
 
-/** A count with its noun. */
 function counted(count, noun) {
   return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

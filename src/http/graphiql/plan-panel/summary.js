@@ -53,7 +53,7 @@ function firstPartOf({ firstPartAfter, waves }) {
     : `The first part is sent after wave ${firstPartAfter} of ${waves}.`;
 }
 
-/** True if a run is of a subscription: a trace comes with each of its messages, and once for another operation. */
+/** True if a run is of a subscription: each of its messages has a trace. Any other operation has one trace. */
 function isStream({ isRunning = false, isStopped = false, messages = 0 } = {}) {
   return messages > 1 || (messages === 1 && (isRunning || isStopped));
 }
@@ -74,7 +74,7 @@ function ranOf(run) {
   return `Ran in ${number(milliseconds)} ms${inParts}: ${own === 0 ? 'no call' : counted(own, 'call')} made${notes}.`;
 }
 
-/** The rest of the budget of the key, one line for each window. */
+/** The calls that the budget of the key has left, one line for each window. */
 function budgetOf(run, { upper }) {
   return (run?.cost?.budget ?? []).map(({ surface, limit, remaining, window }) => ({
     text: `${surface}: ${number(remaining)} of ${number(limit)} calls in ${number(window)} seconds`,

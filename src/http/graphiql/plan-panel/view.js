@@ -207,7 +207,7 @@ function Call({ method, path, notes, isFailed }) {
   );
 }
 
-/** The number of rows that are left out, so that the page stays quick. */
+/** The number of rows, waves, calls or hints that are left out, so that the page stays quick. */
 function More({ count, noun }) {
   return count > 0 && h('p', { className: 'rest-calls-note' }, `and ${counted(count, `more ${noun}`)}`);
 }
