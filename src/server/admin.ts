@@ -11,8 +11,8 @@ import { closeAfter } from './connections.ts';
 import { sendJson } from './endpoints.ts';
 
 /**
- * Reads the token in a file, and again when the file changes. A token that then cannot be used is logged, and the
- * previous one stays.
+ * Reads the token in a file, and again when the file changes. If the new token cannot be used, the reason is logged
+ * and the previous token stays.
  */
 export function followAdminToken(
   path: string,
@@ -39,7 +39,6 @@ export interface AdminOptions {
 /** The most authorised requests in one second. */
 const mostPerSecond = 10;
 
-/** One path: its method, and the function that makes its answer. */
 interface AdminPath {
   readonly method: 'GET' | 'POST';
   readonly answer: (request: IncomingMessage) => Promise<AdminAnswer>;

@@ -81,8 +81,8 @@ export class Connections {
   }
 
   /**
-   * Adds a connection. If there are as many as may be, it takes the place of an idle one: anyone may connect, and clients
-   * that ask nothing must not keep others away.
+   * Adds a connection. If there are already as many as allowed, it takes the place of an idle one: anyone can connect,
+   * and clients that ask nothing must not keep others away.
    */
   #add(socket: Socket): void {
     this.accepted += 1;
@@ -218,8 +218,8 @@ export class SlowReader {
   }
 
   /**
-   * True if the client is too slow. `answer` is the oldest one that the client may not have read. A pipelined request
-   * gains no time; a request that is sent after the answer starts a new period.
+   * True if the client is too slow. `answer` is the first answer that the client has perhaps not read to its end. A
+   * pipelined request gains no time; a request that is sent after the answer starts a new period.
    */
   isLate({ bytesWritten, writableLength }: Written, answer: object | undefined, now: number): boolean {
     if (writableLength === 0) this.#since = undefined;
@@ -258,7 +258,7 @@ function reasonOf({ code }: ClientError): keyof typeof malformedAnswers {
 }
 
 function answerMalformed(error: ClientError, socket: Socket): void {
-  // An answer that closes the connection has already ended it, but may still be on its way.
+  // The output has already ended with an answer that closes the connection. That answer may still be on its way.
   if (!socket.writable) return;
   socket.end(`HTTP/1.1 ${malformedAnswers[reasonOf(error)]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
@@ -268,11 +268,10 @@ export function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-/**
- * The most bytes that are read of a refused body, and the longest time in milliseconds, so that its sender gets to read
- * the answer.
- */
+/** The most bytes that are read of a refused body, so that its sender gets to read the answer. */
 const mostLingeringBytes = 16 * 2 ** 20;
+
+/** The longest time for which a refused body is read, in milliseconds. */
 const longestLingeringMs = 2000;
 
 /**

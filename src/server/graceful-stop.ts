@@ -3,7 +3,7 @@ import { Server as NetServer } from 'node:net';
 import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/promises';
 import type { Connections } from './connections.ts';
 
-/** The durations of the steps of a stop, in milliseconds. */
+/** The durations of the steps of a stop, in milliseconds, and its collaborators. */
 export interface StopTimes {
   /** The time in which the server still takes requests after `/readyz` has begun to fail. */
   readonly stopDelayMs: number;

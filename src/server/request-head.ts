@@ -39,8 +39,10 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** The last valid host, because most requests have the same; and the longest host in characters (RFC 1035 §2.3.4). */
+/** The last valid host, because most requests have the same. */
 let lastHost = '';
+
+/** The longest host that is remembered, in characters (RFC 1035 §2.3.4). */
 const longestHost = 260;
 
 /** True if a `Host` is valid. HTTP/1.0 needs none, and an empty one is allowed (RFC 9110 §7.2). */
