@@ -60,7 +60,6 @@ export class Instruments {
     this.#metrics.push({ name, help, type: 'gauge', aggregator, read: () => valuesOf(read()) });
   }
 
-  /** Adds a histogram. */
   histogram(
     name: string,
     help: string,

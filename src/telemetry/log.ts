@@ -11,8 +11,8 @@ const batchLength = 65_536;
 const indivisibleBytes = 4096;
 
 /**
- * The number of lines that are formatted together. A single line would take ten times as long, a twentieth of a small
- * operation, because the formatting code would have left the processor's caches.
+ * The number of lines that are formatted together. A line that is formatted alone takes ten times as long, because the
+ * formatting code has left the processor's caches by then. That is a twentieth of the time of a small operation.
  */
 const madeTogether = 64;
 

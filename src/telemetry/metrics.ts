@@ -38,7 +38,10 @@ export interface Metrics extends OperationMetrics {
   readonly refused: CountRefused;
   readonly contentType: string;
   readonly render: () => Promise<string>;
-  /** Attempts to read something again, by what that is; undefined if it is never read again. Parts add their own. */
+  /**
+   * The attempts to read files or keys again, by their kind; undefined for a kind that is never read again. The code
+   * that reads a kind adds its counts.
+   */
   readonly reloads: Map<Reloadable, Readonly<Reloads> | undefined>;
   /** Adds a counter of the uses of tools by agents. The function that it returns counts one use. */
   readonly measureTools: () => (tool: string, result: string) => void;
@@ -80,7 +83,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     'gateway_certificate_expiry_timestamp_seconds',
     'When the first certificate of a file expires, in seconds since 1970, by the setting that names the file.',
     () => byLabel('setting', expiries?.() ?? new Map()),
-    // A worker may not have read the changed file yet.
+    // The earliest date counts until all workers have read a changed file.
     'min',
   );
   const labels = { version: packageVersion(), node: process.versions.node };

@@ -17,7 +17,7 @@ export interface OperationSpan extends CallSpans {
   readonly end: (outcome: TracedOutcome) => void;
 }
 
-/** The facts that a span records at the end of an operation. Undefined if its document was refused. */
+/** The facts that a span records when an operation ends. Type and name are undefined if its document was refused. */
 interface TracedOutcome {
   readonly type: string | undefined;
   readonly name: string | undefined;

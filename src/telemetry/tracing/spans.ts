@@ -19,7 +19,7 @@ import type { OperationSpan, Tracing } from './operations.ts';
 
 /**
  * Makes a span for each operation and, below it, one for each REST call. OpenTelemetry's semantic conventions for
- * GraphQL servers and HTTP clients give their names and attributes. No span holds a key, an id or a text of the
+ * GraphQL servers and HTTP clients define their names and attributes. No span holds a key, or an id or a text from the
  * upstream.
  */
 export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
