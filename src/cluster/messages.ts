@@ -11,7 +11,7 @@ import type { Snapshot } from '../telemetry/metrics.ts';
 /** The orders that the primary gives to a worker. All workers get the same, even those that are started later. */
 export interface Orders {
   readonly config: Config;
-  /** Only the primary knows it: it may have started the embedded workspace. */
+  /** The URL of the upstream. Only the primary knows it, because the embedded workspace may have been started there. */
   readonly upstreamUrl: string;
   /** The API key or token that GraphiQL starts with; undefined unless there is an embedded workspace. */
   readonly demoKey: string | undefined;

@@ -32,8 +32,8 @@ export interface GroupOptions {
 }
 
 /**
- * The configuration with the current tenants. The tenants that were read at the start may name documents that are no
- * longer listed.
+ * The configuration with the current tenants, for a worker that starts later. The tenants that were read at the start
+ * may name documents that are no longer listed.
  */
 function withTenants(config: Orders['config'], tenants: Tenants | undefined): Orders['config'] {
   const { auth } = config;

@@ -1,6 +1,9 @@
-/** A message between two processes: a call of a function, or the answer to a call. */
+/**
+ * A message between two processes: a call of a function, or the answer to a call. A call has an `id` only if an answer
+ * is wanted.
+ */
 type Message =
-  | { readonly call: string; readonly argument: unknown /** Undefined if no answer is wanted. */; readonly id?: number }
+  | { readonly call: string; readonly argument: unknown; readonly id?: number }
   | { readonly answerTo: number; readonly value: unknown };
 
 /** The messages of one turn of the event loop, sent at its end. */
@@ -10,7 +13,7 @@ export interface Batch {
 
 /** A function that is called by its name: both processes know its interface. */
 interface Callable {
-  // A method, so that its argument may have the type of the interface.
+  // A method, because TypeScript then accepts functions whose argument has the type of the interface.
   run(argument: unknown): unknown;
 }
 

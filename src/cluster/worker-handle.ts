@@ -21,7 +21,7 @@ export class WorkersError extends Error {
 export interface WorkerEvents {
   /** The functions that the worker may call, except those that the handle itself provides. */
   readonly functions: Omit<PrimaryFunctions, 'listening' | 'failed'>;
-  /** Called when it has ended, with a code or by a signal. */
+  /** Called when the worker has ended. `how` names its exit code, or the signal that ended it. */
   readonly onEnd: (how: string) => void;
 }
 
@@ -79,7 +79,7 @@ export class WorkerHandle {
     return this.#handovers.handed;
   }
 
-  /** The number of these connections that it has not taken yet. */
+  /** The number of connections that were handed to the worker and that it has not taken yet. */
   get untaken(): number {
     return this.#handovers.untaken;
   }
@@ -122,7 +122,7 @@ const memoryMs = 60_000;
 const firstDelayMs = 100;
 const longestDelayMs = 5000;
 
-/** The most ends within a minute for each worker, after which none is started. */
+/** The number of ends within a minute, for each worker, from which on no further worker is started. */
 const mostEnds = 5;
 
 /**
