@@ -16,7 +16,7 @@ const first = Number.NEGATIVE_INFINITY;
 interface Piece {
   readonly work: Work;
   readonly since: number;
-  /** The end of the time in which it may still run. */
+  /** The time until which the work is useful. It only decides the order: late work is done as well. */
   readonly endsAt: number;
 }
 
@@ -57,8 +57,8 @@ export class EventLoopYield {
   }
 
   /**
-   * Does the same for the large work that ends an operation, such as writing a large answer. It goes before other pieces,
-   * because it releases memory.
+   * Returns the same for the large work that ends an operation, such as writing a large answer. This work goes before
+   * other pieces, because it releases memory.
    */
   takeLast(): Promise<void> | undefined {
     if (this.#mayBegin(this.#now()) && !this.#isLargeOn) return undefined;
@@ -74,7 +74,6 @@ export class EventLoopYield {
     else this.doLater(work, endsAt);
   }
 
-  /** Does large work in a later turn. */
   doLater(work: Work, endsAt: number): void {
     const before = this.#pieces.findLastIndex((piece) => piece.endsAt <= endsAt);
     this.#pieces.splice(before + 1, 0, { work, since: this.#now(), endsAt });

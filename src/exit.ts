@@ -10,7 +10,7 @@ import { complain } from './telemetry/start-lines.ts';
 /** Stops gracefully for a reason, and then exits with a code. */
 type Stop = (exitCode: number, reason: string) => void;
 
-/** The log of a stop, with its beginning and its end. */
+/** The log of a process that stops, and the function that ends the log. */
 interface StopLog {
   /** Undefined in a worker, because its primary logs the stop. */
   readonly log?: Log | undefined;

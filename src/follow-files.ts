@@ -35,7 +35,7 @@ export interface Followed {
   readonly close: () => void;
 }
 
-/** Files that are followed. */
+/** Followed files, with the results of reading them again. */
 export interface FollowedFiles extends Followed {
   readonly reloads: Readonly<Reloads>;
 }

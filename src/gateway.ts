@@ -247,8 +247,8 @@ function budgetOf(options: GatewayOptions, redis: SharedRedis | undefined): Upst
 
 /**
  * The options of the cache of REST answers; undefined if there is none. If epochs are shared but nothing is cached, the
- * epochs only keep an operation from sharing one that began before a write. A refresh may take as long as an operation.
- * Cached answers take at most half of the memory of the process.
+ * epochs only keep an operation from joining another that began before a write. A refresh may take as long as an
+ * operation. Cached answers take at most half of the memory of the process.
  */
 function cacheOptionsOf(options: GatewayOptions, redis: SharedRedis | undefined): CacheOptions | undefined {
   const { cache, epochs, operationDeadlineMs: refreshMs } = options;

@@ -6,7 +6,6 @@ export type Log = (level: 'info' | 'warn' | 'error' | 'fatal', message: string, 
  */
 const quietMs = 60_000;
 
-/** The most reasons that are remembered. */
 const mostReasons = 1000;
 
 /** Limits repeated failures in the log: each reason is logged at most once a minute. */

@@ -6,10 +6,10 @@ import { getHeapStatistics } from 'node:v8';
  */
 const shareOfHeap = 0.6;
 
-/**
- * The share of the heap for answers that are being made or that clients have not taken yet, and the most bytes of it.
- */
+/** The share of the heap for answers that are being made or that clients have not taken yet. */
 const shareOfAnswers = 1 / 16;
+
+/** The most bytes of this share. An answer of the largest allowed size always fits. */
 const mostForAnswers = 96 * 2 ** 20;
 
 /** The share of a room that large claims leave free, so that a few of them cannot exclude all others. */
@@ -45,7 +45,7 @@ export interface RoomOptions {
   readonly within?: MemoryRoom | undefined;
   /** The bytes above which a claim is large; by default none is. */
   readonly largeBytes?: number;
-  /** Called after each client that is ended because it is stuck. A room within another one has that one's. */
+  /** Called after each client that is ended because it is stuck. A room within another room uses the outer `onCut`. */
   readonly onCut?: () => void;
 }
 
@@ -67,7 +67,6 @@ export class MemoryRoom {
     this.#readers = within === undefined ? new Map<Claim, Reader>() : within.#readers;
   }
 
-  /** The bytes that are claimed. */
   get taken(): number {
     return this.#taken;
   }
@@ -92,7 +91,8 @@ export class MemoryRoom {
 
   /**
    * Makes room for `more` bytes of a claim, whose size is then `whole`. If needed, ends the clients that have been
-   * stuck for longest. Returns false, and ends none, if there would still not be enough room.
+   * stuck for longest. Returns false if this room, or the one around it, would still be too small. The room that is too
+   * small then ends no client.
    */
   fits(more: number, whole = more): boolean {
     const most = whole > this.#largeBytes ? this.#bytes * (1 - shareForSmall) : this.#bytes;
@@ -114,7 +114,7 @@ export class MemoryRoom {
 
   /**
    * Ends the clients that have been stuck for longest, and releases their claims, until so many bytes are free. Returns
-   * false, and ends none, if all clients that have been stuck for `shortestStuckMs` have fewer.
+   * false, and ends none, if all clients that have been stuck for `shortestStuckMs` have claimed fewer together.
    */
   #cut(bytes: number): boolean {
     const latest = performance.now() - shortestStuckMs;

@@ -15,8 +15,8 @@ class UnreadableError extends Error {
 }
 
 /**
- * The text of a file. Refuses anything but a file first, because opening a pipe would block the process until another
- * process writes into it. Also refuses a file that is too large. Errors of the system are thrown unchanged.
+ * The text of a file. A pipe is refused before it is opened, because opening it would block the process until another
+ * process writes into it. A file that is too large is refused, too. Errors of the system are thrown unchanged.
  */
 export function readTextFile(path: string): string {
   const stats = statSync(path);

@@ -7,7 +7,7 @@ import { type Log, LogThrottle } from './log.ts';
 import { readTextFile } from './read-text.ts';
 import { redisAddressOf } from './redis-address.ts';
 
-/** The settings of a Redis that several gateways share; see `declare` for the meaning of each. */
+/** The settings of a Redis that several gateways share; see settings/declaration.ts for the meaning of each. */
 export interface RedisSettings {
   readonly redisUrl?: string | undefined;
   readonly redisAuthorities?: string | undefined;
@@ -33,7 +33,7 @@ export function createScript(text: string): Script {
 }
 
 interface CommandOptions {
-  /** True if it is sent while Redis is not up, provided that there is a connection. */
+  /** True if the command is also sent while Redis is down, provided that there is a connection. */
   readonly mustSend?: boolean;
   /** True if the answer is bytes and not text. */
   readonly isBinary?: boolean;
@@ -428,8 +428,8 @@ function readPassword(path: string): FromFile {
 }
 
 /**
- * Makes a reader of the password that a file holds now. While the file holds none, the last one that it held is returned, and
- * each new reason is logged.
+ * Makes a reader of the password that a file holds now. While the file holds no password, the reader returns the last
+ * one that it held, and each new reason is logged.
  */
 function followPassword(path: string, log: Log): () => string | undefined {
   let last: string | undefined;

@@ -31,11 +31,10 @@ import { complain, takeForeignLines } from './telemetry/start-lines.ts';
 /** The longest time that a start waits for the upstream's answer, in milliseconds. Requests are served meanwhile. */
 const checkWaitMs = 1000;
 
-/**
- * The longest time that a stop takes, in milliseconds, even if something hangs. A long STOP_DELAY_MS still leaves time
- * for answers.
- */
+/** The longest time that a stop takes, in milliseconds, even if something hangs. A long STOP_DELAY_MS extends it. */
 const longestStopMs = 15_000;
+
+/** The least time for answers in flight after STOP_DELAY_MS, in milliseconds. */
 const leastDrainMs = 5000;
 
 /** The time in which a worker has to end once nothing is in flight, in milliseconds. */
