@@ -92,8 +92,8 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
 }
 
 /**
- * The range of a list that is walked by offset. If the owner of the list is unknown, so is the position of a cursor: each
- * owner is taken to have such a list.
+ * The range of a list that is walked by offset. If the owner of the list is unknown, its cursors cannot be read: they
+ * are taken to fit the list of each owner, and to leave out no row.
  */
 function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
   const { cursors, maxPageSize } = planned.builder.options;
@@ -125,7 +125,7 @@ function eventRange(planned: PlannedField, args: Arguments): PlannedRange {
   const isGiven = cursor !== undefined && list !== undefined;
   const at: Position = isGiven ? cursors.decode({ ...list, filter }, cursor, 'after') : { offset: 0 };
   const { offset, ...instant } = at;
-  // If rows may be left out because they were answered before, offsets do not count the page's rows.
+  // With a boundary, rows that were answered before are left out, so that windows of different offsets share no page.
   const text = JSON.stringify([filter, at.boundary === undefined ? instant : [instant, offset]]);
   const overlap = overlapOf(at, Math.max(limit, 1), maxPageSize);
   const range: ListRange = { kind: 'window', offset, limit };
@@ -140,7 +140,7 @@ function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefin
   return parent.id === undefined ? undefined : { noun, scope: parent.id };
 }
 
-/** Plans the read of the scope that ids of rows below `@current` need. It is read at the same time as their page. */
+/** Plans the read of the current project, if the ids of a page's rows need it. It goes out together with the page. */
 function planScopeOfList(
   { builder, endpoint, parent, stage, certain, path }: PlannedField,
   page: ObjectSelection,

@@ -69,7 +69,7 @@ interface Answered {
 /** The estimate of one tree. It visits each selection once, so that nested fragments cannot multiply the work. */
 class Estimating {
   readonly #request: EstimateRequest;
-  /** Known sums, by the number of rows of the page that an object is; undefined if it is no page. */
+  /** The sums of each selection, by the number of rows of its page. The key is undefined if it is no connection. */
   readonly #known = memoize((_selection: ObjectSelection) => new Map<number | undefined, Sums>());
 
   constructor(request: EstimateRequest) {
@@ -106,7 +106,7 @@ class Estimating {
   #readsOf(selected: SelectedField, page = 0): Pick<Sums, 'calls' | 'rows'> {
     const { maxPageSize } = this.#request;
     const { role, inside } = selected;
-    // The row of an object that is read by its key, even if a list has all that is selected.
+    // The own row of an object that is read by its key. If `ofObject` counts that row, it is not counted here.
     const byKey = inside !== undefined && isNoun(inside.type.name) && !readsOwnRow(inside) ? 1 : 0;
     const has = (argument: string): boolean => selected.given(argument) !== undefined;
     switch (role.kind) {
@@ -116,7 +116,7 @@ class Estimating {
         return nothing;
       case 'anyRow':
       case 'organization':
-        // Any row; the project that tells what `@current` stands for.
+        // For `anyRow`, a page of one row. For `organization`, the project that tells what `@current` stands for.
         return { calls: 1, rows: 1 };
       case 'byId':
       case 'owner':
@@ -208,7 +208,7 @@ class Estimating {
   }
 }
 
-/** True if columns are selected that only the own row of an object has, and no list. */
+/** True if a column is selected that only the object's own row has. The rows of lists lack it. */
 function readsOwnRow(selection: ObjectSelection): boolean {
   const { name } = selection.type;
   const { view } = needsOf(selection);

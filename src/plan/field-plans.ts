@@ -62,7 +62,7 @@ function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void
   const namesCurrent = isCurrent(objects.owner) && needs.globalId;
   const done =
     noun === 'Plugin' && namesCurrent
-      ? // Their rows mostly have it. What waits for such an id goes on after that.
+      ? // The rows of most plugins name their organization, so this read is not certain. The references come after it.
         (stage: Stage) => builder.planCurrent({ stage, certain: false, path }, planReferences)
       : planReferences;
   if (view === undefined) done(objects.stage);
@@ -72,12 +72,12 @@ function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void
   }
   if (noun !== 'Plugin' && known !== 'listed' && namesCurrent) builder.planCurrent({ ...objects, path });
   if (view === 'detail') addHints(builder, selection, place);
-  // Its row is read if all of its relations answer 404: it decides whether the object exists.
+  // If all relations of an object answer 404, its row is read and decides whether the object exists.
   const later = { ...objects, stage: after(objects.stage), certain: false };
   if (view === undefined && known === 'unknown') builder.rows.wantIfAbsent({ noun, objects: later, path });
 }
 
-/** The view of their own row that the objects need; undefined if they come with a row that has what is needed. */
+/** The view in which the objects' own rows have to be read; undefined if they need no row of their own. */
 function viewOf(noun: Noun, needs: Needs, { objects, known }: SelectedObjects): View | undefined {
   const own = { noun, id: objects.id, scope: objects.owner?.id };
   if (known === 'unknown') return ownView(own, needs, known);
@@ -191,7 +191,7 @@ function objectsById({ builder, endpoint: { noun }, parent, stage, certain }: Pl
   return toObjects({ type: noun, group, id: own, owner: parent, stage });
 }
 
-/** Plans a value that any row of a list holds. If no other row is read, a page of one row is. */
+/** Plans a value that any row of a list holds. If no row is read for another reason, a page of one row is read. */
 function planAnyRow(planned: PlannedField): void {
   const { builder, stage, certain, path } = planned;
   const of = collectionOf(planned);
@@ -219,7 +219,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
   builder.plan({ objects, selection: selected.below, path, known: 'assumed' });
 }
 
-/** Plans one call at each object. `name` is equal for reads that are one call at the same object. */
+/** Plans one call at each object. Reads of one object that have the same `name` are one call. */
 function planRead({ builder, endpoint, parent, stage, certain, path }: PlannedField, name: string, rows: number): void {
   if (parent === undefined) return;
   const count = builder.calls.claim(name, parent);
@@ -240,7 +240,7 @@ function planTable(planned: PlannedField, args: Arguments): void {
     return planRead({ ...planned, certain: false }, JSON.stringify([list, rows, cursor]), rows);
   }
   const { at } = tableWindowOf({ ...list, scope: scope ?? '' }, args.connection, builder.options);
-  // Rows without a `select` are the page that a connection may read.
+  // Rows without a `select` are a page that a connection may read as well, so that this call is not certain.
   const isPage = list.table === 'rows' && list.filter?.select === undefined;
   planRead({ ...planned, certain: certain && !isPage }, JSON.stringify([list, rows, at]), rows);
 }

@@ -45,7 +45,7 @@ export class ListPlans {
   readonly #schedule: Schedule;
   readonly #maxPageSize: number;
   readonly #readings = new Map<string, Reading[]>();
-  /** The collections of which pages are read, and the most waves that their rows may take: 2 if their end may be read. */
+  /** The collections of which pages are read. `waves` is 2 if the end of a list may be read after its first page. */
   readonly #collections = new Map<string, KeyedCollection & { readonly waves: 1 | 2 }>();
   /** Lists for which a page of one row may be read, if any row will do. */
   readonly #anyRows = new Set<string>();
@@ -73,8 +73,8 @@ export class ListPlans {
   }
 
   /**
-   * The most waves that a row may wait for pages of its collection. Pages of a collection that may turn out to be the
-   * same count, too.
+   * The most waves that a row may wait for pages of its collection. This includes the pages of each collection that may
+   * turn out to be the same one.
    */
   wavesOf(wanted: KeyedCollection): number {
     let waves = 0;
@@ -103,8 +103,8 @@ export class ListPlans {
     const jumps = this.#pendingEnds;
     this.#pendingEnds = [];
     for (const ends of Map.groupBy(jumps, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
-      // All jumps after the same first page are made at once, to the start of the longest tail. A jump after another
-      // page may come later, and reads a tail of the same length.
+      // All jumps after the same first page are made at once, to the start of the longest tail. Jumps after another
+      // first page may come later. They are the same read if their longest tail has the same length.
       const pages = [...Map.groupBy(ends, ({ offset }) => offset).values()];
       for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(limit, same.flat());
     }
@@ -153,8 +153,8 @@ export class ListPlans {
   }
 
   /**
-   * Answers a window with a page that is certain to be read for another window. Returns false if there may be no such
-   * page.
+   * Answers a window with a page that is certain to be read for another window. Returns false if no such page is
+   * certain.
    */
   #answer(window: WantedWindow): boolean {
     const reading = this.#readings.get(window.list)?.find((one) => surelyAnswers(one, window));
@@ -183,9 +183,9 @@ function longestOf(jumps: readonly WantedWindow[]): number {
 }
 
 /**
- * True if a reading is certain to answer a window. Windows that are wanted at the same time are merged into pages. In the
- * first stage it is certain which windows those are. In later stages it is not: a window then lies in a page for certain
- * only if it was wanted before.
+ * True if a reading is certain to answer a window. Windows that are wanted at the same time are merged into pages. In
+ * the first stage it is certain which windows those are. In later stages it is not: a reading is then certain to answer
+ * only what lies within one of its wanted windows.
  */
 function surelyAnswers({ page, windows, asked }: Reading, window: WantedWindow): boolean {
   if (!isBefore(asked, window.stage)) return false;

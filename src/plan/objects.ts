@@ -15,7 +15,7 @@ export interface Stage {
 /** The stage at which an operation begins. */
 export const start: Stage = { wave: 0, earlier: undefined };
 
-/** The stage at which the answer to a call of an earlier stage has arrived. */
+/** The stage at which the answer to a call that is made at `stage` has arrived. */
 export function after(stage: Stage, waves = 1): Stage {
   return { wave: stage.wave + waves, earlier: stage };
 }
@@ -59,7 +59,7 @@ export function keyed({ type, scope, id }: NodeId, stage: Stage, certain: boolea
   return toObjects({ type, group: `${type}:${scope}:${id}`, id, owner, owners: 1, stage, certain });
 }
 
-/** The most objects that these may be. */
+/** The largest possible number of the objects. */
 export function most({ owners, from, to }: Objects): number {
   return owners * (to - from);
 }

@@ -44,7 +44,7 @@ export class PlanBuilder {
   lists: ListPlans;
   rows: RowPlans;
   readonly hints = new Set<string>();
-  /** True if a field that must not be null is refused. Its siblings may then not run either. */
+  /** True if a field that must not be null is refused. The executor can then skip its siblings, too. */
   isRefused = false;
   readonly refusals: unknown[] = [];
   readonly #maxSteps: number;
@@ -96,7 +96,7 @@ export class PlanBuilder {
     this.rows.want({ noun: 'Project', objects, view: 'list', path, ...(done && { done }) });
   }
 
-  /** Takes the step to a path. Throws a PlanLimitError if the limit is exceeded. */
+  /** Counts the steps that a path takes. Throws a PlanLimitError if the limit is exceeded. */
   takeStep(path: string): void {
     this.#steps += 1 + Math.floor(path.length / usualPath);
     if (this.#steps > this.#maxSteps) throw new PlanLimitError(this.#maxSteps, path);

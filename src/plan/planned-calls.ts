@@ -41,7 +41,7 @@ interface Entry {
 /** The calls that are planned so far, and what they read. */
 export class PlannedCalls {
   readonly #calls = new Map<string, PlannedCall>();
-  /** The ranges of groups that are read, by the name of the read. */
+  /** The ranges that are read, by the name of the read and the group of the objects. */
   readonly #read = new Map<string, readonly Range[]>();
 
   get all(): PlannedCall[] {

@@ -37,7 +37,7 @@ export class RowPlans {
   readonly #collections = new Set<string>();
   /** Rows that are wanted in the list view at stages that may happen at the same time, by their text. */
   readonly #later = new Map<string, KeyedCollection & { readonly count: number }>();
-  /** Collections of which a page is read instead of single rows. */
+  /** Collections of which a page is read before single rows. */
   readonly #paged = new Set<string>();
   #pending: WantedRow[] = [];
   #ifAbsent: WantedRow[] = [];
@@ -66,7 +66,7 @@ export class RowPlans {
     return this.#collections.has(collection);
   }
 
-  /** Turns the wanted rows into calls. If a page of their list is read instead, they become windows of the list. */
+  /** Turns the wanted rows into calls. If a page of their list is read first, that page becomes a wanted window. */
   settle(): void {
     const pending = this.#pending;
     if (pending.length === 0) return;
@@ -116,7 +116,7 @@ export class RowPlans {
     return this.#countLater(collection);
   }
 
-  /** Rows of collections that may turn out to be the same one count, too. */
+  /** The rows in `#later` of a collection, and of each collection that may turn out to be the same one. */
   #countLater(wanted: KeyedCollection): number {
     let keys = 0;
     for (const row of this.#later.values()) if (mayBeOne(row, wanted)) keys += row.count;
@@ -124,8 +124,8 @@ export class RowPlans {
   }
 
   /**
-   * Plans at most one page instead of rows. After the first stage, the page may be merged with any other window or with
-   * none.
+   * Plans a page that is read before single rows, one for each collection. After the first stage, it is not certain
+   * with which other windows the page is merged.
    */
   #wantPage(row: WantedRow): void {
     const of = collectionOf(row);

@@ -32,10 +32,10 @@ export type Variables = Readonly<Record<string, unknown>>;
 
 /** The plans of an operation over all values of its variables. */
 export interface Extremes {
-  /** The plan with the defaults of variables. Variables without a default are left out if they may be. */
+  /** The plan with the defaults of variables. Nullable variables without a default are left out. */
   readonly usual: Plan;
   /**
-   * The plan with the most calls, and of several such plans the one with the most rows. Its `lower` is that of all
+   * The plan with the most calls, and of several such plans the one with the most rows. Its `lower` holds for all
    * plans, and its `objects` are those of the largest answer.
    */
   readonly worst: Plan;
@@ -54,7 +54,7 @@ const anyCursors: CursorCodec = {
 /** The most rounds over all variables: the effect of one variable may depend on those that are examined after it. */
 const mostRounds = 3;
 
-/** The most variables for which the search also goes on from plans that are no better: it would take seconds. */
+/** The most variables for which the search also goes on from equally good plans. With more, it would take seconds. */
 const mostTied = 5;
 
 /**
@@ -86,7 +86,7 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const hasTies = choices.length <= mostTied;
   for (const from of starts) {
     let best = from;
-    // Plans that are as good, with another value of a variable. With a further variable, one may become the best.
+    // Plans with as many calls as the best one, by the variable that differs. A further change may make one the best.
     const ties = new Map<string, Found>();
     for (let round = 0, before = 0; round < mostRounds && all.size > before; round += 1) {
       before = all.size;
@@ -119,8 +119,8 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
 
 /**
  * The fewest REST calls that an operation makes, whatever its variables are. Each kind of read counts once: with equal
- * variables several reads are one, and a row may stand in a page. Objects by global id do not count, nor do queries of a
- * narrowed tenant, because what is out of reach costs nothing.
+ * variables several reads are one, and a row may come with a page. Objects by global id do not count. Queries of a
+ * narrowed tenant do not count either, because what is out of reach costs nothing.
  */
 function leastCalls({ tenant, ...scope }: PlanningOptions): number {
   const root = rootOf(scope, undefined, 'certain');
