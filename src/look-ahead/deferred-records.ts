@@ -28,7 +28,7 @@ const awaited = new WeakMap<RowRecord, Later>();
 
 /** Makes a record complete later. Each of its fields waits only for what it needs and the record lacks. */
 export function completedLater(record: RowRecord, later: Later): RowRecord {
-  // No field may ask for it, and an unhandled failure must not end the process.
+  // The failure of a form that no field asks for must not be an unhandled rejection.
   later.row?.catch(ignore);
   later.scope?.catch(ignore);
   awaited.set(record, { ...awaited.get(record), ...later });
@@ -81,7 +81,8 @@ function laterFor(
 }
 
 /**
- * The answers of fields by the objects that have them. Each operation has its own, and so has each read ahead of it.
+ * The answers of fields, by the context and the objects that have them. Reads ahead of the executor have a context of
+ * their own, apart from that of their operation.
  */
 const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown>>>();
 

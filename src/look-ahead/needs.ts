@@ -36,8 +36,7 @@ export function needsOfFields(fields: readonly SelectedField[]): Needs {
 
 /**
  * True if the answer of a relation proves that its object exists, because the relation's REST path is below the
- * object's own. A field without arguments that refers to an object by a known key proves nothing: it answers the owner
- * of its object.
+ * object's own. A field without arguments that answers a project proves nothing: that project owns the object.
  */
 export function proves({ field }: SelectedField): boolean {
   const type = getNamedType(field.type);
@@ -46,7 +45,7 @@ export function proves({ field }: SelectedField): boolean {
 
 /**
  * True if a connection or a payload answers global ids that name a project or an organization. These are the ids of
- * rows, or of a deleted object. A project only names itself.
+ * rows, or of a deleted object. The id of a project names no other object.
  */
 export const answersScopes: (selection: ObjectSelection) => boolean = memoize(({ fields }) =>
   fields.some(({ field, inside }) => {
@@ -76,7 +75,7 @@ interface Own {
   readonly scope: string | undefined;
 }
 
-/** The view of its own row that must be read before an object can be answered; undefined if no view must. */
+/** The view in which an object's row has to be read before the object is answered; undefined if no row is needed. */
 export function ownView(own: Own, needs: Needs, existence: Existence): View | undefined {
   const { view, relations } = needs;
   if (view !== undefined) return view;
@@ -86,8 +85,8 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
 
 /**
  * True if an id is selected that only the row has. These are the id of the `@current` project, and the global id of a
- * plugin below `@current`. A plugin that a report names is an exception: the id of the current project is enough, and
- * one read gives it for all of them.
+ * plugin below `@current`. A plugin that a report names is an exception: the organization of the current project is
+ * enough, and one read tells it for all such plugins.
  */
 function isNamedByRow({ noun, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
   if (noun === 'Project') return id === current && (globalId || upstreamId);

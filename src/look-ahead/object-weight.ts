@@ -15,9 +15,9 @@ import type { Role } from './roles.ts';
 import { type ObjectSelection, type OperationScope, type SelectedField } from './selection-tree.ts';
 
 /**
- * Counts the objects that the current field will answer. `owner` is the length of the owner's ids within their global
- * ids. `typename` is the type of the objects if the field may answer several. Throws an AnswerLimitError if the answer is
- * too large.
+ * Counts the objects that the current field will answer. `owner` is the length of the upstream ids in each global id,
+ * as far as they are known: the owner's, and the object's own if it is read by its key. `typename` is the type of the
+ * objects if the field has several possible types. Throws an AnswerLimitError if the answer is too large.
  */
 export function countAnswered(
   count: number,

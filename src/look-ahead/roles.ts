@@ -21,7 +21,7 @@ export type Role =
   | { readonly kind: 'organizationOf'; readonly view: View }
   // An object that a column of the row names.
   | { readonly kind: 'reference'; readonly view: View; readonly endpoint: Endpoint }
-  // The object that owns its object.
+  // The project that owns the object which has the field.
   | { readonly kind: 'owner'; readonly endpoint: Endpoint }
   // An object by its argument `id`.
   | { readonly kind: 'byId'; readonly endpoint: Endpoint }

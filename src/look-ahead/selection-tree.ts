@@ -69,7 +69,7 @@ export class SelectionTree {
   readonly #selections = memoize((_around: object) => new WeakMap<object, Selection>());
   #last: { readonly nodes: readonly Selecting[]; readonly selection: Selection } | undefined;
 
-  /** `conditions` are the variables that affect the selection. If undefined, all is selected that any may select. */
+  /** `conditions` are the variables that affect the selection. If undefined, the tree has all that may be selected. */
   constructor(scope: OperationScope, conditions: VariableValues | undefined, part: Part) {
     this.scope = scope;
     this.part = part;
@@ -77,7 +77,7 @@ export class SelectionTree {
     this.root = this.at([scope.operation]);
   }
 
-  /** True if a node that has a directive is selected. */
+  /** True if the directives of a node let it be selected. */
   includes(node: SelectionNode): boolean {
     const conditions = this.#conditions;
     if (conditions === undefined) return this.part !== 'certain';
@@ -226,8 +226,8 @@ export function holdsVariable(value: ValueNode): boolean {
 const mostDeferrals = 10_000;
 
 /**
- * Collects the fields of a selection on objects of a type (GraphQL specification §6.3.2, CollectFields). A fragment
- * counts once. It counts again for each `@defer` that it is spread with, until it is spread without.
+ * Collects the fields of a selection on objects of a type (GraphQL specification §6.3.2, CollectFields). A fragment is
+ * entered at most once in each deferred fragment, and never again after it has been entered outside of them.
  */
 function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): ObjectSelection {
   const { schema, fragments } = tree.scope;

@@ -31,7 +31,7 @@ export function startRelations(
   const started = new Map<string, Promise<unknown>>();
   for (const relation of relations) {
     const result = startRelation(relation, record, context, info);
-    // The executor may never ask for the result, and an unhandled failure must not end the process.
+    // The failure of a result that the executor does not ask for must not be an unhandled rejection.
     result.catch(() => undefined);
     started.set(relation.responseKey, result);
   }
@@ -82,8 +82,9 @@ export function startBelow(
 }
 
 /**
- * Runs the fields of an answer that cost calls. `info` is that of the field that answers it. Their results are dropped,
- * but the loaders keep what was read. The run ends when the executor takes over, or if the object does not exist.
+ * Runs the fields below `answering` that cost calls, on its answer `value`. `info` is that of `answering`. The results
+ * are dropped, but the loaders keep what was read. The run ends when the executor takes over, or if the object does not
+ * exist.
  */
 async function startFields(
   answering: SelectedField,
