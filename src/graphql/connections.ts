@@ -74,7 +74,7 @@ export type Wanted =
   | 'rows'
   | 'page';
 
-/** The range to read for the one asked for: any page if no row is wanted, otherwise a window of at least one row. */
+/** Converts a requested range to the range to read: any page if no row is wanted, otherwise at least one row. */
 export function readingOf(range: ListRange, wanted: Wanted): ListRange | { readonly kind: 'any' } {
   if (wanted === 'count' || (range.limit === 0 && wanted === 'rows')) return { kind: 'any' };
   if (range.kind === 'tail' && range.limit > 0) return range;
@@ -154,7 +154,7 @@ export function tableWindowOf(
   return { at: isGiven(after) ? cursors.decode(list, after, 'after') : start, limit: tableSizeOf(first, maxPageSize) };
 }
 
-/** The number of rows of a table that `first` asks for, from 1: upstreams take a limit of 0 for their default. */
+/** The number of rows of a table that `first` asks for; at least 1: with a limit of 0 upstreams use a default. */
 export function tableSizeOf(first: number | null | undefined, maxPageSize: number): number {
   return pageSizeOf('first', first, maxPageSize, 1);
 }

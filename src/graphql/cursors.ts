@@ -10,17 +10,20 @@ const codeBytes = 12;
 const maximumLength = 4096;
 
 /**
- * The most genuine cursors that are remembered, and the longest name of a list beside each, in characters. Pages are
- * read again by one client or many, and verifying a cursor takes as long as a small operation's own work.
+ * The most genuine cursors that are remembered. Pages are read again by one client or many, and verifying a cursor
+ * takes as long as a small operation's own work.
  */
 const mostRemembered = 1000;
+
+/** The most characters of a cursor that is remembered, together with the text of its list. */
 const longestRemembered = 300;
 
 /**
  * Opaque cursors. A cursor is the base64url of a signature and a payload. The payload of a list's cursor is the id of
  * its project or organization, and a position. The signature is the start of an HMAC-SHA-256 over the list, its filters
- * and the payload. It does not depend on the caller. Replicas that share the secret accept each other's cursors. A list
- * below `@current` and the same list by its id also do, because telling them apart would cost a call.
+ * and the payload. It does not depend on the caller. Replicas that share the secret accept each other's cursors. A
+ * cursor of a list below `@current` is accepted for the same list by its id, and the other way round, because telling
+ * them apart would cost a call.
  */
 export function createCursorCodec(secret: string): CursorCodec {
   const codeOf = (of: string, payload: string): Buffer =>
@@ -83,8 +86,8 @@ function toPayload({ offset, before, after, boundary, isStuck = false }: Positio
 }
 
 /**
- * The position in a payload; undefined if `toPayload` cannot have written it. If no secret is set, it is derived from
- * the upstream's address, so that a client may guess it.
+ * The position in a payload; undefined if `toPayload` cannot have written it. The signature proves little if no
+ * secret is set: the secret is then derived from the upstream's address, and a client may guess it.
  */
 function toPosition(payload: string): Position | undefined {
   const value = parsed(payload);
@@ -117,7 +120,7 @@ function isOffset(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= largestOffset;
 }
 
-/** True for a time, whose form the upstream decides: only texts that no URL can hold are refused. */
+/** True for null or a time. The upstream decides the form of times, so only a text that no URL can hold is refused. */
 function isTime(value: unknown): value is string | null {
   return value === null || (typeof value === 'string' && value.isWellFormed());
 }

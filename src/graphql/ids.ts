@@ -20,8 +20,8 @@ const forms: Readonly<Record<IdForm, { readonly accepts: (text: string) => boole
 };
 
 /**
- * True if a text is an upstream id of a type, as the gateway writes it: `@current` is not one, and neither is a UUID in
- * capital letters.
+ * True if a text is an upstream id of a type, as the gateway writes it: `@current` is not one, and neither is the
+ * UUID of an organization in capital letters.
  */
 export function isUpstreamId(type: NodeType, text: string): boolean {
   return formOf(type).accepts(text) && canonical(type, text) === text;
@@ -132,7 +132,7 @@ function article(type: NodeType): 'a' | 'an' {
   return /^[AEIOU]/.test(type) ? 'an' : 'a';
 }
 
-/** The base64 of a capital letter, with which the name of each type begins; no number and no UUID begins so. */
+/** The start of a global id: type names begin with a capital letter, Q to W in base64. No number or UUID begins so. */
 const globalStart = /^[Q-W]/;
 
 /** The longest global id: more than the base64 of any id that goes into a path, at three bytes a character. */

@@ -10,7 +10,7 @@ export function quoted(value: unknown): string {
   return text.length <= 60 ? text : `${text.slice(0, 60)}… (${text.length} characters)`;
 }
 
-/** REST names whose input field has another name than theirs in camelCase, as `@column` says in the SDL. */
+/** The input fields with names of their own, by REST name. `@column` in the SDL connects the two names. */
 const renamed: Readonly<Record<string, string>> = {
   primary_dashboard: 'primaryDashboardId',
   use_dashboard: 'useDashboardId',
@@ -21,8 +21,8 @@ const renamed: Readonly<Record<string, string>> = {
 };
 
 /**
- * The place in an input of a path in a REST body: `filters.0.key`, `primary_dashboard`. The inside of JSON stays as it
- * is.
+ * Converts a path in a REST body to the path in the input: `primary_dashboard` to `primaryDashboardId`. Below the first
+ * name, as in `filters.0.key`, the path stays the same.
  */
 export function inputPathOf(path: string): string {
   if (Object.hasOwn(renamed, path)) return renamed[path] ?? path;

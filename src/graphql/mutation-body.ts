@@ -36,7 +36,7 @@ export function ownerArgumentOf(noun: Noun): string {
   return type === undefined ? 'id' : owners[type].argument;
 }
 
-/** A member of an input that is a text. */
+/** A member of an input; undefined unless it is a text. */
 export function textIn(input: object, name: string): string | undefined {
   const value: unknown = Reflect.get(input, name);
   return typeof value === 'string' ? value : undefined;
@@ -58,10 +58,10 @@ function targetKey({ noun, isNew, input }: WriteTarget, owner: string | undefine
   return parseIdWithOwner(noun, textIn(input, 'id') ?? '', owner, argument);
 }
 
-/** Input fields that address the object or carry what has no field; all others are body fields. */
+/** Input fields that become no member of the body: the ids of the object and of its owner, and `extra`. */
 const notInBody: ReadonlySet<string> = new Set(['id', 'projectId', 'organizationId', 'extra']);
 
-/** A write that may be sent: its key, of which the id is empty for a new object, and its body. */
+/** A write that may be sent: its key and its body. For a new object, the id in the key is empty. */
 export interface CheckedWrite {
   readonly key: Key;
   readonly body: JsonObject;
@@ -91,8 +91,9 @@ export function checkedWrite(
 }
 
 /**
- * The keys of the objects that the body names, and that of the changed object if there are any. The hosted service
- * looks for both dashboards of a moved tile by their ids alone. Ids of projects already show if they are within reach.
+ * The keys of the objects that the body names. If it names any, the key of the changed object is added. The hosted
+ * service looks for both dashboards of a moved tile by their ids alone. A project is not added, because its id already
+ * shows if it is within reach.
  */
 function toShow(key: Key, named: readonly Key[]): readonly Key[] {
   const isShown = named.length === 0 || key.id === '' || ownerTypeOf(key.noun) === undefined;
@@ -109,7 +110,7 @@ interface BodyScope {
   /** The project whose dashboards the input may refer to, if it is known. */
   readonly projectId?: string | undefined;
   readonly reach: Reach | undefined;
-  /** Takes every key that a tenant's body names. */
+  /** Receives the key of every dashboard that the body names in a known project. */
   readonly named: Key[];
 }
 
@@ -144,7 +145,7 @@ function toRestValue(field: GraphQLInputField, value: unknown, scope: BodyScope)
   if (type.name !== 'ID' && !isEnumType(type)) return value;
   const text = typeof value === 'string' ? value : '';
   if (isEnumType(type)) return enumRestValue(type.name, text) ?? refuseUnknown(field.name);
-  // The upstream looks for it in the dashboard that the path names.
+  // The upstream looks for the tile in the dashboard that the path names.
   if (field.name === 'tileId') return exactNumber(checkedTileId(text));
   return exactNumber(referredId(field, text, scope));
 }

@@ -12,8 +12,8 @@ export class ForbiddenError extends Error {
 }
 
 /**
- * The reach of a mutation of a tenant; undefined for all that the key sees, as without a tenant. Throws if the tenant may
- * not run it.
+ * The reach of a mutation of a tenant; undefined if the mutation reaches all that the key sees, as it does without a
+ * tenant. Throws a ForbiddenError if the tenant may not run the mutation.
  */
 export function mutationReach(tenant: Tenant | undefined, name: string): Reach | undefined {
   if (tenant === undefined || tenant.mutations.has(name)) return tenant?.mutations.get(name);
@@ -31,7 +31,7 @@ export function refuseCurrent(reach: Reach | undefined, id: string | null | unde
   throw new UserInputError(`Expected \`${argument}\` to be an id, but got ${current}, which this tenant may not use.`);
 }
 
-/** Refuses what may name an object of another project for a narrowed tenant: only the upstream could tell whose it is. */
+/** Refuses, for a narrowed tenant, what might name an object of another project: only the upstream could tell. */
 export function refuseUnknownOwner(reach: Reach | undefined, name: string, expected: string): void {
   if (reach !== undefined) throw new ForbiddenError(`The tenant may not use \`${name}\` here${expected}.`);
 }
