@@ -62,8 +62,9 @@ export function fetchCounted(
 }
 
 /**
- * The record with the scope for its global id. `page` holds the rows that may have the scope, by default only its own.
- * In an answer in parts only the id waits for the scope. It also waits for the row, which may save a call.
+ * The record with the scope for its global id. `page` holds the rows that may name the scope; by default, only the
+ * record's own row. In an answer in parts, no field but the id waits for the scope. The id also waits for the row,
+ * which may save a call.
  */
 function withScope(
   record: RowRecord,
@@ -236,8 +237,8 @@ async function hasAnswer(started: Started): Promise<boolean> {
 // `plan/field-plans.ts` and `plan/connection-plans.ts` predict that read.
 
 /**
- * Starts to read what `@current` stands for, for ids of objects of the collection. The rows of most plugins
- * name their organization.
+ * Starts to read the project that `@current` stands for, because ids of objects of the collection name it. Does nothing
+ * for plugins: the rows of most name their organization.
  */
 export function startIdScope({ noun, scope }: Collection, { loaders }: GatewayContext): void {
   if (scope !== current || noun === 'Plugin') return;
@@ -255,7 +256,7 @@ async function withRealScope(record: RowRecord, rows: readonly Row[], { loaders 
   }
 }
 
-/** The organization whose list has a plugin's row. Only a global plugin may belong to another organization. */
+/** The organization that a plugin's row names; undefined for a global plugin, which another organization may own. */
 function ownerIn({ organization_id: owner, is_global: isGlobal }: Row): string | undefined {
   return typeof owner === 'string' && isGlobal !== true ? owner.toLowerCase() : undefined;
 }
