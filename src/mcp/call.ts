@@ -144,7 +144,7 @@ function answered(
   };
 }
 
-/** The data of a mutation without its objects. All fields of the type Mutation may be null. */
+/** The data of a mutation without its objects. All fields of the type Mutation are nullable. */
 function emptied(data: unknown): JsonObject {
   const members = Object.entries(isObject(data) ? data : {});
   return Object.fromEntries(members.map(([name, value]) => [name, isObject(value) ? null : value]));

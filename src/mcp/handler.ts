@@ -83,7 +83,6 @@ export function createMcpHandler(options: McpOptions & Served): McpHandler {
   };
 }
 
-/** Collaborators of the answer to a request. */
 interface Exchange extends Pick<McpOptions & Served, 'bodyLimits' | 'bodyRoom' | 'refused' | 'report' | 'resource'> {
   readonly isAllowed: (origin: string) => boolean;
   readonly identify: Identify | undefined;

@@ -92,8 +92,8 @@ export function refusalsOf(
 const smallerSizes = [50, 20, 10, 5, 2, 1];
 
 /**
- * The largest page size with which a tool stays within the limits; undefined if there is none, or if the tool has no
- * pages.
+ * The largest of `smallerSizes` with which a tool stays within the limits; undefined if it exceeds them with each.
+ * `sizing` names the arguments that take the size.
  */
 export function fittingSize(
   tool: ToolOperation,

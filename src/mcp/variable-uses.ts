@@ -25,9 +25,9 @@ export interface VariableUse {
   readonly named: NamedBy;
   /** True if an id must name the owner of its object itself, because no field beside it does. */
   readonly isAlone: boolean;
-  /** The kind of page whose size it is. A table is a page that is answered as one value, and has at least one row. */
+  /** The kind of page whose size the variable gives. A table is a page in one value, and has at least one row. */
   readonly page: 'connection' | 'table' | undefined;
-  /** The most items of the list that it is. */
+  /** The most items of the variable's value, if that is a list with a limit. */
   readonly maxItems: number | undefined;
   /** True if the place does not allow null. */
   readonly isRequired: boolean;
