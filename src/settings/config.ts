@@ -29,7 +29,7 @@ import { readRoute, routeTo, tlsFilesOf } from './route.ts';
 import { define, type Environment, type EnvironmentFile, SettingsReader } from './settings.ts';
 import { collectorUrl, embedded } from './urls.ts';
 
-/** The values of the settings that depend on no other setting: all that commands need, except those that serve. */
+/** The values of the settings that depend on no other setting. Every command that does not serve reads them. */
 export type PlainConfig = ReturnType<typeof readPlainSettings>;
 
 /** The whole configuration, checked and frozen: each setting, and the values that follow from several. */
@@ -177,7 +177,7 @@ function readBudget(reader: SettingsReader): BudgetSettings | undefined {
   return Object.freeze({ windows, scope, share, agentShare, replicas });
 }
 
-/** Reads the settings of the cache, the times for which answers are fresh in seconds; undefined if nothing is cached. */
+/** Reads the settings of the cache; undefined if nothing is cached. `ttls` and `staleSeconds` are in seconds. */
 function readCache(reader: SettingsReader) {
   const { ttls: setting, ...others } = cacheSettings;
   const ttls = reader.read(setting);
@@ -205,7 +205,7 @@ function readMcp(reader: SettingsReader): McpConfig | undefined {
 
 /**
  * Reads the settings of persisted documents and of Redis. Reports a fault if manifests are missing or cannot be read.
- * `routes` are those to manifests on servers.
+ * `routes` has the route to each manifest on a server, by its URL.
  */
 function readPersisted(reader: SettingsReader) {
   const { mode: modeSetting, files, tokenFile } = persistedSettings;
@@ -253,8 +253,8 @@ function checkRedis(reader: SettingsReader): void {
 }
 
 /**
- * True if OpenTelemetry's own variables ask for traces. Its SDK sends traces by default; the gateway does so only if the
- * destination is set, or a configuration file that names it. Reports faults in the URLs of collectors, because the SDK
+ * True if OpenTelemetry's own variables ask for traces. Its SDK sends traces by default. The gateway does so only if
+ * an endpoint, an exporter or a configuration file is set. Reports faults in the URLs of collectors, because the SDK
  * prints a wrong URL in full, and uses another host.
  */
 function readTraces(reader: SettingsReader): boolean {

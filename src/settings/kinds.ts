@@ -33,7 +33,7 @@ export const workerCount: Kind<number> = {
   read: (source) => (source === 'auto' ? availableParallelism() : processes.read(source)),
 };
 
-/** A share. */
+/** A share from 0 to 1. */
 export const fraction: Kind<number> = {
   expected: 'a number from 0 to 1',
   read: (source) => (/^(0(\.\d+)?|1(\.0+)?)$/.test(source) ? Number(source) : undefined),
@@ -49,7 +49,7 @@ export function oneOf<const T extends string>(...values: readonly T[]): Kind<T> 
   return { expected: `one of ${values.join(', ')}`, read: (source) => values.find((value) => value === source) };
 }
 
-/** A switch. */
+/** A switch; true for `on`. */
 export const onOff: Kind<boolean> = {
   expected: 'on or off',
   read: (source) => (source === 'on' || source === 'off' ? source === 'on' : undefined),

@@ -30,7 +30,7 @@ export function findMisspelt(reader: SettingsReader, settings: Settings): void {
   }
 }
 
-/** The name in `known` that is nearest to `name`; undefined if more than two letters or a quarter of them differ. */
+/** The name in `known` that is nearest to `name`; undefined if more than two letters or more than a quarter differ. */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const near = known
     .filter((other) => Math.abs(name.length - other.length) <= 2)
@@ -74,8 +74,8 @@ function distance(one: string, other: string): number {
 }
 
 /**
- * Names in such a file that are no settings of the gateway but are read: those of OpenTelemetry, and proxies in lower
- * case.
+ * Names that a file such as `.env` may have beside those of settings: those of OpenTelemetry, `NODE_ENV`, and proxies
+ * in lower case.
  */
 const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|all|no)_proxy$/;
 

@@ -51,7 +51,9 @@ export const publicUrl: Kind<string> = {
   read: (source) => urlIn(source, { schemes: web })?.href.replace(/[/?#]+$/, ''),
 };
 
-/** A base URL, or the embedded workspace. The URL is normalised, because it separates what gateways share. */
+/**
+ * A base URL, or the embedded workspace. The URL is normalised, because gateways with equal URLs share data in Redis.
+ */
 export const baseUrl: Kind<string> = {
   expected: `${publicUrl.expected}, or ${embedded}`,
   shown: shownUrl,
