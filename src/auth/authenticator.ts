@@ -49,8 +49,10 @@ export interface AuthenticatorOptions {
 /** RFC 6750 §2.1 with a token in the compact form of RFC 7515 §7.1. */
 const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
-/** The most tokens that are remembered, and the most bytes of all of them: a token may have 8 KiB. */
+/** The most tokens that are remembered. */
 const mostTokens = 10_000;
+
+/** The most bytes of all remembered tokens: one token may have 8 KiB. */
 const mostBytes = 2 ** 25;
 
 /** The memory of the name of a role beside its characters, in bytes. */
@@ -95,8 +97,8 @@ export class Authenticator {
   }
 
   /**
-   * Authenticates a value of `Authorization`, given the number of such headers. Returns a promise only for a token that
-   * is not known.
+   * Authenticates a value of `Authorization`, given the number of such headers. Returns a promise unless the
+   * value is remembered, missing, or one of several.
    */
   authenticate(value: string | undefined, count = 1, door: Door = 'graphql'): Authentication | Promise<Authentication> {
     if (count > 1) return this.#counted(this.#invalid('there are several headers `Authorization`'));

@@ -44,8 +44,8 @@ function roleOf(role: JsonObject, entry: Bounds, where: FilePlace): Role {
 }
 
 /**
- * The reach of an entry or a role; `within`, the most that it may reach, if it is not narrowed. If only one of the two
- * lists is given, the other one counts as empty.
+ * The reach of an entry or a role. `within` is the most that it may reach, and its reach if it has neither list. If it
+ * has one of the two lists, the other one counts as empty.
  */
 function reachOf(
   { projects, organizations }: JsonObject,

@@ -14,7 +14,7 @@ export interface TenantsSource {
   /** The environment in which `keyEnv` is looked up. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly mutationNames: readonly string[];
-  /** True if tokens may name roles. Otherwise no entry may have any. */
+  /** True if tokens may name roles. Otherwise, an entry with roles is refused. */
   readonly hasRoles: boolean;
 }
 
@@ -52,7 +52,7 @@ export function readTenants(source: TenantsSource): TenantsRead {
   return { tenants, files };
 }
 
-/** Settings of the following of tenants. */
+/** The source of the tenants to follow, and collaborators. */
 export interface FollowTenantsOptions {
   readonly source: TenantsSource;
   /** Throws an Error if tenants that were read again name documents that do not exist. */
@@ -130,14 +130,14 @@ function keyOf(entry: JsonObject, where: FilePlace, { environment }: TenantsSour
   }
   const found = environment[value];
   if (found === undefined || found === '') {
-    // A key in its place is no plain name, or a long one.
+    // A key that was put in place of the name is no plain name, or a long one. It is not quoted.
     const text = /^[A-Z][A-Z\d_]*$/.test(value) ? shown(value) : `a text of ${value.length} characters`;
     throw place.error(`the name of an environment variable that is set, but got ${text}`);
   }
   return checkedKey(found, place, 'the value of the variable');
 }
 
-/** The form of a bearer token in an `Authorization` header (RFC 6750 §2.1). */
+/** The key, if it has the form of a bearer token in an `Authorization` header (RFC 6750 §2.1). Throws otherwise. */
 function checkedKey(key: string, place: FilePlace, what: string): string {
   if (/^[\w\-.~+/]{1,4000}=*$/.test(key)) return key;
   throw place.error(`a personal API key (letters, digits and -._~+/ without spaces), but ${what} is something else`);

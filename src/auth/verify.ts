@@ -20,7 +20,7 @@ export interface VerifiedToken {
   readonly tenant: string;
   /** The `sub`: a user of the identity provider. */
   readonly subject: string;
-  /** The names of its user's roles; the entry of the tenant may have none of them. */
+  /** The names of its user's roles. The entry of the tenant need not have any of them. */
   readonly roles: readonly string[];
   /** True if it is for the endpoint of agents, and for nothing else of the gateway. */
   readonly isForAgentsOnly: boolean;
