@@ -132,7 +132,7 @@ export function helpOf(name: string): string {
 }
 
 /**
- * The call of a command: a script of package.json in this repository, because such scripts find the Node of `npm ci`.
+ * The call of a command. In this repository it is a script of package.json, which finds the Node of `npm ci`.
  */
 function callOf(name: string): string {
   if (!import.meta.filename.endsWith('.ts')) return `workspace-gateway ${name}`;

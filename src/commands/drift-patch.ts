@@ -31,7 +31,7 @@ function fit(openapi: string, differences: readonly Difference[]): string {
   }, openapi);
 }
 
-/** Detail views come first, so that columns of list views can refer to theirs. */
+/** Groups equal differences. Those of detail views come first, so that columns of list views can refer to theirs. */
 function divergencesIn(differences: readonly Difference[]): readonly Divergence[] {
   const found = new Map<string, Divergence & { types: Set<JsonType>; values: Set<unknown> }>();
   for (const { kind, view, column, isItem, value } of differences) {

@@ -15,7 +15,6 @@ export type Command = (
   announce: (line: string) => void,
 ) => Outcome | Promise<Outcome>;
 
-/** One column of a table. */
 interface Column<Row> {
   readonly title: string;
   readonly align?: 'right';
@@ -56,8 +55,8 @@ export function costText({ lower, upper, waves, rows, objects }: Cost): string {
 }
 
 /**
- * The limits of an operation's cost, each as a text such as `150 calls` and a function that tells whether a cost
- * exceeds it.
+ * The limits of an operation's cost, each as a text such as `150 calls`. `isExceeded` is true if the cost is above the
+ * limit.
  */
 export function limitsFor(
   { upper, rows, objects }: Cost,

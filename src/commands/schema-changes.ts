@@ -42,7 +42,7 @@ export interface Findings {
 export interface Judged extends Omit<Change, 'broken'> {
   readonly usedBy: readonly string[];
   /**
-   * Clients that have used what the change breaks. Undefined if no usage was given, or if the change breaks nothing.
+   * Clients that have used what the change breaks. Undefined if no usage was given, or if the change is not breaking.
    */
   readonly clients?: readonly HitClient[];
 }
@@ -107,7 +107,6 @@ function parseOf(file: string, text: string): ReturnType<typeof parse> {
   }
 }
 
-/** A difference between two schemas. */
 interface Change {
   readonly severity: Severity;
   readonly type: SchemaChange['type'];

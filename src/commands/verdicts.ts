@@ -164,7 +164,7 @@ interface DescribedTool {
   readonly hints: readonly string[];
 }
 
-/** The requirement that an operation which is no tool does not meet. */
+/** The requirement that an operation has to meet to be a tool. */
 export const neededOfTools = 'expected a query or a mutation with a name';
 
 /** Describes the tool of a valid operation; undefined if the operation is no tool. */
