@@ -46,8 +46,8 @@ export function followFiles({ name, patterns, since, pollMs = 500, read, log }: 
   let last: Promise<void> = Promise.resolve();
   const reloads: Reloads = { ok: 0, failed: 0 };
   const readAgain = async (): Promise<void> => {
-    known = fingerprint(patterns());
     try {
+      known = fingerprint(patterns());
       await read();
       reloads.ok += 1;
     } catch (error) {

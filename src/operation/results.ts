@@ -171,5 +171,6 @@ function effectOf(data: unknown, levels = 3): unknown {
   if (isObject(data) && levels > 0)
     return Object.fromEntries(Object.entries(data).map(([name, member]) => [name, effectOf(member, levels - 1)]));
   const isKept = levels > 0 || typeof data !== 'object';
-  return isKept && measureJson(data, longestKept).path === undefined ? data : null;
+  const { bytes, path } = measureJson(data, longestKept);
+  return isKept && path === undefined && bytes <= longestKept ? data : null;
 }

@@ -66,19 +66,24 @@ export class TenantClient implements RestClient {
   }
 
   getJson(operation: RestOperation, target: string): Promise<unknown> {
-    return this.#checked(operation, target, () => this.#client.getJson(operation, target));
+    return this.#checked(operation, target, false, () => this.#client.getJson(operation, target));
   }
 
   getCsv(operation: RestOperation, target: string): Promise<string> {
-    return this.#checked(operation, target, () => this.#client.getCsv(operation, target));
+    return this.#checked(operation, target, false, () => this.#client.getCsv(operation, target));
   }
 
   write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
-    return this.#checked(operation, target, () => this.#client.write(operation, target, body));
+    return this.#checked(operation, target, true, () => this.#client.write(operation, target, body));
   }
 
-  async #checked<T>(operation: RestOperation, target: string, send: () => Promise<T>): Promise<T> {
-    if (!this.#reaches(operation, target)) throw this.#held.stopped(this.#tenant, operation);
+  async #checked<T>(
+    operation: RestOperation,
+    target: string,
+    isWrite: boolean,
+    send: () => Promise<T>,
+  ): Promise<T> {
+    if (!this.#reaches(operation, target, isWrite)) throw this.#held.stopped(this.#tenant, operation);
     try {
       return await send();
     } catch (error) {
@@ -86,10 +91,10 @@ export class TenantClient implements RestClient {
     }
   }
 
-  /** A GET may go where the tenant reaches. Any other call may go where one of the tenant's mutations reaches. */
-  #reaches({ method }: RestOperation, target: string): boolean {
+  /** A read may go where the tenant reaches. A write, which may be a GET, may go where one of its mutations reaches. */
+  #reaches({ method }: RestOperation, target: string, isWrite: boolean): boolean {
     const { reach, mutations } = this.#tenant;
-    const reaches = method === 'GET' ? [reach] : [...mutations.values()];
+    const reaches = isWrite ? [...mutations.values()] : [reach];
     return reaches.some((one) => reachesTarget(one, method, target));
   }
 }

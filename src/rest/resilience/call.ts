@@ -188,7 +188,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   #send(): void {
     const { transport, prefix, now } = this.#upstream;
     const { calls, spans } = this.owner;
-    const { operation, target, headers, body } = this.request;
+    const { operation, target, headers, body, isWrite } = this.request;
     this.#repeat = undefined;
     this.#sentAt = now();
     this.#hasArrived = false;
@@ -197,7 +197,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
     this.#sends += 1;
     const sent = this.#span === undefined ? headers : { ...headers, ...this.#span.trace };
     this.#sent = transport.send(
-      { method: operation.method, target: prefix + target, headers: sent, body, fresh: !this.mayBeStale },
+      { method: operation.method, target: prefix + target, headers: sent, body, isWrite, fresh: !this.mayBeStale },
       this,
     );
   }

@@ -6,6 +6,8 @@ export interface Call {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
+  /** True if its response is read even without room for it, because it shows the effect of a write. A GET may have one. */
+  readonly isWrite?: boolean;
   /** True if it needs a new connection, on which nothing was sent before. */
   readonly fresh?: boolean;
 }

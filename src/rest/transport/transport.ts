@@ -119,8 +119,6 @@ class Request implements Exchange, SentRequest, RawResponse {
   readonly #pool: ConnectionPool;
   readonly #call: Call;
   readonly #listener: ResponseListener;
-  /** True if the response is read even without room for it: it shows the effect of a write. */
-  readonly #isWrite: boolean;
   readonly #chunks = new Chunks();
   readonly #claim: Claim;
   #connection: Connection | undefined;
@@ -131,7 +129,6 @@ class Request implements Exchange, SentRequest, RawResponse {
     this.#pool = pool;
     this.#call = call;
     this.#listener = listener;
-    this.#isWrite = call.method !== 'GET';
     this.#claim = options.room.claim();
   }
 
@@ -200,7 +197,7 @@ class Request implements Exchange, SentRequest, RawResponse {
   }
 
   #hasRoom(bytes: number): boolean {
-    if (!this.#isWrite) return this.#claim.resize(bytes);
+    if (!this.#call.isWrite) return this.#claim.resize(bytes);
     this.#claim.insist(bytes);
     return true;
   }
