@@ -95,6 +95,15 @@ test('a mutation whose answer is too large answers what it did, and drops what i
   expect(answer.errors?.map(({ extensions }) => extensions['code'])).toEqual(['COST_LIMIT_EXCEEDED']);
 });
 
+test('a long text of the changed object is dropped with the rest', async () => {
+  const patch = 'PATCH /api/projects/:id/dashboards/:dashboard/';
+  const changed = { ...routes, [patch]: dashboard(1, { description: 'd'.repeat(20_000) }) };
+  const { gateway } = await startBoth(changed, { maxAnswerBytes: 10_000 });
+  const input = '(input: { id: 1, projectId: 1 })';
+  const answer = await gateway.ask(`mutation { deleteDashboard${input} { dashboard { name description } } }`);
+  expect(answer.data).toEqual({ deleteDashboard: { dashboard: { name: 'Dashboard 1', description: null } } });
+});
+
 test('mutations after the one that exceeded a limit are not sent, and say so', async () => {
   const { upstream, gateway } = await startBoth(routes, { maxAnswerBytes: 10_000 });
   const long = 'a'.repeat(300);
