@@ -29,7 +29,7 @@ import { createLedger } from './rest/budget/create-ledger.ts';
 import type { Ledger } from './rest/budget/ledger.ts';
 import { type CacheOptions, sharedIn } from './rest/cache/answer-cache.ts';
 import { reuseOf } from './rest/cache/freshness.ts';
-import { createPurge, type Purge } from './rest/cache/purge.ts';
+import { createPurge, type Purge } from './rest/cache/operator-purge.ts';
 import { DriftWatch } from './rest/drift/drift-watch.ts';
 import type { Epochs } from './rest/epochs.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';

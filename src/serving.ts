@@ -9,12 +9,12 @@ import { reloadOnHangUp } from './hang-up.ts';
 import type { Log } from './log.ts';
 import { checkRoleDocuments } from './operation/persisted/document-set.ts';
 import { entriesIn, sourcesOf } from './operation/persisted/manifest.ts';
+import { createMemoryStore } from './operation/persisted/registered-texts.ts';
 import {
   type FollowedRemote,
   followRemoteManifests,
   type RemoteManifests,
 } from './operation/persisted/remote-manifests.ts';
-import { createMemoryStore } from './operation/persisted/store.ts';
 import { connectRedis } from './redis.ts';
 import { mutationNames } from './resolvers/resolvers.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';

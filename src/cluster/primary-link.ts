@@ -1,6 +1,6 @@
 import type { ManifestFile } from '../operation/persisted/manifest.ts';
+import type { TextStore } from '../operation/persisted/registered-texts.ts';
 import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
-import type { TextStore } from '../operation/persisted/store.ts';
 import type { Ledger } from '../rest/budget/ledger.ts';
 import { LocalEpochs } from '../rest/epochs.ts';
 import type { Tenants } from '../rest/tenants.ts';

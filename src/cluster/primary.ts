@@ -1,7 +1,7 @@
 import type { FollowedTenants } from '../auth/tenants-file.ts';
 import type { Log } from '../log.ts';
+import type { TextStore } from '../operation/persisted/registered-texts.ts';
 import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
-import type { TextStore } from '../operation/persisted/store.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { Ledger } from '../rest/budget/ledger.ts';
 import type { EpochChange } from '../rest/epochs.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EventLoopYield } from '../event-loop-yield.ts';
-import { callerOf } from '../http/caller.ts';
+import { callerOf } from '../http/identifying-headers.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { RestClient } from '../rest/client.ts';
 import { type Answers, Comparison, type Difference, type DriftKind } from '../rest/drift/compare.ts';

@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import type { Authentication, Authenticator, AuthRefusal, Door } from '../auth/authenticator.ts';
 import type { Identity } from '../operation/operation-run.ts';
 import { requestError } from '../operation/request-error.ts';
-import type { IdentifyingHeaders } from './caller.ts';
+import type { IdentifyingHeaders } from './identifying-headers.ts';
 
 /** Identifies the caller of a request, as far as possible without waiting. */
 export type Identify = (headers: IdentifyingHeaders) => Identity;

@@ -77,12 +77,7 @@ export class TenantClient implements RestClient {
     return this.#checked(operation, target, true, () => this.#client.write(operation, target, body));
   }
 
-  async #checked<T>(
-    operation: RestOperation,
-    target: string,
-    isWrite: boolean,
-    send: () => Promise<T>,
-  ): Promise<T> {
+  async #checked<T>(operation: RestOperation, target: string, isWrite: boolean, send: () => Promise<T>): Promise<T> {
     if (!this.#reaches(operation, target, isWrite)) throw this.#held.stopped(this.#tenant, operation);
     try {
       return await send();

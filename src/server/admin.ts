@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fingerprint, followFiles } from '../follow-files.ts';
 import type { Handle } from '../http/handle.ts';
 import type { Log } from '../log.ts';
-import type { Purge, PurgeTarget } from '../rest/cache/purge.ts';
+import type { Purge, PurgeTarget } from '../rest/cache/operator-purge.ts';
 import { isObject } from '../rest/values.ts';
 import { adminTokenIn } from '../settings/setting-files.ts';
 import type { Usage } from '../telemetry/client-usage.ts';

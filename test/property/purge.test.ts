@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Purge } from '../../src/rest/cache/purge.ts';
+import type { Purge } from '../../src/rest/cache/operator-purge.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { createRandom } from '../../workspace/seed/random.ts';
 import { cacheSettings } from '../support/cache.ts';

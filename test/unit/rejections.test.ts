@@ -2,7 +2,7 @@ import { isInputObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { restNameOf } from '../../src/graphql/field-mapping.ts';
 import { inputPathOf } from '../../src/graphql/input-error.ts';
-import { toUpstreamError } from '../../src/rest/failures.ts';
+import { toUpstreamError } from '../../src/rest/response-errors.ts';
 import { createSchema } from '../../src/schema.ts';
 
 const key = 'phx_key_of_the_caller';

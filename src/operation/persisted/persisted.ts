@@ -6,15 +6,15 @@ import type { Schemas } from '../execute.ts';
 import { RefusedDocument } from '../request-error.ts';
 import { type DocumentSet, type DocumentUse, documentsOf, noDocuments, prepareSet } from './document-set.ts';
 import { entriesIn, globOf, ManifestError, sourcesOf } from './manifest.ts';
-import type { RemoteManifests } from './remote-manifests.ts';
-import { createResolve, type DocumentMode, type ResolveDocument } from './resolve.ts';
 import {
   type AutomaticUse,
   createMemoryStore,
   createRedisStore,
   createRegistrations,
   type SharedTexts,
-} from './store.ts';
+} from './registered-texts.ts';
+import type { RemoteManifests } from './remote-manifests.ts';
+import { createResolve, type DocumentMode, type ResolveDocument } from './resolve.ts';
 
 /** Settings of persisted documents. */
 export interface PersistedSettings extends RedisSettings {

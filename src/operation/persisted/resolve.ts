@@ -8,7 +8,7 @@ import type { GraphQLParams } from '../params.ts';
 import { RefusedDocument, requestError } from '../request-error.ts';
 import { type DocumentSet, type DocumentUse, isTextOf, type ListedDocument, listedByText } from './document-set.ts';
 import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
-import type { AutomaticUse, Registrations, Share } from './store.ts';
+import type { AutomaticUse, Registrations, Share } from './registered-texts.ts';
 
 /** The operation that a request asks for, by text or by id. */
 export interface Resolved {

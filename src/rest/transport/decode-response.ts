@@ -1,5 +1,5 @@
 import { UpstreamError } from '../errors.ts';
-import { fromTransport, toUpstreamError } from '../failures.ts';
+import { fromTransport, toUpstreamError } from '../response-errors.ts';
 import { decompress, textOf } from './content-coding.ts';
 import { type RawResponse, TransportError } from './transport.ts';
 

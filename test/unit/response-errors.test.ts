@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { toUpstreamError } from '../../src/rest/failures.ts';
+import { toUpstreamError } from '../../src/rest/response-errors.ts';
 
 const key = 'phx_K3y';
 
