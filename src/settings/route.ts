@@ -109,7 +109,7 @@ export function tlsFilesOf({ environment }: SettingsReader): TlsFiles {
  * Reads the current contents of the files. A file that cannot be used is reported as a fault, and so is a key of another
  * certificate.
  */
-export function readTls(reader: SettingsReader): Pick<Route, 'authorities' | 'client'> {
+function readTls(reader: SettingsReader): Pick<Route, 'authorities' | 'client'> {
   const { authorities, certificate, key } = tlsSettings;
   const hasCertificate = reader.isSet(certificate.name);
   const hasKey = reader.isSet(key.name);

@@ -159,7 +159,7 @@ test('a body of a million chunks takes little more memory than its bytes', { tim
   await using upstream = await startUpstream(routes);
   await using gateway = runWeighed({ PORT: '0', UPSTREAM_URL: upstream.url, LOG_LEVEL: 'warn' });
   const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
-  expect(await sendBytes(url, request())).toContain(whole);
+  expect(await sendBytes(url, request(), 3000)).toContain(whole);
   const before = await gateway.weigh();
   const padded = `${body.slice(0, -1)},"padding":"${'a'.repeat(1_000_000)}"}`;
   const chunks = padded
