@@ -7,7 +7,7 @@ import type { Log } from './log.ts';
 export interface FollowOptions {
   /** The name of the files in the log. */
   readonly name: string;
-  /** The paths and globs of the files now, because a file that was read may name others. */
+  /** The present paths and globs of the files. It is a function because a file that was read may name others. */
   readonly patterns: () => readonly string[];
   /** The fingerprint of the files from before they were first read. */
   readonly since: string;

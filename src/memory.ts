@@ -84,11 +84,6 @@ export class MemoryRoom {
     return claim;
   }
 
-  /** True if there is room for more bytes. */
-  isFree(more: number): boolean {
-    return this.#taken + more <= this.#bytes && (this.#within?.isFree(more) ?? true);
-  }
-
   /**
    * Makes room for `more` bytes of a claim, whose size is then `whole`. If needed, ends the clients that have been
    * stuck for longest. Returns false if this room, or the one around it, would still be too small. The room that is too

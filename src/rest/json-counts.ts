@@ -7,7 +7,7 @@ export interface JsonCounts {
   readonly commas: number;
 }
 
-/** The addend of each byte to the sum of a block: parts in the upper half of 32 bits, commas in the lower. */
+/** The number that each byte adds to the sum of a block. The sum counts parts in its upper 16 bits, and commas in its lower. */
 const addends = new Uint32Array(256);
 for (const character of ':[{') addends[character.charCodeAt(0)] = 2 ** 16;
 addends[','.charCodeAt(0)] = 1;
@@ -30,7 +30,7 @@ export function countJson(text: string): JsonCounts {
   return { parts, commas };
 }
 
-/** The sum of the addends of the first bytes, four in each turn of the loop: a turn costs as much as a byte. */
+/** The sum of what the first bytes add. Each turn of the loop takes four, because the loop itself costs as much as a byte. */
 function sumOf(bytes: Uint8Array, length: number): number {
   let sum = 0;
   let at = 0;

@@ -181,7 +181,7 @@ export class Connections {
     else answerMalformed(error, socket);
   }
 
-  /** Makes each connection close after its next answer. */
+  /** Makes each connection close after the answer to its latest request, unless the headers of that have been sent. */
   closeAfterAnswers(): void {
     for (const { latest } of this.#open.values()) if (latest !== undefined) closeAfter(latest);
   }

@@ -29,7 +29,7 @@ export type ResolveDocument = (params: GraphQLParams) => MaybePromise<Resolved>;
  * the texts that `only` would refuse. `only` runs listed documents alone, by id or as text.
  */
 export const documentModes = ['off', 'allow', 'log', 'only'] as const;
-/** One of the modes. */
+/** One of `documentModes`. */
 export type DocumentMode = (typeof documentModes)[number];
 
 interface ResolveOptions {

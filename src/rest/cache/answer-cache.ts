@@ -231,7 +231,7 @@ export class AnswerCache {
     return answer;
   }
 
-  /** Adopts the answer of another gateway to a read, if that gateway has one younger than `youngerMs` milliseconds. */
+  /** Adopts the answer that Redis has to a read, if it is younger than `youngerMs` milliseconds and has enough rows. */
   async #findRemote(remote: RedisAnswers, read: KeptRead, youngerMs: number): Promise<KeptAnswer | undefined> {
     const found = await remote.find(read);
     if (found === undefined || found.ageMs >= youngerMs || !holds(found, read.limit)) return undefined;

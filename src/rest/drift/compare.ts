@@ -136,7 +136,7 @@ export class Comparison {
 
 type ValuePath = Pick<Difference, 'view' | 'column' | 'prefix' | 'isItem'>;
 
-/** The JSON type of a value. */
+/** The JSON type of a value from `parseJson`, whose largest integers are objects. */
 export function typeOf(value: unknown): JsonType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
