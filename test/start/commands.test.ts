@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What a command prints, with the folder left out, and its exit code. It runs in the process of the tests. */
+/** The output of a command, with the folder left out, and its exit code. It runs in the process of the tests. */
 async function run(...words: string[]): Promise<readonly [text: string, code: number]> {
   const { name, rest } = commandIn(words);
   const command = await loadCommand(name);

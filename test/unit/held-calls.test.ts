@@ -16,7 +16,7 @@ const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'h
 /** The way to an upstream that never answers, with a budget that keeps calls back until a test lets them begin. */
 interface HeldUpstream {
   readonly upstream: UpstreamResources;
-  /** How many calls have asked for a place. */
+  /** The number of calls that have asked for a place. */
   readonly asked: () => number;
   /** How many calls were sent. */
   readonly sent: () => number;
@@ -109,7 +109,7 @@ test('a read waits for its place in the budget as long as enough time is left fo
   const { upstream, asked, decide } = createHeldUpstream();
   const { limiter } = upstream;
   let reads = 0;
-  /** How a read of a million milliseconds ends that has to wait for so long while calls usually take `tookMs`. */
+  /** The end of a read that has to wait for a million milliseconds, while calls usually take `tookMs`. */
   const ends = async (tookMs: number, turnMs: number): Promise<unknown> => {
     for (let call = 0; call < 200; call += 1) {
       const attempt = attemptOf(caller.queueKey);
