@@ -84,6 +84,11 @@ export class MemoryRoom {
     return claim;
   }
 
+  /** True if there is room for so many further bytes, without ending a client. */
+  isFree(bytes: number): boolean {
+    return this.#taken + bytes <= this.#bytes && (this.#within?.isFree(bytes) ?? true);
+  }
+
   /**
    * Makes room for `more` bytes of a claim, whose size is then `whole`. If needed, ends the clients that have been
    * stuck for longest. Returns false if this room, or the one around it, would still be too small. The room that is too

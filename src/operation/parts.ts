@@ -54,13 +54,13 @@ export async function executeInParts(
     await takeTurn();
     const isInParts = 'initialResult' in executed;
     const whole = isInParts ? executed.initialResult : executed;
-    const { why } = results.weigh(whole, execution);
+    const { why, mostBytes } = results.weigh(whole, execution);
     if (!isInParts || why !== undefined) {
       finish();
       return await withBudget(run, results.of(whole, execution), upstream.budget);
     }
     const writer = new PartsWriter(run, format, execution, options);
-    const first = writer.first(executed.initialResult);
+    const first = writer.first(executed.initialResult, mostBytes);
     cost.calls.answer();
     const parts = writeParts(writer, first, executed.subsequentResults, takeTurn);
     parts.over.finally(finish).catch(options.report);
@@ -135,8 +135,12 @@ class PartsWriter {
     return this.#reported.length === 0 ? undefined : this.#reported;
   }
 
-  /** The JSON text of the first part, which must be within the limits. Throws if there is no room for it. */
-  first({ data, errors = [], pending = [] }: ExecutedPart): string {
+  /**
+   * The JSON text of the first part, which must be within the limits and has at most `mostBytes` bytes. Throws if there
+   * is no room for it.
+   */
+  first({ data, errors = [], pending = [] }: ExecutedPart, mostBytes: number): string {
+    if (!this.#options.results.hasRoomFor(data, mostBytes)) throw overload();
     for (const entry of pending) this.#pending.add(idOf(entry));
     const { prepared } = this.#execution;
     const reported = errors.length === 0 ? undefined : toPublicErrors(errors, this.#options);
@@ -151,12 +155,11 @@ class PartsWriter {
 
   /** The JSON text of a further part. Rejects with the reason if the part exceeds a limit. */
   async next({ pending = [], incremental = [], completed = [], hasNext }: ExecutedPart): Promise<string> {
-    const { why } = this.#options.results.weigh(
-      { data: incremental.map((entry) => entry.data) },
-      this.#execution,
-      this.#written,
-    );
+    const { results } = this.#options;
+    const data = incremental.map((entry) => entry.data);
+    const { why, mostBytes } = results.weigh({ data }, this.#execution, this.#written);
     if (why !== undefined) throw why;
+    if (!results.hasRoomFor(data, mostBytes)) throw new UpstreamError('OVERLOADED');
     if (!hasNext) await this.#completeCost();
     const text = stringifyPart({
       pending: pending.length === 0 ? undefined : pending,

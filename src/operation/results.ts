@@ -105,10 +105,22 @@ export class Results {
   withRoom(result: OperationResult, prepared: PreparedOperation, reader: Reader): OperationResult {
     const { mostBytes = 0 } = result;
     if (mostBytes <= uncounted) return result;
-    result.text ??= stringifyResult(result);
+    if (result.text === undefined) {
+      if (!this.hasRoomFor(result.data, mostBytes)) return this.#dropped(result, prepared, overload());
+      result.text = stringifyResult(result);
+    }
     if (result.text.length <= uncounted) return result;
     const fits = this.claimFor(reader).resize(Buffer.byteLength(result.text));
     return fits ? result : this.#dropped(result, prepared, overload());
+  }
+
+  /**
+   * True if there is room for the text of data, which has not been made yet: a text that is then refused is garbage of
+   * megabytes. The data is measured only if `mostBytes`, which it has at most, are not free.
+   */
+  hasRoomFor(data: unknown, mostBytes: number): boolean {
+    const { room, maxAnswerBytes } = this.#options;
+    return room.isFree(mostBytes) || room.fits(measureJson(data, maxAnswerBytes).bytes);
   }
 
   /** Makes an empty claim for the texts of an answer, which ends when the client has read all of them or has left. */
