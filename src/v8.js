@@ -1,19 +1,22 @@
-// Plain JavaScript: for a first file in TypeScript, Node would load its stripper of types before the cache below is
+// Plain JavaScript: if the entry file were TypeScript, Node would load its type stripper before the cache below is
 // enabled.
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 
 // Flags come before the cache: code that was compiled under other flags is refused.
-// Else V8 keeps the code of every operation that was ever compiled, long after the gateway has forgotten it.
+
+// Without this flag, V8 keeps the code of every operation that was ever compiled, long after the gateway has forgotten
+// it.
 setFlagsFromString('--no-compilation-cache');
-// Else V8 may allocate parts of operations as long-lived from the start, if many of them lived long while it warmed up.
-// All that these parts refer to is then kept until the next full collection. That takes half as much memory again, and
-// up to twice the CPU time.
+
+// Without this flag, V8 may allocate parts of operations as long-lived from the start, if many of them lived long while
+// it warmed up. All that these parts refer to is then kept until the next full collection. That takes half as much memory
+// again, and up to twice the CPU time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// Else V8 optimizes a function after 3000 calls. The path of one operation is hundreds of functions long, so that a gateway
-// would answer tens of thousands of operations, at up to twice the CPU time, before it is warm.
+// Without this flag, V8 optimizes a function after 3000 calls. The path of one operation is hundreds of functions long, so
+// that a gateway would answer tens of thousands of operations, at up to twice the CPU time, before it is warm.
 setFlagsFromString('--invocation-count-for-turbofan=800');
 
 // Only those who can write the code itself can write to this folder. If it is read-only, each start takes as long as

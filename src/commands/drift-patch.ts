@@ -138,7 +138,7 @@ function append(list: unknown, items: readonly string[]): Edit | undefined {
   return { start: end, end, text: items.map((item) => `, ${item}`).join('') };
 }
 
-/** Adds a member before the others. */
+/** The edit that puts a member before the others. */
 function addMember(text: string, map: YAMLMap, member: string): Edit {
   const [start] = rangeOf(map);
   if (map.flow === true) return { start: start + 1, end: start + 1, text: ` ${member},` };

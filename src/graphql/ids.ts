@@ -31,7 +31,7 @@ function formOf(type: NodeType): (typeof forms)[IdForm] {
   return forms[type === 'Organization' ? 'uuid' : nouns[type].ids];
 }
 
-/** The global id of an object: base64url of type, scope and key. Its scope is a real one, never `@current`. */
+/** The global id of an object: base64url of type, scope and key. Throws for `@current`, which has none. */
 export function toGlobalId({ type, scope, id }: NodeId): string {
   if (scope === current || (scope === '' && id === current))
     throw new Error(`${type} ${id} has no global id before its owner is known`);

@@ -22,7 +22,7 @@ export interface PaceOptions {
 
 const minuteMs = 60_000;
 
-/** The most calls for polls of a key in a minute if no budget limits them. A poll in flight counts as one call. */
+/** The most calls that polls of one key may make in a minute without a budget. A poll in flight counts as one. */
 const mostPolls = 60;
 
 /** The interval of polls that are spread over the minute. */

@@ -61,8 +61,8 @@ function isEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
 }
 
 /**
- * The next page. Undefined if its call fails and rows have been read, which are then the answer. The cost limit and a
- * stuck position are errors in any case.
+ * The next page. Undefined if its call fails after an earlier page had rows: those rows are then the answer. The cost
+ * limit and a stuck position are errors in any case.
  */
 async function fetchFurther(
   reader: Reader,

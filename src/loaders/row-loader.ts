@@ -10,12 +10,15 @@ import type { WindowLoader } from './window-loader.ts';
 
 type Found = Promise<KnownRow | undefined>;
 
-/** The fewest rows of one list, wanted together in the list view, for which a page of the list is read first. */
+/**
+ * If at least this many rows of one list are wanted at once, and the list view has the wanted columns, a page of the
+ * list is read first.
+ */
 export const pageFirstThreshold = 3;
 
 /**
- * Loads the rows of one operation by their keys. Never share it: it remembers them. `plan/row-plans.ts` predicts these calls:
- * change both together.
+ * Loads the rows of one operation by their keys. Each operation has its own, because it remembers the rows.
+ * `plan/row-plans.ts` predicts its calls: change both together.
  */
 export class RowLoader {
   readonly #api: RestApi;

@@ -76,8 +76,8 @@ function unlessRefused<T>(parse: () => T): T | undefined {
 }
 
 /**
- * True if an organization needs a call. Its id is known, unless it is `@current`; everything else that may be selected
- * is read.
+ * True if an organization needs a call. Fields of its id and its type need none, unless the id was given as `@current`.
+ * All other fields do.
  */
 function organizationCalls(id: unknown, info: GraphQLResolveInfo): boolean {
   const { fields } = selectionOf(info).onNamed('Organization');

@@ -42,7 +42,7 @@ export type Role =
 
 const known = new WeakMap<GraphQLField<unknown, unknown>, Role>();
 
-/** The role of a field of an object type. */
+/** The role of a field of an object type, worked out once for each field. */
 export function roleOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): Role {
   const role = known.get(field) ?? findRole(type, field);
   known.set(field, role);

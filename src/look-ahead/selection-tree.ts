@@ -48,7 +48,7 @@ export type Part =
   | 'whole'
   // Without deferred fragments, as the first part of an answer in parts.
   | 'first'
-  // Without fields and fragments that have directives. Everything else is selected with any variables.
+  // Without fields and fragments that have directives. What remains is selected whatever the variables are.
   | 'certain';
 
 /** A use of `@defer` at one place of the answer, with the use around it. */

@@ -36,7 +36,7 @@ interface Annotations {
   readonly openWorldHint: false;
 }
 
-/** A tool as it is for callers with the same reach. */
+/** A tool as all callers with one reach see it. */
 interface SeenTool {
   readonly cost: ToolCost;
   readonly definition: ToolDefinition;

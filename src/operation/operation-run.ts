@@ -25,7 +25,7 @@ export interface ClientName {
 
 /** The facts about a request that its operation may use, the same for every transport. */
 export interface RequestContext extends Identity {
-  /** The caller. Once the document is known, its tenant keeps only the roles that allow the document. */
+  /** The caller. Once the document is known, the caller's tenant keeps only the roles that allow the document. */
   caller: Caller | undefined;
   readonly method: string;
   readonly cacheControl?: string | undefined;

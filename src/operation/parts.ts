@@ -108,8 +108,8 @@ function writeParts(
 }
 
 /**
- * Writes the parts of one answer. The limits of an answer apply to all parts together. A part that exceeds a limit is
- * left out, with all parts after it; the last part gives the reason.
+ * Writes the parts of one answer. The limits of an answer apply to all parts together. If a part exceeds a limit, a last
+ * part with the reason is sent in its place, and no further one.
  */
 class PartsWriter {
   readonly #run: PlannedRun;

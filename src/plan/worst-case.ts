@@ -177,7 +177,10 @@ function isRefused({ refusals, plan }: CheckedPlan): boolean {
   return refusals.length > 0 && plan.upper === 0;
 }
 
-/** True if a plan costs more than another. If both make the same number of calls, their rows decide. */
+/**
+ * True if a plan costs more than another. A refused plan costs least. If both make the same number of calls, their rows
+ * decide.
+ */
 function costsMore(found: CheckedPlan, other: CheckedPlan): boolean {
   if (isRefused(found) !== isRefused(other)) return isRefused(other);
   const { upper, rows } = found.plan;

@@ -110,8 +110,8 @@ export function referredId({ row, failure }: RowRecord, column: string): string 
 }
 
 /**
- * The record of an object of an answer in parts, whose `row` is being read. The record does not wait for the row if its
- * part needs no column of it, and if something else shows that the object exists.
+ * The record of an object whose `row` is still being read, for an answer in parts. The record does not wait for the row
+ * if the current part needs none of its columns, and if something else shows that the object exists.
  */
 function fetchEarly(
   key: Key,

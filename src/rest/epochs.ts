@@ -131,12 +131,14 @@ export class OperationEpoch {
     return this.#reuse === 'reload' || this.#reuse === 'none';
   }
 
-  /** True if answers that the operation reads are kept. */
+  /** True if the cache keeps the answers to the operation's reads. */
   get keeps(): boolean {
     return this.#reuse === 'normal' || this.#reuse === 'reload';
   }
 
-  /** Moves to the epoch after a write of the operation, for its later reads. Undefined: they do not use the cache. */
+  /**
+   * Sets the epoch of later reads, after the operation has written. Without an epoch, later reads do not use the cache.
+   */
   moveTo(epoch: Epoch | undefined): void {
     this.#isShared = epoch !== undefined;
     this.#name = epoch ?? nameOfNone();

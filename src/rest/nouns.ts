@@ -12,7 +12,7 @@ export type OwnerType = keyof typeof owners;
 
 /** The description of one noun for the REST API. */
 interface NounEntry {
-  /** The type that owns its collections; undefined if there is one collection for each key. */
+  /** The type that owns its collections; undefined if each API key has one collection. */
   readonly owner: OwnerType | undefined;
   /** The collection's segment of a path. */
   readonly path: string;

@@ -43,7 +43,7 @@ export function listText({ noun, scope, filter, table }: ListRef): string {
   return table === undefined ? text : `${text} ${table}`;
 }
 
-/** The longest filter that is named by its text. Longer ones are named by a hash, because many cursors may have one. */
+/** The longest filter that is named by its text. A longer one is named by its hash, because each cursor has the name. */
 const longestFilter = 500;
 
 const filterTexts = new WeakMap<EventQuery, string>();

@@ -42,7 +42,7 @@ export async function emptyMoment(isQuiet: () => Promise<boolean>, longestMs = l
  */
 const idleCloseDelayMs = 1000;
 
-/** The interval at which times are checked, in milliseconds. */
+/** The interval at which the server looks whether it is time to close, in milliseconds. */
 const tickMs = 5;
 
 /**

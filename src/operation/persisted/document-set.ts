@@ -9,7 +9,7 @@ import { type ManifestEntry, ManifestError } from './manifest.ts';
 export interface DocumentUse {
   readonly id: string;
   hits: number;
-  /** Answers with at least one error. */
+  /** The number of answers with at least one error. */
   errors: number;
   restCalls: number;
 }

@@ -32,10 +32,10 @@ const queueFactor = 4;
 /** The least time that a call must be able to wait, in milliseconds. With less, its deadline would pass first. */
 const leastMs = 60;
 
-/** A call most likely has enough time if this many times the recent mean duration is left. */
+/** A call most likely has enough time if the time left is at least the recent mean duration times this factor. */
 const usualFactor = 1.5;
 
-/** The decision on a want if the ledger cannot be asked: it is tried again in a second. */
+/** The decision while the ledger cannot be asked: the call is tried again in a second. */
 const unanswered: WantDecision = { kind: 'wait', turnMs: 1000, surface: 'rest' };
 
 /** The longest time until a queue is decided anew, in milliseconds. */
@@ -116,7 +116,10 @@ export class CallBudget implements Gate {
     return this.#ledger.look({ key: this.#keyOf(key), subject }, covered);
   }
 
-  /** Lets an attempt wait for its place. It is refused with a Refusal if it cannot have one in time. */
+  /**
+   * Resolves when the attempt may begin, and rejects with a Refusal if it cannot begin in time. Undefined if no budget
+   * counts it.
+   */
   enter(attempt: Attempt): Promise<void> | undefined {
     if (!this.covers(attempt.request.operation.surface)) return undefined;
     return new Promise((begin, fail) => this.#enqueue(attempt, begin, fail));

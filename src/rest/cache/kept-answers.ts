@@ -24,7 +24,7 @@ export class KeptAnswer {
   /** The memory that it takes, estimated generously: texts count twice, as if every character took two bytes. */
   readonly bytes: number;
   readonly source: AnswerSource;
-  /** The rows that were asked for; undefined if it is no page. */
+  /** The number of rows that were asked for; undefined if the answer is not a page. */
   readonly limit: number | undefined;
   /** The time at which an operation last asked for this many rows. */
   limitAskedAt: number;
@@ -89,8 +89,8 @@ export class KeptAnswers {
   }
 
   /**
-   * The generation of a key's answers. It changes when a fresh answer is replaced or makes room, and is never used
-   * again. Equal operations of one generation are given the same answers.
+   * The generation of a key's answers. It changes when a fresh answer is replaced or evicted. A number is never given
+   * twice. Equal operations of one generation are given the same answers.
    */
   generationOf(sharingKey: string): number {
     const known = this.#generations.get(sharingKey);

@@ -21,8 +21,8 @@ const mostRemembered = 10_000;
 
 /**
  * Answers the replication id of the server and the epoch of a key. Makes an epoch if the key has none and is proven, and
- * replaces one that is to end. A script with this first line and no flags runs only while Redis takes writes. A Redis that
- * is out of memory, or a replica, could not be told of the end of an epoch, so its epochs must not be used.
+ * replaces one that is to end. The script starts with `#!lua` and has no flags, so a Redis that takes no writes refuses it:
+ * one that is out of memory, or a replica, could not be told of the end of an epoch, so its epochs must not be used.
  *
  * A server gives itself a new replication id when it starts and when it becomes a primary. Its data, restored from a file or
  * copied as a replica, may be older than what gateways have read from it or from another server before.

@@ -12,7 +12,7 @@ export interface Shape {
   readonly items?: Shape;
   /** The view that describes an object's members. */
   readonly view?: string;
-  /** Shapes of which a value has one. */
+  /** The value has one of these shapes. */
   readonly either?: readonly Shape[];
   /** True if it is only for requests. An answer need not have it. */
   readonly writeOnly?: boolean;
