@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,6 +49,19 @@ describe('At start', () => {
     await using gateway = await start({ files: join(folder.path, '*.json') });
     expect(await ask(gateway, 'a')).toEqual([200, { a: 'Query' }]);
     expect(await ask(gateway, 'b')).toEqual([200, { b: 'Query' }]);
+  });
+
+  test.each([
+    ['a.graphql', 'b.json'],
+    ['b.graphql', 'a.json'],
+  ])('a document of %s may be listed in %s without its last line break', async (file, manifest) => {
+    using folder = createFolder();
+    const [text, id] = ['{__typename}', 'ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38'];
+    folder.write(file, `${text}\n`);
+    folder.write(manifest, { [id]: text });
+    await using gateway = await start({ files: folder.path });
+    for (const known of [id, hash('sha256', `${text}\n`)])
+      expect(await ask(gateway, known)).toEqual([200, { __typename: 'Query' }]);
   });
 
   test('documents in a folder are listed, and followed as it changes', async () => {

@@ -59,7 +59,8 @@ export async function prepareSet(
   let longest = 0;
   for (const { id, aliases, text, file } of entries) {
     const known = byId.get(id);
-    if (known !== undefined && known.text !== text) throw twoTexts(id, known.file, file);
+    // A text is the same with and without the line break at its end: a GraphQL file is known by the ids of both.
+    if (known !== undefined && known.text.trim() !== text.trim()) throw twoTexts(id, known.file, file);
     if (known !== undefined) continue;
     const operations =
       previous.byText.get(text)?.operations ?? byText.get(text)?.operations ?? prepareOne(prepare, text);
@@ -67,7 +68,7 @@ export async function prepareSet(
     const before = previous.byId.get(id);
     const use = before?.id === id ? before.use : { id, hits: 0, errors: 0, restCalls: 0 };
     const document = { id, text, bare, file, operations, use };
-    for (const name of [id, ...aliases]) byId.set(name, document);
+    for (const name of [id, ...aliases]) if (!byId.has(name)) byId.set(name, document);
     longest = Math.max(longest, text.length);
     if (operations instanceof RefusedDocument) problems.push(problemOf(file, id, operations));
     else for (const key of [text, bare]) byText.set(key, { ...document, operations });
