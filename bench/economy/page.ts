@@ -19,7 +19,7 @@ const summarized: readonly (readonly [name: ContenderName, title: string])[] = [
 
 /** The table of the README. */
 export function economySummary({ figures }: Pick<Economy, 'figures'>): string {
-  const head = ['Clients use', 'REST calls a minute', '429 answers', 'Operations refused'];
+  const head = ['Clients use', 'REST calls a minute', '429 answers in 80 minutes', 'Operations refused'];
   const rows = summarized.flatMap(([name, title]) => {
     const own = figures[name];
     if (own === undefined) return [];
