@@ -10,31 +10,21 @@ export function economyPageOf(economy: Economy): string {
   return `${[introduction(economy), economyTable(economy), notes(economy), method(economy)].join('\n\n')}\n`;
 }
 
-/** The ways to the service that the README shows, with their names there. */
+/** The ways to the service that the README shows, with their names there. ECONOMY.md also has the peers. */
 const summarized: readonly (readonly [name: ContenderName, title: string])[] = [
   ['direct', 'a REST client, without a gateway'],
   ['neither', 'this gateway'],
   ['both', '**this gateway with budget and cache**'],
-  ['tailcall', 'Tailcall with its cache'],
-  ['hive', 'Hive Gateway with its response cache'],
 ];
 
 /** The table of the README. */
 export function economySummary({ figures }: Pick<Economy, 'figures'>): string {
-  const head = [
-    'Clients use',
-    'REST calls a minute',
-    '429 answers',
-    'Operations refused',
-    'Outdated by, p50 / p99',
-    'Own change missing',
-  ];
+  const head = ['Clients use', 'REST calls a minute', '429 answers in 80 minutes', 'Operations refused'];
   const rows = summarized.flatMap(([name, title]) => {
     const own = figures[name];
     if (own === undefined) return [];
-    const ages = `${number(own.ageP50)} / ${number(own.ageP99)} s`;
     const refused = percent(own.refused / own.operations);
-    return [[title, number(own.callsPerMinute), number(own.throttled), refused, ages, number(own.unseenEdits)]];
+    return [[title, number(own.callsPerMinute), number(own.throttled), refused]];
   });
   return table(head, rows);
 }

@@ -103,25 +103,20 @@ function notesOf(fleet: Fleet): string {
   const { machine, figures, size } = fleet;
   const largest = figures.findLast(({ sharing, hasOutage }) => sharing === 'both' && !hasOutage);
   if (largest === undefined) throw new Error('expected a case with one Redis');
-  const commands = largest.commands / largest.operations;
   const each = (1000 * largest.redisMs) / largest.operations;
-  const kibibytes = Math.max(...figures.map(({ redisBytes }) => redisBytes)) / 1024;
-  return `- An operation takes ${number(commands)} Redis commands and ${number(each)} µs of CPU time in Redis. So one Redis serves about ${number(Math.round(1e4 / each) * 100)}
-  operations a second.
-- Redis used at most ${number(kibibytes)} KiB of memory.
+  return `- An operation takes ${number(each)} µs of CPU time in Redis. So one Redis serves about ${number(Math.round(1e4 / each) * 100)} operations a second.
 - ${outageOf(fleet)}
-- Each row is a run of ${number(size.seconds)} seconds, measured on ${machine.date} on ${machine.processor} with ${machine.cores} cores.
-- With ${largest.gateways} gateways, Redis answered too late ${number(largest.losses)} times, because the machine was busy.`;
+- Each row is a run of ${number(size.seconds)} seconds, measured on ${machine.date} on ${machine.processor} with ${machine.cores} cores.`;
 }
 
 /** The facts of an outage. */
 function outageOf({ figures, size }: Fleet): string {
   const one = figures.find(({ hasOutage }) => hasOutage);
   if (one === undefined) throw new Error('expected a case with an outage');
-  const { operationsInOutage: asked, refusedInOutage: refused } = one;
+  const refused = percent(one.refusedInOutage / one.operationsInOutage);
   const part = Math.max(1, Math.floor(size.limit.calls / one.gateways));
-  return `While Redis was down, ${number(refused)} of ${number(asked)} operations were refused (${percent(refused / asked)}). Each gateway could then make only
-  ${part} of the ${size.limit.calls} REST calls a minute.`;
+  return `While Redis was down, the gateways refused ${refused} of all operations. Each could then make only ${part} of the ${size.limit.calls} REST calls
+  a minute.`;
 }
 
 function percent(share: number): string {

@@ -438,7 +438,7 @@ export const driftSettings = {
  */
 export const plainSettings = { ...processSettings, ...costSettings, ...operationSettings, ...edgeSettings };
 
-/** Every setting, by the name of its variable, in the order in which docs/settings.md and `--help` show them. */
+/** Every setting, by the name of its variable, in the order in which `--help` shows them. */
 export const settings: Settings = Object.fromEntries(
   [
     processSettings,
