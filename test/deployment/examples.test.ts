@@ -292,7 +292,7 @@ describe('The examples of tenants', () => {
   });
 
   test('have every file that they mount made by a step of the documentation, and the gateway takes them', async () => {
-    const chapter = chapterOf('docs/many-users.md', '## Where the file comes from');
+    const chapter = chapterOf('examples/tenants/README.md', '## Docker');
     const [, script = ''] = /```sh\n([^]*?)```/.exec(chapter) ?? [];
     using folder = createFolder();
     symlinkSync(join(root, 'examples'), join(folder.path, 'examples'));

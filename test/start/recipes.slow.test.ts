@@ -12,8 +12,10 @@ test.each([
   'examples/tenants/provider.js',
   'examples/apollo/src/ProjectFacts.tsx',
   'examples/apollo/src/LatestEvents.tsx',
-])('the page of recipes shows %s as it is', (file) => {
-  expect(blocksOf(page).map(({ text }) => text)).toContain(textOf(file));
+])('the page of recipes shows %s, or parts of it, as they are', (file) => {
+  const whole = textOf(file);
+  const shown = blocksOf(page).filter(({ text }) => text.split('// …\n').every((part) => whole.includes(part)));
+  expect(shown).toHaveLength(1);
 });
 
 test('a provider of 20 lines or so signs a user in, whose tenant reaches its projects', async () => {

@@ -14,7 +14,9 @@ const environment = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` }
 /** A program that people put before the gateway. */
 interface Program {
   readonly version: readonly string[];
-  /** Its configuration: the snippet of docs/incremental.md with what has to stand around it. */
+  /** The file in examples/proxies/ with the part of its configuration that is about the gateway. */
+  readonly file: string;
+  /** Its configuration: that part with what has to stand around it. */
   readonly around: (snippet: string, port: number) => string;
   readonly arguments: (config: string, folder: string, port: number) => readonly string[];
 }
@@ -24,6 +26,7 @@ const user = process.getuid?.() === 0 ? 'user root;' : '';
 const programs = {
   nginx: {
     version: ['nginx', '-v'],
+    file: 'nginx.conf',
     around: (snippet, port) => `${user} daemon off; pid nginx.pid; events {}
 http {
   ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`).join(' ')}
@@ -34,6 +37,7 @@ http {
   },
   haproxy: {
     version: ['haproxy', '-v'],
+    file: 'haproxy.cfg',
     around: (snippet, port) => `defaults
   mode http
   timeout connect 5s
@@ -47,6 +51,7 @@ ${snippet}
   },
   caddy: {
     version: ['caddy', 'version'],
+    file: 'Caddyfile',
     around: (snippet, port) => `{
   admin off
   auto_https off
@@ -60,6 +65,7 @@ ${snippet}
   },
   varnish: {
     version: ['varnishd', '-V'],
+    file: 'varnish.vcl',
     around: (snippet) => `vcl 4.1;\n${snippet}`,
     arguments: (config, folder, port) => [
       ...['varnishd', '-F', '-j', 'none', '-a', `127.0.0.1:${port}`, '-f', config],
@@ -85,13 +91,15 @@ interface ReverseProxy extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a program with its snippet of docs/incremental.md, before a gateway that listens at `url`. */
+/** Starts a program with its file of examples/proxies/, before a gateway that listens at `url`. */
 export async function startReverseProxy(name: ProxyName, url: string): Promise<ReverseProxy> {
   const program: Program = programs[name];
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), `${name}-`));
   const config = join(folder, 'config');
-  const snippet = snippetOf(name).replaceAll('127.0.0.1', new URL(url).hostname).replaceAll('4000', new URL(url).port);
+  const snippet = snippetIn(program.file)
+    .replaceAll('127.0.0.1', new URL(url).hostname)
+    .replaceAll('4000', new URL(url).port);
   await writeFile(config, program.around(snippet, port));
   const [command = '', ...rest] = program.arguments(config, folder, port);
   const child = spawn(command, rest, {
@@ -115,10 +123,6 @@ export async function startReverseProxy(name: ProxyName, url: string): Promise<R
   };
 }
 
-/** The first block of the page in the language of a program. */
-function snippetOf(name: ProxyName): string {
-  const page = readFileSync(new URL('../../docs/incremental.md', import.meta.url), 'utf8');
-  const found = new RegExp(`^\`\`\`${name}\\n(.*?)^\`\`\`$`, 'ms').exec(page)?.[1];
-  if (found === undefined) throw new Error(`expected docs/incremental.md to have a snippet for ${name}`);
-  return found;
+function snippetIn(file: string): string {
+  return readFileSync(new URL(`../../examples/proxies/${file}`, import.meta.url), 'utf8');
 }

@@ -43,7 +43,7 @@ export type AskByHash = (endpoint: Endpoint, text: string, hash?: string) => Pro
 
 /** A client library, and what it can do. What it has no way to do is left out. */
 export interface Client {
-  /** Its name and version, as docs/persisted-documents.md has it. */
+  /** Its name and version, as the table in ../README.md has it. */
   readonly name: string;
   /** Sends documents as they are. */
   readonly text?: Connect;
