@@ -119,13 +119,34 @@ export class WindowLoader {
     for (const one of pending) this.#answer(one);
   }
 
+  /** Reads the windows that no page answers yet, merged to as few pages as they fit in. */
   #readMissing(base: string, together: readonly PendingWindow[]): void {
     const missing = together.filter((one) => this.#readingFor(one) === undefined).map(({ window }) => window);
     const [first] = missing;
     if (first === undefined) return;
+    const { list, at } = first;
     const isForCount = missing.every(({ countOnly }) => countOnly === true);
-    for (const page of mergedPagesOf(missing, this.#maxPageSize))
-      this.#read(base, first, page, requiredRowsOf(page, missing), isForCount);
+    const reader = { api: this.#api, list, maximum: this.#maxPageSize };
+    for (const { offset, limit } of mergedPagesOf(missing, this.#maxPageSize)) {
+      const required = requiredRowsOf({ offset, limit }, missing);
+      const page = fetchFilledPage(reader, at.offset === offset ? at : { ...at, offset }, limit, required);
+      const range = { offset, limit, required, available: limit, collection: list };
+      const reading: Reading = { ...range, page, settled: false, isForCount, isCharged: false };
+      page.then(
+        (read) => {
+          // The `next` of a full page is not read, because reading it would parse a URL.
+          if (read.rows.length < limit && read.next !== undefined) reading.available = read.rows.length;
+          this.#store.learnPage(list, read.rows);
+          reading.settled = true;
+        },
+        () => {
+          reading.settled = true;
+        },
+      );
+      const readings = this.#readings.get(base);
+      if (readings === undefined) this.#readings.set(base, [reading]);
+      else readings.push(reading);
+    }
   }
 
   #answer(one: PendingWindow): void {
@@ -154,34 +175,6 @@ export class WindowLoader {
   #charge(reading: Reading, kind: 'windows' | 'totals'): void {
     if (reading.isCharged || reading.isForCount !== (kind === 'totals')) this.#saved[kind] += 1;
     else reading.isCharged = true;
-  }
-
-  #read(
-    base: string,
-    { list, at }: Window,
-    { offset, limit }: MergedPage,
-    required: number,
-    isForCount: boolean,
-  ): void {
-    const from = at.offset === offset ? at : { ...at, offset };
-    const reader = { api: this.#api, list, maximum: this.#maxPageSize };
-    const page = fetchFilledPage(reader, from, limit, required);
-    const range = { offset, limit, required, available: limit, collection: list };
-    const reading: Reading = { ...range, page, settled: false, isForCount, isCharged: false };
-    page.then(
-      (read) => {
-        // The `next` of a full page is not read, because reading it would parse a URL.
-        if (read.rows.length < limit && read.next !== undefined) reading.available = read.rows.length;
-        this.#store.learnPage(list, read.rows);
-        reading.settled = true;
-      },
-      () => {
-        reading.settled = true;
-      },
-    );
-    const readings = this.#readings.get(base);
-    if (readings === undefined) this.#readings.set(base, [reading]);
-    else readings.push(reading);
   }
 
   /** The reading that answers a window: any page for a count, one that holds the whole window for rows. */
