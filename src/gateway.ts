@@ -3,8 +3,8 @@ import { createTokenAuth, type TokenAuth, type TokenAuthOptions } from './auth/a
 import type { CursorCodec } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
-import { createRequestRoom } from './http/body.ts';
-import { createHandle, type Handle } from './http/handle.ts';
+import { createHandle, type Handle, type HandleGraphQL } from './http/handle.ts';
+import { createRequestRoom } from './http/request.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
 import { answerRoomBytes, MemoryRoom, processBytes } from './memory.ts';
@@ -76,7 +76,7 @@ export interface GatewayOptions
 
 /** A gateway without a socket of its own. */
 export interface Gateway {
-  readonly handle: Handle;
+  readonly handle: HandleGraphQL;
   /** The handlers of paths other than that of GraphQL. */
   readonly others: ReadonlyMap<string, Handle>;
   /**
@@ -157,7 +157,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const edge = {
     ...options,
     run,
-    cursors,
     bodyRoom: createRequestRoom(options.bodyLimits.bytes, memory),
     authenticator: auth?.authenticator,
     report: watch.report,
@@ -216,7 +215,7 @@ function createOperations(
   const room = new MemoryRoom(answerBytes, { within: memory });
   const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
   const results = new Results({ room, ...options, ...watch });
-  const { cache, epochOf } = upstream;
+  const { cache, epochOf, refusalOf } = upstream;
   const ofStreams = { schema, createContext, results, eventLoop, memory, upstream };
   const live = options.live && createLive(options.live, { ...options, ...watch, ...ofStreams });
   const run = createRunOperation({
@@ -225,7 +224,7 @@ function createOperations(
     createContext,
     subscribe: live?.subscribe,
     refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
-    costs: new Costs({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf }),
+    costs: new Costs({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf, refusalOf }),
     upstream,
     epochOf: epochOf && (({ caller, cacheControl }) => caller && epochOf(caller, reuseOf(cacheControl))),
     wholeAnswers: options.cache && cache?.whole,

@@ -91,14 +91,17 @@ export class MemoryRoom {
 
   /**
    * Makes room for `more` bytes of a claim, whose size is then `whole`. If needed, ends the clients that have been
-   * stuck for longest. Returns false if this room, or the one around it, would still be too small. The room that is too
-   * small then ends no client.
+   * stuck for longest. Returns false, and ends none, if this room or the one around it would still be too small.
    */
-  fits(more: number, whole = more): boolean {
+  makeRoom(more: number, whole = more): boolean {
     const most = whole > this.#largeBytes ? this.#bytes * (1 - shareForSmall) : this.#bytes;
-    const missing = this.#taken + more - most;
-    if (missing > 0 && !this.#cut(missing)) return false;
-    return this.#within?.fits(more) ?? true;
+    const outer = this.#within;
+    if (!this.#canFree(this.#taken + more - most)) return false;
+    if (outer !== undefined && !outer.#canFree(outer.#taken + more - outer.#bytes)) return false;
+    this.#free(this.#taken + more - most);
+    // Fewer bytes than before, if clients of this room were ended.
+    if (outer !== undefined) outer.#free(outer.#taken + more - outer.#bytes);
+    return true;
   }
 
   /** Adds to what is claimed, or takes away from it. */
@@ -112,27 +115,32 @@ export class MemoryRoom {
     claim.release();
   }
 
-  /**
-   * Ends the clients that have been stuck for longest, and releases their claims, until so many bytes are free. Returns
-   * false, and ends none, if all clients that have been stuck for `shortestStuckMs` have claimed fewer together.
-   */
-  #cut(bytes: number): boolean {
-    const latest = performance.now() - shortestStuckMs;
-    const stuck = [...this.#readers]
-      .filter(([claim]) => claim.bytes > 0 && (claim.room === this || claim.room.#within === this))
-      .map(([claim, reader]) => ({ claim, reader, since: reader.stuckSince ?? Number.POSITIVE_INFINITY }))
-      .filter(({ since }) => since <= latest)
-      .toSorted((one, other) => one.since - other.since);
-    if (stuck.reduce((sum, { claim }) => sum + claim.bytes, 0) < bytes) return false;
+  /** True if so many bytes are free once every stuck client is ended. */
+  #canFree(bytes: number): boolean {
+    return bytes <= 0 || this.#stuck().reduce((sum, { claim }) => sum + claim.bytes, 0) >= bytes;
+  }
+
+  /** Ends the clients that have been stuck for longest, and releases their claims, until so many bytes are free. */
+  #free(bytes: number): void {
     let left = bytes;
-    for (const { claim, reader } of stuck) {
+    if (left <= 0) return;
+    for (const { claim, reader } of this.#stuck()) {
       if (left <= 0) break;
       left -= claim.bytes;
       reader.cut();
       this.#end(claim);
       this.#onCut?.();
     }
-    return true;
+  }
+
+  /** The claims of clients that have been stuck for `shortestStuckMs` or longer, the longest one first. */
+  #stuck(): readonly { readonly claim: Claim; readonly reader: Reader }[] {
+    const latest = performance.now() - shortestStuckMs;
+    return [...this.#readers]
+      .filter(([claim]) => claim.bytes > 0 && (claim.room === this || claim.room.#within === this))
+      .map(([claim, reader]) => ({ claim, reader, since: reader.stuckSince ?? Number.POSITIVE_INFINITY }))
+      .filter(({ since }) => since <= latest)
+      .toSorted((one, other) => one.since - other.since);
   }
 }
 
@@ -156,7 +164,7 @@ export class Claim {
    */
   resize(bytes: number): boolean {
     const more = bytes - this.#bytes;
-    if (this.#holders > 0 && more > 0 && !this.room.fits(more, bytes)) return false;
+    if (this.#holders > 0 && more > 0 && !this.room.makeRoom(more, bytes)) return false;
     this.insist(bytes);
     return true;
   }

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
-import { Tool, type ToolDefinition } from '../mcp/tool.ts';
+import { Tool, type ToolDefinition } from '../mcp/tool-definition.ts';
 import { extremesOf } from '../plan/worst-case.ts';
 import { current } from '../rest/paths.ts';
 import { runningOperation, type Tenant, withRoles } from '../rest/tenants.ts';

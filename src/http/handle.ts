@@ -1,35 +1,50 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Log } from '../log.ts';
+import type { MemoryRoom } from '../memory.ts';
 import { toPublicError } from '../operation/errors.ts';
+import type { GraphQLParams } from '../operation/params.ts';
+import type { RunOperation } from '../operation/pipeline.ts';
+import type { CountRefused } from '../telemetry/refused-requests.ts';
 import { createCors } from './cors.ts';
-import { createFastPath } from './fast-path.ts';
 import { createGraphiql } from './graphiql/graphiql.ts';
 import type { PageOptions } from './graphiql/page.ts';
-import { createIdentify } from './identify.ts';
 import { requestIdOf } from './identifying-headers.ts';
-import { negotiate, negotiateStream } from './negotiation.ts';
-import { countRefused, refusalOf } from './request.ts';
-import { answerHeaders, toAnswer } from './response.ts';
+import { negotiate, negotiateParts, negotiateStream } from './negotiation.ts';
+import { type BodyLimits, countRefused, paramsOfBody, paramsOfUrl, readBody, refusalOf } from './request.ts';
+import { HttpRequestContext } from './request-context.ts';
+import { answerHeaders, type HttpAnswer, toAnswer } from './response.ts';
 import { createSend } from './send.ts';
-import { createYogaHandler, type YogaOptions } from './yoga.ts';
+import { createStreamWriter } from './yoga.ts';
 
-/** Answers `/graphql`, for `node:http`. */
+/** Answers requests of one path, for `node:http`. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Collaborators and settings of the edge. */
-export interface HandleOptions
-  extends PageOptions,
-    Pick<YogaOptions, 'run' | 'bodyLimits' | 'bodyRoom' | 'report' | 'refused'> {
+/** Answers `/graphql`. Never rejects. */
+export type HandleGraphQL = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** Collaborators and settings that `/graphql` and the endpoint for agents have in common. */
+export interface EdgeOptions {
+  readonly run: RunOperation;
   /** Authenticates callers by their tokens; undefined if callers send keys. */
   readonly authenticator: Authenticator | undefined;
-  readonly graphiql: boolean;
+  /** Origins whose pages may call. */
   readonly corsOrigins: readonly string[];
   /** Names of request headers that pages may send beside the usual ones; by default none. */
   readonly corsHeaders?: readonly string[];
   /** True if answers are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
+  readonly bodyLimits: BodyLimits;
+  readonly bodyRoom: MemoryRoom;
+  readonly report: (error: unknown) => void;
+  /** Counts requests that are refused before there is an operation. */
+  readonly refused: CountRefused;
   readonly log: Log;
+}
+
+/** Collaborators and settings of `/graphql`. */
+export interface HandleOptions extends EdgeOptions, PageOptions {
+  readonly graphiql: boolean;
 }
 
 /**
@@ -38,24 +53,22 @@ export interface HandleOptions
  * - CORS answers the preflight of a page of another origin;
  * - a browser that opens the endpoint gets GraphiQL, unless GraphiQL is off;
  * - a method other than GET and POST is answered with 405, a body that is not declared as plain JSON with 415;
- * - a client that accepts JSON, as nearly all do, is answered on the fast path; Yoga writes its answer if that is a
- *   stream or comes in parts;
- * - a client that accepts only a stream is answered by Yoga;
- * - any other client gets 406, and nothing is executed.
+ * - a client that accepts neither JSON nor a stream gets 406, and nothing is executed;
+ * - any other client gets the result of its operation: as one JSON document, or from Yoga if it accepts only a stream,
+ *   or if the result is a stream or comes in parts. JSON is not sent by way of Yoga, because the conversion to and from
+ *   WHATWG requests costs more than a small operation.
  */
-export function createHandle(options: HandleOptions): Handle {
+export function createHandle(options: HandleOptions): HandleGraphQL {
   const { compression = false, corsOrigins: origins, corsHeaders: headers = [] } = options;
-  const { log, report, refused } = options;
+  const { run, authenticator, bodyLimits, bodyRoom, log, report, refused } = options;
   const vary = varyOf(origins, compression);
   const send = createSend({ compression, vary });
-  const identify = options.authenticator && createIdentify(options.authenticator);
   const cors = createCors({ origins, headers, vary, log });
   const graphiql = options.graphiql
-    ? createGraphiql({ ...options, takesTokens: identify !== undefined, compression, vary })
+    ? createGraphiql({ ...options, takesTokens: authenticator !== undefined, compression, vary })
     : undefined;
-  const yoga = createYogaHandler({ ...options, identify, compression, vary });
-  const fastPath = createFastPath({ ...options, send, stream: yoga.stream, loadStreams: yoga.load, identify });
-  return (request, response) => {
+  const streams = createStreamWriter({ compression, vary, report });
+  return async (request, response) => {
     if (cors(request, response) || graphiql?.(request, response) === true) return;
     const { accept } = request.headers;
     const mediaType = negotiate(accept);
@@ -63,15 +76,46 @@ export function createHandle(options: HandleOptions): Handle {
     if (refusal !== undefined) {
       countRefused(refusal, refused);
       // Always answered in JSON: the client is perhaps no GraphQL client.
-      const answer = toAnswer({ errors: [toPublicError(refusal, report)] }, mediaType ?? 'application/json');
-      answer.headers['x-request-id'] = requestIdOf(request);
-      send(request, response, answer);
-    } else if (mediaType !== undefined) fastPath(request, response, mediaType);
-    else if (negotiateStream(accept) !== undefined) yoga.handle(request, response);
-    else {
+      const refusing = toAnswer({ errors: [toPublicError(refusal, report)] }, mediaType ?? 'application/json');
+      refusing.headers['x-request-id'] = requestIdOf(request);
+      return send(request, response, refusing);
+    }
+    if (mediaType === undefined && negotiateStream(accept) === undefined) {
       refused('notAcceptable');
       response.writeHead(406, { ...answerHeaders, vary, 'x-request-id': requestIdOf(request) }).end();
+      return;
     }
+    const claim = bodyRoom.claim();
+    const parts = negotiateParts(accept);
+    const context = new HttpRequestContext(request, response, claim, parts, authenticator, 'graphql');
+    let params: GraphQLParams | undefined;
+    let answer: HttpAnswer;
+    try {
+      params =
+        context.method === 'GET'
+          ? paramsOfUrl(request.url ?? '', bodyLimits.jsonDepth)
+          : await readBody(request, bodyLimits, claim, paramsOfBody);
+      if (params === undefined) return;
+      // Loaded before the first REST call, because nothing can be sent during loading.
+      const loading = mediaType === undefined || parts !== undefined ? streams.load() : undefined;
+      if (loading !== undefined) await loading;
+      const result = await run(params, context);
+      if (mediaType === undefined || result.parts !== undefined || result.stream !== undefined) {
+        claim.hold();
+        context.onClose(() => claim.release());
+        return streams.send(request, response, { context, result });
+      }
+      answer = toAnswer(result, mediaType);
+    } catch (error) {
+      if (params === undefined) countRefused(error, refused);
+      const result = { errors: [toPublicError(error, report)] };
+      if (mediaType === undefined) return streams.send(request, response, { context, result });
+      answer = toAnswer(result, mediaType);
+    } finally {
+      claim.release();
+    }
+    answer.headers['x-request-id'] = context.requestId;
+    send(request, response, answer);
   };
 }
 

@@ -1,17 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
+import type { Authentication, Authenticator, AuthRefusal, Door } from '../auth/authenticator.ts';
 import type { PartsFormat } from '../context.ts';
 import type { Claim } from '../memory.ts';
-import type { ClientName, Identity, RequestContext } from '../operation/operation-run.ts';
+import type { ClientName, RequestContext } from '../operation/operation-run.ts';
+import { requestError } from '../operation/request-error.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { JsonObject } from '../rest/values.ts';
-import { largeBody } from './body.ts';
-import type { Identify } from './identify.ts';
-import { callerOf, clientNameOf, identifyingHeaders, requestIdFrom, traceContextOf } from './identifying-headers.ts';
+import {
+  callerOf,
+  clientNameOf,
+  type IdentifyingHeaders,
+  identifyingHeaders,
+  requestIdFrom,
+  traceContextOf,
+} from './identifying-headers.ts';
 import { negotiateMessages } from './negotiation.ts';
-import { methodOf } from './request.ts';
+import { largeBody, methodOf } from './request.ts';
 import { stuckSince } from './unread.ts';
 
 /** The context of an operation that came in a request of node's HTTP server. */
@@ -22,7 +29,7 @@ export class HttpRequestContext implements RequestContext {
   caller: Caller | undefined;
   refusal: GraphQLError | undefined;
   expiresAt: number | undefined;
-  identifying: Promise<Identity> | undefined;
+  readonly identified: Promise<void> | undefined;
   trace: TraceContext;
   spans: CallSpans | undefined;
   tool: string | undefined;
@@ -31,22 +38,23 @@ export class HttpRequestContext implements RequestContext {
   readonly #claim: Claim;
 
   /**
-   * `claim` is the memory that the body of the request takes. `identify` identifies the caller if a key does not. `parts`
-   * is the format in which the client takes an answer in parts.
+   * `claim` is the memory that the body of the request takes, and `parts` the format in which the client takes an answer
+   * in parts. `authenticator` identifies callers by tokens, which are meant for `door`; undefined if callers send keys.
    */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
     claim: Claim,
-    identify: Identify | undefined,
     parts: PartsFormat | undefined,
+    authenticator: Authenticator | undefined,
+    door: Door,
   ) {
     const headers = identifyingHeaders(request.rawHeaders);
     this.method = methodOf(request);
     this.requestId = requestIdFrom(headers.requestId);
     this.parts = parts;
-    if (identify === undefined) this.caller = callerOf(headers);
-    else Object.assign(this, identify(headers));
+    if (authenticator === undefined) this.caller = callerOf(headers);
+    else this.identified = this.#authenticate(authenticator, headers, door);
     this.trace = traceContextOf(headers);
     this.#request = request;
     this.#response = response;
@@ -99,5 +107,46 @@ export class HttpRequestContext implements RequestContext {
   onKept(query: string, variablesText: string): void {
     const { bytes } = this.#claim;
     if (bytes > largeBody) this.#claim.resize(Math.min(bytes, query.length + bytesOnceParsed(variablesText)));
+  }
+
+  /** Identifies the caller by its token. Returns a promise only if that takes time. */
+  #authenticate(
+    authenticator: Authenticator,
+    { authorization, authorizations }: IdentifyingHeaders,
+    door: Door,
+  ): Promise<void> | undefined {
+    const found = authenticator.authenticate(authorization, authorizations, door);
+    if (found instanceof Promise) return found.then((later) => this.#note(later));
+    this.#note(found);
+    return undefined;
+  }
+
+  #note(found: Authentication): void {
+    if (found.kind !== 'accepted') {
+      this.refusal = errorOf(found);
+      return;
+    }
+    this.caller = found.caller;
+    this.expiresAt = found.expiresAt;
+  }
+}
+
+/** The error for a refused token. For an invalid token, the reason is not disclosed. */
+function errorOf(refusal: AuthRefusal): GraphQLError {
+  switch (refusal.kind) {
+    case 'no token':
+      return requestError('noToken', 'The request needs a token: send the header `Authorization: Bearer <token>`.');
+    case 'invalid token':
+      return requestError('invalidToken', 'The token is not valid, or not any more.');
+    case 'unknown tenant':
+      return requestError('unknownTenant', 'The tenant of the token may not use this gateway.');
+    case 'no role':
+      return requestError('noRole', 'The token has no role that may use this gateway.');
+    case 'unavailable': {
+      const headers = { 'retry-after': String(refusal.retryAfter) };
+      return requestError('tokenUnverifiable', 'Tokens cannot be verified at the moment; try again later.', {
+        headers,
+      });
+    }
   }
 }

@@ -1,11 +1,14 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
-import type { Claim } from '../memory.ts';
-import type { GraphQLParams } from '../operation/params.ts';
+import { type Claim, MemoryRoom } from '../memory.ts';
+import { type GraphQLParams, idMembers } from '../operation/params.ts';
 import { httpExtensionOf, requestError } from '../operation/request-error.ts';
+import { parseJson, refuseDeep } from '../rest/json.ts';
+import { Chunks } from '../rest/transport/chunks.ts';
+import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
+import { exactDigits, isObject, type JsonObject } from '../rest/values.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
-import { readBody } from './body.ts';
-import { paramsOfBody, paramsOfUrl } from './params.ts';
 
 /** The limits of a request body. */
 export interface BodyLimits {
@@ -48,12 +51,182 @@ export function countRefused(error: unknown, refused: CountRefused): void {
   if (kind !== undefined) refused(kind);
 }
 
-/** The parameters of a request; undefined if the client left before it had sent all of them. Rejects with GraphQLErrors. */
-export function readParams(
+/** The least memory for the bodies of all requests, in bytes. There is more if one body may be very large. */
+const leastBytes = 64 * 2 ** 20;
+
+/** The least number of bodies of the largest size that must fit into the memory for bodies. */
+const largestBodies = 8;
+
+/** The size above which the body of a request is large, in bytes. */
+export const largeBody = 16_384;
+
+/**
+ * The memory for the bodies of requests, from their first byte to their answer. No body has more than `largest` bytes.
+ */
+export function createRequestRoom(largest: number, within?: MemoryRoom): MemoryRoom {
+  return new MemoryRoom(Math.max(leastBytes, largestBodies * largest), { within, largeBytes: largeBody });
+}
+
+/**
+ * Reads the body of a request and returns the value that `read` makes from its JSON text; undefined if the client left
+ * before the body was complete. Memory is claimed for the text as it arrives, and once more for the value. Rejects with
+ * GraphQLErrors, and with any error of `read`.
+ */
+export function readBody<T>(
   request: IncomingMessage,
-  { bytes, jsonDepth }: BodyLimits,
+  { bytes: maxBytes, jsonDepth }: BodyLimits,
   claim: Claim,
-): Promise<GraphQLParams | undefined> {
-  if (methodOf(request) === 'GET') return Promise.try(paramsOfUrl, request.url ?? '', jsonDepth);
-  return readBody(request, bytes, claim, (text) => paramsOfBody(text, jsonDepth));
+  read: (text: string, maxDepth: number) => T,
+): Promise<T | undefined> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > maxBytes) {
+    request.resume();
+    return Promise.reject(tooLarge(maxBytes, `has ${declared}`));
+  }
+  return new Promise((resolve, reject) => {
+    const chunks = new Chunks();
+    request.on('data', (chunk: Buffer) => {
+      chunks.add(chunk);
+      try {
+        if (chunks.bytes > maxBytes) throw tooLarge(maxBytes, 'has more');
+        if (!claim.resize(chunks.bytes)) throw noRoom();
+      } catch (error) {
+        chunks.clear();
+        request.removeAllListeners('data');
+        request.resume();
+        reject(error);
+      }
+    });
+    request.on('end', () => {
+      try {
+        const text = textOf(chunks.join());
+        chunks.clear();
+        if (!claim.resize(bytesOnceParsed(text))) throw noRoom();
+        resolve(read(text, jsonDepth));
+      } catch (error) {
+        reject(error);
+      }
+    });
+    request.on('close', () => resolve(undefined));
+  });
+}
+
+function noRoom(): Error {
+  return requestError('noRoomForBody', 'There is no room for the bodies of more requests now.');
+}
+
+function textOf(body: Buffer): string {
+  if (isUtf8(body)) return body.toString('utf8');
+  throw requestError('badParameter', 'Expected the body to be UTF-8.');
+}
+
+function tooLarge(maxBytes: number, found: string): Error {
+  const message = `The body exceeds a limit: at most ${maxBytes} bytes are allowed, but it ${found}.`;
+  return requestError('largeBody', message);
+}
+
+/** The parameters in a JSON body that nests at most `maxDepth` deep; integers keep every digit. */
+export function paramsOfBody(text: string, maxDepth: number): GraphQLParams {
+  const value = parsed(text, 'the body', maxDepth);
+  if (!isJsonObject(value)) {
+    throw badRequest(`Expected the body to be one JSON object with the member \`query\`, but got ${kindOf(value)}.`);
+  }
+  return toParams(value);
+}
+
+/** The parameters in the query of a URL, `variables` and `extensions` JSON-encoded. */
+export function paramsOfUrl(url: string, maxDepth: number): GraphQLParams {
+  const start = url.indexOf('?');
+  const search = new URLSearchParams(start === -1 ? '' : url.slice(start));
+  const all: Record<string, unknown> = Object.fromEntries(search);
+  for (const name of ['variables', 'extensions']) {
+    const text = search.get(name);
+    if (text !== null) all[name] = text === '' ? undefined : parsed(text, `\`${name}\``, maxDepth);
+  }
+  return toParams(all);
+}
+
+function toParams(all: JsonObject): GraphQLParams {
+  return {
+    query: member(all, 'query', isString, 'a string'),
+    variables: member(all, 'variables', isJsonObject, 'an object'),
+    operationName: member(all, 'operationName', isString, 'a string'),
+    extensions: knownExtensions(member(all, 'extensions', isJsonObject, 'an object')),
+    ids: picked(all, idMembers),
+  };
+}
+
+function knownExtensions(all: JsonObject | undefined): JsonObject | undefined {
+  if (all === undefined) return undefined;
+  const { persistedQuery } = all;
+  return {
+    ...picked(all, ['cost', 'explain', 'persistedQuery']),
+    ...(isObject(persistedQuery) && { persistedQuery: picked(persistedQuery, ['version', 'sha256Hash']) }),
+  };
+}
+
+/** The members with these names. Objects and lists lose their contents, because each wanted member is a scalar. */
+function picked(all: JsonObject, names: readonly string[]): JsonObject {
+  let found: Record<string, unknown> | undefined;
+  for (const name of names) {
+    if (all[name] === undefined) continue;
+    found ??= {};
+    found[name] = withoutContents(all[name]);
+  }
+  return found ?? noMembers;
+}
+
+/** The value for requests that have none of these members, as most requests do. */
+const noMembers: JsonObject = Object.freeze({});
+
+function withoutContents(value: unknown): unknown {
+  if (Array.isArray(value)) return [];
+  return isObject(value) ? {} : value;
+}
+
+function member<T>(
+  all: JsonObject,
+  name: string,
+  accepts: (value: unknown) => value is T,
+  expected: string,
+): T | undefined {
+  const value = all[name];
+  // An empty `operationName` counts as left out (GraphQL over HTTP §5.2). Some hand-written clients send other members
+  // empty, too.
+  if (value === null || value === undefined || value === '') return undefined;
+  if (accepts(value)) return value;
+  throw badRequest(`Expected \`${name}\` to be ${expected}, but got ${kindOf(value)}.`);
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** True for a JSON object. A number beyond 2^53 is also kept as an object, which does not count. */
+function isJsonObject(value: unknown): value is JsonObject {
+  return isObject(value) && exactDigits(value) === undefined;
+}
+
+function parsed(text: string, what: string, maxDepth: number): unknown {
+  try {
+    refuseDeep(text, maxDepth);
+  } catch {
+    throw requestError('deepJson', `Expected ${what} to nest at most ${maxDepth} deep, but it nests deeper.`);
+  }
+  try {
+    return parseJson(text);
+  } catch {
+    throw badRequest(`Expected ${what} to be JSON, but it cannot be parsed.`);
+  }
+}
+
+function badRequest(message: string): GraphQLError {
+  return requestError('badParameter', message);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (isJsonObject(value)) return 'an object';
+  return exactDigits(value) === undefined ? `a ${typeof value}` : 'a number';
 }

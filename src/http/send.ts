@@ -20,12 +20,11 @@ export interface SendOptions {
 
 /** Makes the function that sends answers. */
 export function createSend({ compression, vary }: SendOptions): Send {
-  const plain = (response: ServerResponse, answer: Complete): void => sendPlain(response, answer, vary);
   return (request, response, answer) => {
     if (isKnown(request, answer)) return sendUnchanged(response, answer, vary);
     const smaller = compression ? compressed(request, answer) : undefined;
-    if (smaller === undefined) plain(response, answer);
-    else void smaller.then((complete) => plain(response, complete));
+    if (smaller === undefined) sendPlain(response, answer, vary);
+    else void smaller.then((complete) => sendPlain(response, complete, vary));
   };
 }
 

@@ -1,35 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
-import type { MemoryRoom } from '../memory.ts';
-import { toPublicError } from '../operation/errors.ts';
 import type { RequestContext } from '../operation/operation-run.ts';
-import type { GraphQLParams } from '../operation/params.ts';
-import type { RunOperation } from '../operation/pipeline.ts';
 import type { OperationResult } from '../operation/result.ts';
-import type { CountRefused } from '../telemetry/refused-requests.ts';
 import { toByteStream } from './byte-stream.ts';
-import type { Identify } from './identify.ts';
-import { negotiateParts } from './negotiation.ts';
-import { type BodyLimits, countRefused, readParams } from './request.ts';
-import { HttpRequestContext } from './request-context.ts';
-import { streamedAnswer } from './result-stream.ts';
+import type { SendOptions } from './send.ts';
+import { streamedAnswer } from './streamed-answer.ts';
 import { noteTaken } from './unread.ts';
-
-/** Collaborators and settings of Yoga. */
-export interface YogaOptions {
-  readonly run: RunOperation;
-  readonly bodyLimits: BodyLimits;
-  readonly bodyRoom: MemoryRoom;
-  /** Identifies the caller of a request; undefined if callers send keys. */
-  readonly identify: Identify | undefined;
-  /** True if parts are compressed for clients that ask for it. */
-  readonly compression: boolean;
-  /** The `Vary` header of every answer. */
-  readonly vary: string;
-  readonly report: (error: unknown) => void;
-  /** Counts requests that are refused before there is an operation. */
-  readonly refused: CountRefused;
-}
 
 /** A request whose operation has run, or was refused. */
 interface Answered {
@@ -37,24 +13,25 @@ interface Answered {
   readonly result: OperationResult;
 }
 
-/** Writes a result that is a stream or comes in parts, or any result for a client that accepts only a stream. */
-export type Stream = (request: IncomingMessage, response: ServerResponse, answered: Answered) => void;
+/** A request in Yoga, beside its WHATWG form. */
+interface Streaming extends Answered {
+  readonly req: IncomingMessage;
+}
 
-/** Answers by way of Yoga, which is loaded when it is first needed. */
-export interface YogaHandler {
-  /** Answers a request whose client accepts only a stream. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly stream: Stream;
+/** Writes results by way of Yoga, which is loaded when it is first needed. */
+export interface StreamWriter {
+  /** Sends a result that is a stream or comes in parts, or any result to a client that accepts only a stream. */
+  readonly send: (request: IncomingMessage, response: ServerResponse, answered: Answered) => void;
   /** Loads Yoga, which blocks the event loop for a second on a busy machine; undefined once it is loaded. */
   readonly load: () => Promise<unknown> | undefined;
 }
 
-/**
- * Serves clients that accept only a stream, and writes results that are streams or come in parts. Method, content type
- * and `Accept` have been checked before.
- */
-export function createYogaHandler(options: YogaOptions): YogaHandler {
-  const { run, bodyLimits, bodyRoom, identify, compression, vary, report, refused } = options;
+/** Makes the writer of streams. `report` is told if Yoga cannot be loaded. */
+export function createStreamWriter({
+  compression,
+  vary,
+  report,
+}: SendOptions & { readonly report: (error: unknown) => void }): StreamWriter {
   const create = async (): Promise<YogaServerInstance<Streaming, object>> => {
     const { createYoga } = await import('graphql-yoga');
     return createYoga<Streaming>({
@@ -73,40 +50,15 @@ export function createYogaHandler(options: YogaOptions): YogaHandler {
     await yoga;
     isLoaded = true;
   };
-  const stream: Stream = (request, response, { context, result }) => {
-    yoga ??= create();
-    response.setHeader('x-request-id', context.requestId);
-    response.setHeader('vary', vary);
-    yoga.then((handle) => handle(request, response, { req: request, context, result }), report);
-  };
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const claim = bodyRoom.claim();
-    response.once('close', () => claim.release());
-    const context = new HttpRequestContext(request, response, claim, identify, negotiateParts(request.headers.accept));
-    let params: GraphQLParams | undefined;
-    let result: OperationResult;
-    try {
-      params = await readParams(request, bodyLimits, claim);
-      if (params === undefined) return;
-      // Before the first REST call, because nothing can be sent during loading.
-      if (!isLoaded) await load();
-      result = await run(params, context);
-    } catch (error) {
-      if (params === undefined) countRefused(error, refused);
-      result = { errors: [toPublicError(error, report)] };
-    }
-    stream(request, response, { context, result });
-  };
   return {
-    handle: (request, response) => void handle(request, response),
-    stream,
+    send: (request, response, { context, result }) => {
+      yoga ??= create();
+      response.setHeader('x-request-id', context.requestId);
+      response.setHeader('vary', vary);
+      yoga.then((handle) => handle(request, response, { req: request, context, result }), report);
+    },
     load: () => (isLoaded ? undefined : load()),
   };
-}
-
-/** A request in Yoga, beside its WHATWG form. */
-interface Streaming extends Answered {
-  readonly req: IncomingMessage;
 }
 
 /** Answers each request with the result of its operation, which has run before Yoga gets the request. */

@@ -1,16 +1,15 @@
-import type { CursorCodec } from '../context.ts';
 import { scarcestOf } from '../http/rate-limit-headers.ts';
 import type { HttpRequestContext } from '../http/request-context.ts';
 import type { BudgetStatus } from '../operation/cost.ts';
-import { type ErrorReporting, type PublicError, toPublicErrors } from '../operation/errors.ts';
+import type { PublicError } from '../operation/errors.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
 import { type OperationResult, stringifyData } from '../operation/result.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
 import type { Generation } from './message.ts';
-import { mostCharacters, type Tool } from './tool.ts';
-import { fittingSize, refusalsOf } from './tool-cost.ts';
+import { mostCharacters, type Tool } from './tool-definition.ts';
+import { fittingSize } from './tool-cost.ts';
 
 /** The result of one use of a tool, for metrics. */
 export type CallResult =
@@ -24,12 +23,6 @@ export type CallResult =
   // The answer is larger than agents are given.
   | 'too_large';
 
-/** Collaborators and limits of the use of tools. */
-export interface CallOptions extends ErrorReporting {
-  readonly run: RunOperation;
-  readonly cursors: CursorCodec;
-}
-
 /** A result as JSON, without the members that every result has, and the outcome of the call. */
 interface ToolAnswer {
   readonly members: readonly string[];
@@ -41,23 +34,15 @@ interface ToolAnswer {
 export async function callTool(
   tool: Tool,
   given: unknown,
-  {
-    generation,
-    context,
-    options,
-  }: { readonly generation: Generation; readonly context: HttpRequestContext; readonly options: CallOptions },
+  generation: Generation,
+  context: HttpRequestContext,
+  run: RunOperation,
 ): Promise<ToolAnswer> {
   const values = withTextIds(given ?? {}, tool.inputSchema);
   const faults = faultsIn(values, tool.inputSchema, '');
   if (faults.length > 0 || !isObject(values)) return failed(faults.join('\n'), noCalls, 'invalid_arguments');
-  const tenant = context.caller?.tenant;
-  // No schema can express these causes. The agent will ask again, so answering the other fields would be wasted work.
-  const refusals = refusalsOf(tool.operation, values, { cursors: options.cursors, tenant });
-  if (refusals.length > 0) {
-    return failed(sentencesOf(toPublicErrors(refusals, options), undefined), noCalls, 'invalid_arguments');
-  }
   context.tool = tool.name;
-  const result = await options.run(
+  const result = await run(
     {
       query: undefined,
       variables: values,
@@ -71,10 +56,13 @@ export async function callTool(
   const { errors = [], data } = result;
   if (errors.length === 0) return answered(tool, result, { sentences: '', generation, restCalls });
   const isTooDear = errors.some(({ extensions }) => extensions['code'] === 'COST_LIMIT_EXCEEDED');
-  const size = isTooDear ? fittingSize(tool.operation, tool.sizing, values, tenant) : undefined;
+  const size = isTooDear ? fittingSize(tool.operation, tool.sizing, values, context.caller?.tenant) : undefined;
   const suggestion =
     size === undefined || tool.sizing.length === 0 ? undefined : `Ask for ${namesOf(tool.sizing)} of at most ${size}.`;
   const sentences = sentencesOf(errors, suggestion);
+  // The cause is one that no schema can express, such as a damaged cursor.
+  const isBadInput = data === undefined && errors.every(({ extensions }) => extensions['code'] === 'BAD_USER_INPUT');
+  if (isBadInput) return failed(sentences, restCalls, 'invalid_arguments');
   const isEmpty = !isObject(data) || Object.values(data).every((value) => value === null);
   if (isEmpty) return failed(sentences, restCalls, restCalls.actual === 0 ? 'refused' : 'error');
   return answered(tool, result, { sentences, generation, restCalls });

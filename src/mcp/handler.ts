@@ -1,21 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import type { Authenticator } from '../auth/authenticator.ts';
-import { readBody } from '../http/body.ts';
 import { createCors } from '../http/cors.ts';
-import { createIdentify, type Identify } from '../http/identify.ts';
+import type { EdgeOptions, Handle } from '../http/handle.ts';
 import { requestIdOf } from '../http/identifying-headers.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { negotiate } from '../http/negotiation.ts';
-import { type BodyLimits, countRefused, refusalOf } from '../http/request.ts';
+import { countRefused, readBody, refusalOf } from '../http/request.ts';
 import { HttpRequestContext } from '../http/request-context.ts';
 import { answerHeaders } from '../http/response.ts';
 import { createSend } from '../http/send.ts';
-import type { Log } from '../log.ts';
-import type { Claim, MemoryRoom } from '../memory.ts';
+import type { Claim } from '../memory.ts';
 import { toPublicError } from '../operation/errors.ts';
 import { agents } from '../rest/budget/settings.ts';
-import type { CountRefused } from '../telemetry/refused-requests.ts';
 import {
   errorCodes,
   errorText,
@@ -30,48 +26,27 @@ import { type AnswerMethod, createMethods, type MethodOptions } from './methods.
 import { challengeOf, type ProtectedResource } from './protected-resource.ts';
 
 /** Collaborators and settings of the endpoint for agents. */
-export interface McpOptions extends Omit<MethodOptions, 'tools' | 'isPrivate'> {
-  /** Authenticates agents by their tokens; undefined if they send keys. */
-  readonly authenticator: Authenticator | undefined;
-  /** Origins whose pages may call. */
-  readonly corsOrigins: readonly string[];
-  readonly corsHeaders?: readonly string[];
-  readonly compression?: boolean;
-  readonly bodyLimits: BodyLimits;
-  readonly bodyRoom: MemoryRoom;
-  /** Counts requests that are refused before there is an operation. */
-  readonly refused: CountRefused;
-  readonly log: Log;
-}
+export type McpOptions = EdgeOptions & Pick<MethodOptions, 'onCall'>;
 
 /** The tools of the endpoint, and its address as tokens name it. */
-interface Served extends Pick<MethodOptions, 'tools'> {
+interface Served extends McpOptions, Pick<MethodOptions, 'tools'> {
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
   /** The URL under which clients reach the gateway; undefined if they are on this machine. */
   readonly publicUrl: string | undefined;
 }
 
-/** Answers requests for `/mcp`. */
-export type McpHandler = (request: IncomingMessage, response: ServerResponse) => void;
-
 /**
  * The streamable HTTP transport of the Model Context Protocol, without sessions. Each POST has one message and is
  * answered in JSON. There is no stream to GET, and no session to DELETE.
  */
-export function createMcpHandler(options: McpOptions & Served): McpHandler {
+export function createMcpHandler(options: Served): Handle {
   const { authenticator, compression = false, corsOrigins: origins, corsHeaders = [], log } = options;
   const isPrivate = authenticator !== undefined;
   const vary = `Authorization, Origin${compression ? ', Accept-Encoding' : ''}`;
-  const headers = [...corsHeaders, ...protocolHeaders];
-  const cors = createCors({ origins, headers, vary, log });
+  const cors = createCors({ origins, headers: [...corsHeaders, ...protocolHeaders], vary, log });
   const send = createSend({ compression, vary });
-  const exchange: Exchange = {
-    ...options,
-    isAllowed: createOriginCheck(options),
-    identify: authenticator && createIdentify(authenticator, 'agents'),
-    answer: createMethods({ ...options, isPrivate }),
-  };
+  const exchange = { ...options, isAllowed: createOriginCheck(options), answer: createMethods({ ...options, isPrivate }) };
   return (request, response) => {
     if (cors(request, response)) return;
     void answerOf(request, response, exchange).then((answer) => {
@@ -83,9 +58,8 @@ export function createMcpHandler(options: McpOptions & Served): McpHandler {
   };
 }
 
-interface Exchange extends Pick<McpOptions & Served, 'bodyLimits' | 'bodyRoom' | 'refused' | 'report' | 'resource'> {
+interface Exchange extends Served {
   readonly isAllowed: (origin: string) => boolean;
-  readonly identify: Identify | undefined;
   readonly answer: AnswerMethod;
 }
 
@@ -104,22 +78,21 @@ async function answerOf(
   response: ServerResponse,
   exchange: Exchange,
 ): Promise<Answer | undefined> {
-  const { isAllowed, identify, answer, bodyLimits, bodyRoom, report, refused } = exchange;
+  const { isAllowed, authenticator, answer, bodyLimits, bodyRoom, report, refused } = exchange;
   let id: Message['id'];
   let claim: Claim | undefined;
   let requestId: string | undefined;
   try {
     refuse(request, isAllowed);
     claim = bodyRoom.claim();
-    const context = new HttpRequestContext(request, response, claim, identify, undefined);
+    const context = new HttpRequestContext(request, response, claim, undefined, authenticator, 'agents');
     requestId = context.requestId;
-    if (context.identifying !== undefined)
-      Object.assign(context, { identifying: undefined }, await context.identifying);
+    await context.identified;
     const { refusal, caller } = context;
     // All agents share one part of the budget, whichever user they act for.
     context.caller = caller && { ...caller, budgetSubject: agents };
     if (refusal !== undefined) return unauthorized(refusal, requestId, exchange);
-    const message = await readBody(request, bodyLimits.bytes, claim, (text) => toMessage(text, bodyLimits.jsonDepth));
+    const message = await readBody(request, bodyLimits, claim, toMessage);
     if (message === undefined) return undefined;
     ({ id } = message);
     const generation = generationOf(message, request.headers);
@@ -150,7 +123,7 @@ function refuse(request: IncomingMessage, isAllowed: (origin: string) => boolean
  * Makes the check of the header `Origin`. Without the check, a page whose host name resolves to this machine could use
  * what only this machine may reach (DNS rebinding). `Host` proves nothing, because such a page decides it.
  */
-function createOriginCheck({ publicUrl, corsOrigins }: McpOptions & Served): (origin: string) => boolean {
+function createOriginCheck({ publicUrl, corsOrigins }: Served): (origin: string) => boolean {
   const known = new Set(corsOrigins);
   if (publicUrl !== undefined) known.add(new URL(publicUrl).origin);
   return (origin) => known.has(origin) || (publicUrl === undefined && isLoopbackOrigin(origin));

@@ -1,11 +1,12 @@
+import type { Handle } from '../http/handle.ts';
 import { memoize } from '../memoize.ts';
 import type { ToolOf } from '../operation/cost.ts';
 import type { PreparedOperation } from '../operation/document.ts';
 import { type DocumentSet, isTextOf, type ListedDocument } from '../operation/persisted/document-set.ts';
 import { ManifestError } from '../operation/persisted/manifest.ts';
-import { createMcpHandler, type McpHandler, type McpOptions } from './handler.ts';
+import { createMcpHandler, type McpOptions } from './handler.ts';
 import { answerMetadata, mcpPath, type ProtectedResource, protectedResourceOf } from './protected-resource.ts';
-import { Tool, type ToolOptions, type Tools } from './tool.ts';
+import { Tool, type ToolOptions, type Tools } from './tool-definition.ts';
 
 /** The names of operations that are tools, as in `MCP_TOOLS`. `*` stands for every query that has a name. */
 export type ToolNames = readonly string[];
@@ -26,7 +27,7 @@ export interface Agents {
   /** Makes the function that finds the tool of an operation. It never returns a tool that the caller may not run. */
   readonly toolOf: (documents: () => DocumentSet) => ToolOf;
   /** Makes the handlers of requests, by path. */
-  readonly serve: (options: McpOptions, documents: () => DocumentSet) => ReadonlyMap<string, McpHandler>;
+  readonly serve: (options: McpOptions, documents: () => DocumentSet) => ReadonlyMap<string, Handle>;
 }
 
 /**
@@ -48,7 +49,7 @@ export function createAgents({ tools: names, publicUrl }: McpConfig, options: To
     },
     serve: (edge, documents) => {
       const { metadataPaths = [], metadata = '' } = resource ?? {};
-      const handlers = new Map<string, McpHandler>();
+      const handlers = new Map<string, Handle>();
       handlers.set(mcpPath, createMcpHandler({ ...edge, tools: () => toolsIn(documents()), resource, publicUrl }));
       for (const path of metadataPaths)
         handlers.set(path, (request, response) => answerMetadata(metadata, request, response));

@@ -1,13 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { HttpRequestContext } from '../http/request-context.ts';
+import type { RunOperation } from '../operation/pipeline.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { packageVersion } from '../version.ts';
-import { type CallOptions, type CallResult, callTool } from './call.ts';
+import { type CallResult, callTool } from './call.ts';
 import { editions, errorCodes, type Generation, McpError, type Message, metaNames, olderEditions } from './message.ts';
-import type { ToolDefinition, Tools } from './tool.ts';
+import type { ToolDefinition, Tools } from './tool-definition.ts';
 
 /** Collaborators of the methods. */
-export interface MethodOptions extends CallOptions {
+export interface MethodOptions {
+  readonly run: RunOperation;
   /** The current tools. */
   readonly tools: () => Tools;
   /** True if tools depend on the token of the caller. A list of tools is then for this caller alone. */
@@ -112,7 +114,7 @@ async function call({ message: { params }, generation, context }: Asked, options
     throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`, generation);
   }
   if (isObject(given)) context.follow(given);
-  const { members, meta, result } = await callTool(tool, values, { generation, context, options });
+  const { members, meta, result } = await callTool(tool, values, generation, context, options.run);
   options.onCall(tool.name, result);
   return resultOf(generation, members, meta);
 }

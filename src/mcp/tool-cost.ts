@@ -1,5 +1,3 @@
-import type { CursorCodec } from '../context.ts';
-import { ForbiddenError } from '../graphql/narrowing.ts';
 import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import { type Extremes, extremesOf, planWith, type Variables } from '../plan/worst-case.ts';
@@ -75,17 +73,6 @@ function withVariables(variables: Variables): string {
     return isList(value) ? [`${value.length} ${name}`] : isObject(value) || value === undefined ? [] : [name];
   });
   return shown.length === 0 ? '' : ` with ${shown.join(', ')}`;
-}
-
-/** The errors of fields that would be refused because of their arguments. */
-export function refusalsOf(
-  tool: ToolOperation,
-  values: Variables,
-  { cursors, tenant }: { readonly cursors: CursorCodec; readonly tenant: Tenant | undefined },
-): readonly unknown[] {
-  const planned = unlessTooLarge(() => planWith(values, { ...planningOf(tool, tenant), cursors }));
-  // A tenant that may not reach one part may still see the other parts.
-  return (planned?.refusals ?? []).filter((refusal) => !(refusal instanceof ForbiddenError));
 }
 
 /** The page sizes that are tried instead of one that costs too much. */

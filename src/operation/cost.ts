@@ -1,19 +1,22 @@
-import type { GraphQLError, GraphQLSchema, VariableValues } from 'graphql';
+import { type GraphQLError, type GraphQLSchema, locatedError, type VariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
+import { ForbiddenError } from '../graphql/narrowing.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { memoize } from '../memoize.ts';
 import { type Estimate, estimateOf } from '../plan/estimate.ts';
 import { defersLittle, mostDeferredPlaces, mostNameBytes, planInParts } from '../plan/parts.ts';
-import { type Plan, planOperation } from '../plan/plan.ts';
+import { type CheckedPlan, type Plan, planChecked } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
+import type { Caller } from '../rest/caller.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenant } from '../rest/tenants.ts';
 import { answerRefusal, type CostLimits, expenseRefusal, isExpensive } from './cost-limits.ts';
 import { isUndecided } from './defer.ts';
 import type { PreparedOperation } from './document.ts';
-import type { PlannedRun } from './operation-run.ts';
-import { requestError } from './request-error.ts';
+import type { OperationRun, RequestContext } from './operation-run.ts';
+import type { Resolved } from './persisted/resolve.ts';
+import { RefusedDocument, requestError } from './request-error.ts';
 
 /** Settings of plans, and the limits of what an operation may cost. */
 export interface CostsOptions extends CostLimits {
@@ -30,6 +33,8 @@ export interface CostsOptions extends CostLimits {
   readonly isCaching?: boolean;
   /** Finds the tool of an operation; undefined if there are no tools. */
   readonly toolOf?: ToolOf | undefined;
+  /** The error of a caller whose key cannot be used, so that its operation makes no call. */
+  readonly refusalOf: (caller: Caller | undefined) => object | undefined;
 }
 
 /**
@@ -54,13 +59,11 @@ export interface BudgetStatus {
   readonly resetsIn: number;
 }
 
-/** An operation whose plan or size is determined, with its coerced variables and its caller. */
-interface Sized extends Pick<PlannedRun, 'coerced'> {
-  readonly document: Pick<PlannedRun['document'], 'prepared'>;
-  readonly request: Pick<PlannedRun['request'], 'caller'>;
+/** The operation whose cost is determined. */
+interface Asked extends Pick<OperationRun, 'params' | 'coerced'> {
+  readonly document: Pick<Resolved, 'prepared'>;
+  readonly request: Pick<RequestContext, 'caller' | 'tool'>;
 }
-
-type Asked = Sized & Pick<PlannedRun, 'params'>;
 
 /** Answers with more objects than this take tens of milliseconds to make. */
 const manyObjects = 2000;
@@ -77,8 +80,8 @@ export class Costs {
   readonly #largest = memoize((prepared: PreparedOperation) => this.#estimateOf(prepared, undefined));
   readonly #alwaysDefersLittle = memoize((prepared: PreparedOperation) => this.#defersLittle(prepared, undefined));
   readonly #constantUpper = memoize((prepared: PreparedOperation) => {
-    const planned = this.#plan({ document: { prepared }, coerced: noVariables, request: { caller: undefined } });
-    return planned instanceof PlanLimitError ? undefined : planned.upper;
+    const planned = this.#plan(prepared, noVariables, undefined);
+    return planned instanceof PlanLimitError ? undefined : planned.plan.upper;
   });
 
   constructor(options: CostsOptions) {
@@ -87,26 +90,37 @@ export class Costs {
 
   /**
    * The cost of an operation. An operation without a usable key makes no call, so it is planned only if its client
-   * wants the plan. Throws a GraphQLError for an unknown `explain`, and a RefusedDocument if the variables do not fit.
+   * wants the plan. Throws a GraphQLError for an unknown `explain`. Throws a RefusedDocument if the variables do not fit,
+   * or if an agent's tool has arguments that a field would refuse: the agent will ask again, so that answering the other
+   * fields would be wasted work.
    */
-  of(asked: Asked, mayCall: boolean): Cost {
+  of(asked: Asked): Cost {
     const { options } = this;
     const { prepared } = asked.document;
     const explain = explainOf(asked, options);
     if (explain === 'plan') {
-      const planned = this.#plan(asked, true);
-      const refusal = planned instanceof PlanLimitError ? expenseRefusal(planned, prepared, options) : undefined;
-      return new Cost(asked, this, { explain, planned, isCheap: false, refusal, isLarge: false });
+      const planned = this.#plan(prepared, asked.coerced, tenantOf(asked), true);
+      if (!(planned instanceof PlanLimitError))
+        return new Cost(asked, this, { explain, plan: planned.plan, isCheap: false, refusal: undefined, isLarge: false });
+      const refusal = expenseRefusal(planned, prepared, options);
+      return new Cost(asked, this, { explain, plan: undefined, isCheap: false, refusal, isLarge: false });
     }
     // Checked before the plan, which takes longer.
     const size = this.#sizeOf(asked);
     const isLarge = size.objects > manyObjects || size.introspects;
     const tooMany = answerRefusal(size, options);
+    const mayCall = options.refusalOf(asked.request.caller) === undefined;
     const mayRun = mayCall && tooMany === undefined;
     const isPlanned = (mayCall && wantsCost(asked)) || (mayRun && isExpensive(this.#boundOf(asked), prepared, options));
-    const planned = isPlanned ? this.#plan(asked) : undefined;
-    const refusal = (planned && expenseRefusal(planned, prepared, options)) ?? tooMany;
-    return new Cost(asked, this, { explain, planned, isCheap: mayRun && !isPlanned, refusal, isLarge });
+    const planned = isPlanned ? this.#plan(prepared, asked.coerced, tenantOf(asked)) : undefined;
+    if (planned instanceof PlanLimitError) {
+      const refusal = expenseRefusal(planned, prepared, options);
+      return new Cost(asked, this, { explain, plan: undefined, isCheap: false, refusal, isLarge });
+    }
+    if (planned !== undefined && asked.request.tool !== undefined) refuseArguments(planned.refusals);
+    const plan = planned?.plan;
+    const refusal = (plan && expenseRefusal(plan, prepared, options)) ?? tooMany;
+    return new Cost(asked, this, { explain, plan, isCheap: mayRun && !isPlanned, refusal, isLarge });
   }
 
   /**
@@ -114,7 +128,7 @@ export class Costs {
    * with variables and for narrowed tenants, because planning each run would take a tenth of the time of a small
    * operation.
    */
-  constantUpper(asked: Sized): number | undefined {
+  constantUpper(asked: Asked): number | undefined {
     const { prepared } = asked.document;
     const isConstant = (prepared.operation.variableDefinitions ?? []).length === 0;
     return isConstant && tenantOf(asked)?.reach === undefined ? this.#constantUpper(prepared) : undefined;
@@ -125,7 +139,7 @@ export class Costs {
    * is deferred (see `isUndecided`). The deferred part must be small enough (see `defersLittle`). A server is always
    * allowed to ignore `@defer`.
    */
-  mayDefer({ document: { prepared }, coerced }: Sized): boolean {
+  mayDefer(prepared: PreparedOperation, coerced: VariableValues): boolean {
     if (prepared.deferred === undefined || isUndecided(prepared.deferred.document, coerced)) return false;
     return this.#alwaysDefersLittle(prepared) || this.#defersLittle(prepared, coerced);
   }
@@ -134,7 +148,7 @@ export class Costs {
    * The most calls and rows that an operation needs with any variables. A narrowed tenant reads each project of a list
    * by its id. The estimate does not cover that.
    */
-  #boundOf(asked: Sized): Pick<Estimate, 'calls' | 'rows'> {
+  #boundOf(asked: Asked): Pick<Estimate, 'calls' | 'rows'> {
     const { prepared } = asked.document;
     const isNarrowed = tenantOf(asked)?.reach !== undefined;
     const readsByKey = isNarrowed && rootOf(prepared, undefined)?.fields.some(({ role }) => role.kind === 'list');
@@ -145,7 +159,7 @@ export class Costs {
    * The most that an operation answers with any variables. If that exceeds the limit, the most that it answers with its
    * own variables. Most operations stay within the limit with any variables.
    */
-  #sizeOf(asked: Sized): Estimate {
+  #sizeOf(asked: Asked): Estimate {
     const { prepared } = asked.document;
     const largest = this.#largest(prepared);
     return largest.objects <= this.options.maxAnswerObjects ? largest : this.#estimateOf(prepared, asked.coerced);
@@ -162,18 +176,24 @@ export class Costs {
   }
 
   /** The plan of an operation, or the reason why it has none. An explained plan also tells when parts are sent. */
-  #plan(sized: Sized, isExplained = false): Plan | PlanLimitError {
+  #plan(
+    prepared: PreparedOperation,
+    variableValues: VariableValues,
+    tenant: Tenant | undefined,
+    isExplained = false,
+  ): CheckedPlan | PlanLimitError {
     const { schema, cursors, maxPageSize, maxUpstreamCalls, incremental = false } = this.options;
-    const { operation, fragments, deferred } = sized.document.prepared;
-    const limits = { cursors, maxPageSize, maxSteps: mostSteps(maxUpstreamCalls), tenant: tenantOf(sized) };
-    const request = { schema, operation, fragments, variableValues: sized.coerced, ...limits };
+    const { operation, fragments, deferred } = prepared;
+    const limits = { cursors, maxPageSize, maxSteps: mostSteps(maxUpstreamCalls), tenant };
+    const request = { schema, operation, fragments, variableValues, ...limits };
     try {
-      const plan = planOperation(request);
-      if (!isExplained || !incremental) return plan;
-      if (deferred === undefined || isUndecided(deferred.document, sized.coerced))
-        return planInParts(plan, request, undefined);
-      if (this.mayDefer(sized)) return planInParts(plan, request, deferred);
-      return { ...plan, hints: [...plan.hints, tooMuchDeferred] };
+      const planned = planChecked(request);
+      if (!isExplained || !incremental) return planned;
+      const { plan } = planned;
+      if (deferred === undefined || isUndecided(deferred.document, variableValues))
+        return { ...planned, plan: planInParts(plan, request, undefined) };
+      if (this.mayDefer(prepared, variableValues)) return { ...planned, plan: planInParts(plan, request, deferred) };
+      return { ...planned, plan: { ...plan, hints: [...plan.hints, tooMuchDeferred] } };
     } catch (error) {
       if (error instanceof PlanLimitError) return error;
       throw error;
@@ -181,9 +201,18 @@ export class Costs {
   }
 }
 
+/**
+ * Throws the refusals of arguments, if there are any. What is out of a tenant's reach does not count, because the tenant
+ * may still see the other parts.
+ */
+function refuseArguments(refusals: readonly unknown[]): void {
+  const wrong = refusals.filter((refusal) => !(refusal instanceof ForbiddenError));
+  if (wrong.length > 0) throw new RefusedDocument(wrong.map((refusal) => locatedError(refusal, undefined)));
+}
+
 const noVariables: VariableValues = { sources: {}, coerced: {} };
 
-function tenantOf({ request: { caller } }: Sized): Tenant | undefined {
+function tenantOf({ request: { caller } }: Asked): Tenant | undefined {
   return caller?.tenant;
 }
 
@@ -208,8 +237,8 @@ function explainOf({ params: { extensions } }: Asked, { explain: isAllowed }: Co
 
 interface Findings {
   readonly explain: Explain;
-  /** Its plan, or the reason why it has none; undefined if it was not planned. */
-  readonly planned: Plan | PlanLimitError | undefined;
+  /** The plan of its calls; undefined if it was not planned, or if planning takes too many steps. */
+  readonly plan: Plan | undefined;
   /** True if it was not planned because it cannot exceed the limits with any variables. */
   readonly isCheap: boolean;
   readonly refusal: GraphQLError | undefined;
@@ -237,12 +266,12 @@ export class Cost {
   readonly #costs: Costs;
   #mayDefer: boolean | undefined;
 
-  constructor(asked: Asked, costs: Costs, { explain, planned, isCheap, refusal, isLarge }: Findings) {
+  constructor(asked: Asked, costs: Costs, { explain, plan, isCheap, refusal, isLarge }: Findings) {
     this.calls = new OperationCalls(costs.options.maxUpstreamCalls, explain === 'trace');
     this.refusal = refusal;
     this.isLarge = isLarge;
-    this.plan = planned instanceof PlanLimitError ? undefined : planned;
-    this.planOnly = explain === 'plan' && this.plan !== undefined;
+    this.plan = plan;
+    this.planOnly = explain === 'plan' && plan !== undefined;
     this.wantsCost = wantsCost(asked);
     this.wantsExtensions = this.planOnly || explain === 'trace' || this.wantsCost;
     this.#asked = asked;
@@ -258,7 +287,7 @@ export class Cost {
 
   /** True if it may be answered in parts (see `Costs.mayDefer`). */
   get mayDefer(): boolean {
-    this.#mayDefer ??= this.#costs.mayDefer(this.#asked);
+    this.#mayDefer ??= this.#costs.mayDefer(this.#asked.document.prepared, this.#asked.coerced);
     return this.#mayDefer;
   }
 

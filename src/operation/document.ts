@@ -27,7 +27,8 @@ export interface PreparedOperation extends OperationScope {
   readonly document: DocumentNode;
   /** The variables of a request, coerced. Throws a RefusedDocument if they do not fit. */
   readonly coerce: (given: GraphQLParams['variables']) => VariableValues;
-  readonly execute: Execute;
+  /** Runs it. When it is repeated, a function that runs compiled code replaces this one. */
+  execute: Execute;
   /** The operation with `@defer`; undefined if it is always answered as a whole. */
   readonly deferred?: DeferredOperation | undefined;
   /**
@@ -68,7 +69,8 @@ export function createPrepare(options: PrepareOptions): Prepare {
     const key = operationName === undefined ? query : `${operationName}\n${query}`;
     const known = prepared.get(key);
     if (known !== undefined) return known;
-    const operation = prepareOperation({ ...options, compileTime }, query, operationName, () => {
+    const operation = prepareOperation({ ...options, compileTime }, query, operationName, (code) => {
+      operation.execute = code;
       // The size of an entry is read only when the entry is added.
       prepared.delete(key);
       prepared.set(key, operation, { size: sizeOf(key, query, operation) + codeSizeOf(operation) });
@@ -102,7 +104,7 @@ function prepareOperation(
   { limits, ...options }: PrepareOptions & ExecutionOptions,
   query: string,
   operationName: string | undefined,
-  onCompile: () => void,
+  onCompile: (code: Execute) => void,
 ): PreparedOperation {
   const parsed = parseDocument(query, limits);
   const document = refuseInvalid(query, parsed, options);
@@ -120,7 +122,7 @@ function preparedOf(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   compile: 'when repeated' | 'at once',
-  onCompile?: () => void,
+  onCompile?: (code: Execute) => void,
 ): PreparedOperation {
   const { schema } = options.schemas;
   lastSerial += 1;

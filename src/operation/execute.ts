@@ -54,16 +54,16 @@ const largestSpread = { 'when repeated': 300, 'at once': 10_000 };
 
 /**
  * Makes the function that runs an operation of a valid document. Until the operation has answered data once, graphql's
- * own executor runs it; from then on, compiled code does. With `at once`, compiled code runs it from the start.
- * Operations that cannot be compiled stay with graphql's executor. `onCompile` is called when the code has been made:
- * the code takes several times the memory of the document.
+ * own executor runs it. Then it is compiled, and `onCompile` is called with the function that runs the code from then
+ * on. The code takes several times the memory of the document. With `at once`, compiled code runs the operation from the
+ * start. Operations that cannot be compiled stay with graphql's executor.
  */
 export function createExecution(
   options: ExecutionOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   compile: 'when repeated' | 'at once' = 'when repeated',
-  onCompile: () => void = () => undefined,
+  onCompile: (code: Execute) => void = () => undefined,
 ): Execute {
   const interpret = interpreted(options, document, operation);
   if (operation.operation === 'subscription') return interpret;
@@ -80,7 +80,7 @@ export function createExecution(
     const found = code();
     if (found === undefined) return;
     run = found;
-    onCompile();
+    onCompile(found);
   };
   const note = ({ data }: ExecutionResult): void => {
     if (state === 'new' && data !== undefined && data !== null) state = 'answered';

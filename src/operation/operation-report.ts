@@ -1,4 +1,4 @@
-import type { OperationRun, RequestContext } from './operation-run.ts';
+import type { AnsweredOperation, RequestContext } from './operation-run.ts';
 import type { GraphQLParams } from './params.ts';
 import { documentIdOf } from './persisted/ids.ts';
 import { refusals } from './request-error.ts';
@@ -76,7 +76,7 @@ function unknownIdOf(params: GraphQLParams, codes: readonly string[]): string | 
 
 /** The report of an operation that is answered with `result`. */
 export function reportOf(
-  { params, request, document, cost, startedAt }: OperationRun,
+  { params, request, document, cost, startedAt }: AnsweredOperation,
   { errors = [] }: OperationResult,
 ): OperationReport {
   const { requestId, caller, trace, tool, client } = request;
@@ -105,8 +105,11 @@ export function reportOf(
 }
 
 /** The report of a subscription whose stream has ended. A client that leaves is not a failure. */
-export function streamReportOf(run: OperationRun, { messages, calls, errors = [] }: StreamEnd): OperationReport {
-  return { ...reportOf(run, { errors }), calls, messages, codes: distinctCodes(errors) };
+export function streamReportOf(
+  operation: AnsweredOperation,
+  { messages, calls, errors = [] }: StreamEnd,
+): OperationReport {
+  return { ...reportOf(operation, { errors }), calls, messages, codes: distinctCodes(errors) };
 }
 
 const noCodes: readonly string[] = [];

@@ -3,19 +3,9 @@ import type { PartsFormat } from '../context.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
-import type { Cost } from './cost.ts';
+import type { Cost, Costs } from './cost.ts';
 import { type GraphQLParams, shortName } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
-
-/** The identity of the sender of a request. */
-export interface Identity {
-  readonly caller: Caller | undefined;
-  /** The refusal of a request, whose operation is then not examined. */
-  readonly refusal?: GraphQLError | undefined;
-  /** The time at which its token expires, in milliseconds of `Date.now()`; undefined without a token. */
-  readonly expiresAt?: number | undefined;
-  readonly identifying?: Promise<Identity> | undefined;
-}
 
 /** The name of a client program and its version, as the client sends them; either may be missing. */
 export interface ClientName {
@@ -24,9 +14,15 @@ export interface ClientName {
 }
 
 /** The facts about a request that its operation may use, the same for every transport. */
-export interface RequestContext extends Identity {
+export interface RequestContext {
   /** The caller. Once the document is known, the caller's tenant keeps only the roles that allow the document. */
   caller: Caller | undefined;
+  /** The refusal of a request, whose operation is then not examined. */
+  readonly refusal?: GraphQLError | undefined;
+  /** The time at which its token expires, in milliseconds of `Date.now()`; undefined without a token. */
+  readonly expiresAt?: number | undefined;
+  /** Resolves when the three members above are known; undefined if they are known already. */
+  readonly identified?: Promise<void> | undefined;
   readonly method: string;
   readonly cacheControl?: string | undefined;
   /** Names the request in logs and in its answer. */
@@ -54,9 +50,6 @@ export interface RequestContext extends Identity {
   cut(): void;
 }
 
-/** An operation that may be executed. */
-export type PlannedRun = OperationRun & { readonly document: Resolved; readonly cost: Cost };
-
 /**
  * The name of the caller for whom operations are shared. Without a tenant, it is the hash of the caller's key. Tenants
  * with the same upstream key may reach different objects. For a tenant, the name is therefore the hash of its entry, or
@@ -67,34 +60,49 @@ export function callerNameOf({ tenant, hash }: Caller): string {
 }
 
 /** The name of a caller's operation with its variables. Equal operations have equal names. */
-export function nameOf({ document, variablesText }: PlannedRun, caller: Caller): string {
+export function nameOf({ document, variablesText }: OperationRun, caller: Caller): string {
   return `${callerNameOf(caller)} ${document.prepared.serial} ${shortName(variablesText)}`;
 }
 
-/** The state of one operation. Each step of the pipeline adds to it, and the final report reads it. */
+/** The facts about an operation that its report needs. A refused one has perhaps no document, or no cost. */
+export interface AnsweredOperation extends Pick<OperationRun, 'params' | 'request' | 'startedAt'> {
+  readonly document: Resolved | undefined;
+  readonly cost: Cost | undefined;
+}
+
+/** One operation whose document and cost are known. */
 export class OperationRun {
   readonly params: GraphQLParams;
   readonly request: RequestContext;
   /** Milliseconds of `performance.now()`. */
-  readonly startedAt = performance.now();
-  document: Resolved | undefined;
+  readonly startedAt: number;
+  readonly document: Resolved;
   /** The variables that the operation declares, as JSON. Equal variables have equal texts. */
-  variablesText = '';
-  #coerced: VariableValues | undefined;
-  cost: Cost | undefined;
+  readonly variablesText: string;
+  readonly cost: Cost;
   /** The epoch of the caller's key when the operation began; undefined if there are no epochs. */
   epoch: OperationEpoch | undefined;
   /** The name under which its answer is kept; undefined if it must not be given to equal operations later. */
   answerName: string | undefined;
+  #coerced: VariableValues | undefined;
 
-  constructor(params: GraphQLParams, request: RequestContext) {
+  /** Determines the cost. Throws as `Costs.of` does. */
+  constructor(
+    known: Pick<OperationRun, 'params' | 'request' | 'startedAt' | 'document' | 'variablesText'>,
+    costs: Costs,
+  ) {
+    const { params, request, startedAt, document, variablesText } = known;
     this.params = params;
     this.request = request;
+    this.startedAt = startedAt;
+    this.document = document;
+    this.variablesText = variablesText;
+    this.cost = costs.of(this);
   }
 
   /** The variables, coerced when they are first read. Throws a RefusedDocument if they do not fit. */
   get coerced(): VariableValues {
-    this.#coerced ??= this.document?.prepared.coerce(this.params.variables) ?? { sources: {}, coerced: {} };
+    this.#coerced ??= this.document.prepared.coerce(this.params.variables);
     return this.#coerced;
   }
 }

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { ExecutionResult } from 'graphql';
-import type { GatewayContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Caller } from '../rest/caller.ts';
@@ -12,13 +11,13 @@ import type { Upstream } from '../rest/upstream.ts';
 import type { RefuseArguments } from './argument-sizes.ts';
 import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
+import { deferredOf, executeInParts } from './deferred-parts.ts';
 import type { PreparedOperation } from './document.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { type OnOperation, type OperationReport, reportOf, streamReportOf } from './operation-report.ts';
-import { callerNameOf, nameOf, OperationRun, type PlannedRun, type RequestContext } from './operation-run.ts';
+import { type AnsweredOperation, callerNameOf, nameOf, OperationRun, type RequestContext } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from './params.ts';
-import { deferredOf, executeInParts } from './parts.ts';
-import type { ResolveDocument } from './persisted/resolve.ts';
+import type { Resolved, ResolveDocument } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import { type OperationResult, stringifyResult } from './result.ts';
 import type { Execution, Results } from './results.ts';
@@ -75,27 +74,28 @@ export type RunOperation = (params: GraphQLParams, request: RequestContext) => P
  * costs a small operation one percent.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
-  const { resolve, refuseArguments, costs, upstream, results, eventLoop } = options;
+  const { resolve, refuseArguments, costs, results, eventLoop } = options;
   return async (params, request) => {
-    const run = new OperationRun(params, request);
+    const startedAt = performance.now();
     if (!asksForPlan(params)) options.onBegin();
+    let document: Resolved | undefined;
+    let run: OperationRun | undefined;
     let result: OperationResult;
     try {
-      const turn = eventLoop.take(run.startedAt);
+      const turn = eventLoop.take(startedAt);
       if (turn !== undefined) await turn;
 
       // UNAUTHENTICATED, FORBIDDEN and AUTHENTICATION_UNAVAILABLE, if the gateway holds the keys
-      if (request.identifying !== undefined) Object.assign(request, await request.identifying);
+      if (request.identified !== undefined) await request.identified;
       if (request.refusal !== undefined) throw request.refusal;
 
       // BAD_USER_INPUT, PERSISTED_…, GRAPHQL_PARSE_FAILED, GRAPHQL_VALIDATION_FAILED, LIMIT_EXCEEDED
       const found = resolve(params);
-      const document = found instanceof Promise ? await found : found;
+      document = found instanceof Promise ? await found : found;
       const { prepared } = document;
-      const known = Object.assign(run, { document });
 
       // FORBIDDEN if no role of the caller allows the document
-      const caller = (request.caller = callerFor(prepared, request.caller));
+      request.caller = callerFor(prepared, request.caller);
 
       // METHOD_NOT_ALLOWED
       if (request.method === 'GET' && prepared.operation.operation === 'mutation')
@@ -103,50 +103,43 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
 
       // LIMIT_EXCEEDED
       keepDeclared(params, prepared.operation);
-      run.variablesText = variablesTextOf(params.variables);
-      request.onKept(params.query ?? '', run.variablesText);
-      refuseArguments(prepared, params.variables, run.variablesText);
+      const variablesText = variablesTextOf(params.variables);
+      request.onKept(params.query ?? '', variablesText);
+      refuseArguments(prepared, params.variables, variablesText);
 
       // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT for an `explain` of an unknown kind
-      const cost = costs.of(known, upstream.refusalOf(caller) === undefined);
-      const planned: PlannedRun = Object.assign(known, { cost });
+      run = new OperationRun({ params, request, startedAt, document, variablesText }, costs);
+      const { cost } = run;
       if (cost.refusal !== undefined) throw cost.refusal;
 
       if (cost.planOnly) result = { data: null, extensions: cost.extensions() };
       else {
         // OVERLOADED
-        if (results.isFull || (cost.isLarge && eventLoop.isCrowded)) throw overload();
+        if (!results.makeRoom() || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
         // OVERLOADED and RATE_LIMITED if its first calls are refused; errors of resolvers are in the result
         const begun = options.epochOf?.(request);
         run.epoch = begun instanceof Promise ? await begun : begun;
-        const running = begin(planned, options);
+        const running = begin(run, options);
         const made = running instanceof Promise ? await running : running;
         if (results.isLarge(made)) await eventLoop.takeLast();
 
         // COST_LIMIT_EXCEEDED and OVERLOADED in place of the data
         result = results.withRoom(made, prepared, request);
-        keepAnswer(planned, result, options.wholeAnswers);
+        keepAnswer(run, result, options.wholeAnswers);
       }
     } catch (error) {
       const errors = error instanceof RefusedDocument ? error.errors : [error];
-      result = { errors: toPublicErrors(errors, options), extensions: run.cost?.extensions() };
+      result = { errors: toPublicErrors(errors, options), extensions: run?.cost.extensions() };
     }
-    reportEnd(run, result, options);
-    return withMaxAge(run, result, options);
+    const operation: AnsweredOperation = run ?? { params, request, startedAt, document, cost: undefined };
+    const end = (last: OperationResult): void => noteEnd(operation, last, reportOf(operation, last), options);
+    if (asksForPlan(params)) options.onPlan();
+    else if (result.parts !== undefined) result.parts.over.then(end).catch(options.report);
+    // A subscription ends when its stream does.
+    else if (result.stream === undefined) end(result);
+    return withMaxAge(document, request, result, options);
   };
-}
-
-/**
- * Reports the end of an operation. An answer in parts is reported once its last part is made, a subscription when its
- * stream has ended.
- */
-function reportEnd(run: OperationRun, result: OperationResult, options: OperationsOptions): void {
-  if (result.stream !== undefined) return;
-  if (asksForPlan(run.params)) return options.onPlan();
-  const end = (last: OperationResult): void => noteEnd(run, last, reportOf(run, last), options);
-  if (result.parts === undefined) end(result);
-  else result.parts.over.then(end).catch(options.report);
 }
 
 /**
@@ -155,7 +148,7 @@ function reportEnd(run: OperationRun, result: OperationResult, options: Operatio
  * memory of these processes.
  */
 function noteEnd(
-  { document, request: { caller } }: OperationRun,
+  { document, request: { caller } }: AnsweredOperation,
   { errors }: Pick<OperationResult, 'errors'>,
   report: OperationReport,
   { upstream, onEnd }: OperationsOptions,
@@ -170,7 +163,7 @@ function noteEnd(
   onEnd(report);
 }
 
-async function beginStream(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> {
+async function beginStream(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {
   const { caller, takesMessages } = run.request;
   const { subscribe, upstream, onOpen } = options;
   const refusal = upstream.refusalOf(caller);
@@ -194,22 +187,15 @@ function callerFor({ listed, operation }: PreparedOperation, caller: Caller | un
   return { ...caller, tenant };
 }
 
-function begin(run: PlannedRun, options: OperationsOptions): MaybePromise<OperationResult> {
-  switch (run.document.prepared.operation.operation) {
-    case 'query':
-      return joinOrExecute(run, options);
-    case 'mutation':
-      return executeMutation(run, options);
-    case 'subscription':
-      return beginStream(run, options);
-  }
-}
-
 /**
- * Executes equal queries only once, if they run at the same time or while everything that they read is kept and fresh.
+ * Begins an operation. Equal queries are executed only once, if they run at the same time or while everything that they
+ * read is kept and fresh.
  */
-function joinOrExecute(run: PlannedRun, options: OperationsOptions): MaybePromise<OperationResult> {
-  const { request, epoch } = run;
+function begin(run: OperationRun, options: OperationsOptions): MaybePromise<OperationResult> {
+  const { request, document, epoch } = run;
+  const kind = document.prepared.operation.operation;
+  if (kind === 'mutation') return executeMutation(run, options);
+  if (kind === 'subscription') return beginStream(run, options);
   const { caller } = request;
   const name = sharedNameOf(run);
   if (caller === undefined || name === undefined) return execute(run, options);
@@ -225,7 +211,7 @@ function joinOrExecute(run: PlannedRun, options: OperationsOptions): MaybePromis
  * The name under which equal queries of a caller are executed once. Undefined for an answer in parts, for an answer
  * with the cost, and for a request of the latest data.
  */
-function sharedNameOf(run: PlannedRun): string | undefined {
+function sharedNameOf(run: OperationRun): string | undefined {
   const { request, cost, epoch } = run;
   if (
     request.caller === undefined ||
@@ -243,7 +229,7 @@ function sharedNameOf(run: PlannedRun): string | undefined {
  * Executes a mutation. It ends the sharing of earlier operations for all callers with its key, because one user may
  * have other roles in another operation.
  */
-async function executeMutation(run: PlannedRun, options: OperationsOptions): Promise<OperationResult> {
+async function executeMutation(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {
   const { sharingKey = '' } = run.request.caller ?? {};
   options.shared.invalidate(sharingKey);
   try {
@@ -257,51 +243,53 @@ async function executeMutation(run: PlannedRun, options: OperationsOptions): Pro
  * Executes an operation, and ends it early if its client leaves. An operation with a name ends early only if all
  * clients that wait for it have left.
  */
-function execute(run: PlannedRun, options: OperationsOptions, name?: string): MaybePromise<OperationResult> {
-  const { request, cost, document, epoch } = run;
+function execute(run: OperationRun, options: OperationsOptions, name?: string): MaybePromise<OperationResult> {
+  const { request, cost, epoch } = run;
+  const { prepared } = run.document;
   const deferred = deferredOf(run);
   const deadline = new OperationDeadline(options.operationDeadlineMs);
   deadline.isLarge = cost.isLarge;
   const context = options.createContext(request, deadline, cost.calls, epoch);
-  const execution = { prepared: document.prepared, cost, answer: context.answer, deadline };
-  const result =
-    deferred === undefined
-      ? executeWhole(run, execution, context, options)
-      : executeInParts(run, execution, { ...context, parts: deferred.format }, deferred, options);
+  const { answer } = context;
+  const execution = { prepared, cost, answer, deadline };
+  let result: MaybePromise<OperationResult>;
+  if (deferred !== undefined)
+    result = executeInParts(run, execution, { ...context, parts: deferred.format }, deferred, options);
+  else {
+    const executed = prepared.execute(context, run.coerced);
+    const end = (whole: ExecutionResult): MaybePromise<OperationResult> => finish(run, execution, whole, options);
+    const fail = (error: unknown): never => {
+      deadline.finish();
+      answer.finish();
+      throw error;
+    };
+    result = executed instanceof Promise ? executed.then(end, fail) : end(executed);
+  }
   if (!(result instanceof Promise)) return result;
   if (name === undefined || request.caller === undefined) request.onLeave(() => deadline.end('left'));
   else options.shared.share(request.caller.sharingKey, name, run, deadline, result);
   return result;
 }
 
-function executeWhole(
-  run: PlannedRun,
+/** Makes the result of an operation that is answered as a whole. A large one is made when there is time for it. */
+function finish(
+  run: OperationRun,
   execution: Execution,
-  context: GatewayContext,
+  executed: ExecutionResult,
   { results, eventLoop, upstream }: OperationsOptions,
 ): MaybePromise<OperationResult> {
-  const { prepared, answer, deadline } = execution;
-  const executed = prepared.execute(context, run.coerced);
-  const weigh = (result: ExecutionResult): MaybePromise<OperationResult> => {
-    answer.finish();
-    return withBudget(run, results.of(result, execution), upstream.budget);
+  execution.deadline.finish();
+  const make = (): MaybePromise<OperationResult> => {
+    execution.answer.finish();
+    return withBudget(run, results.of(executed, execution), upstream.budget);
   };
-  const end = (result: ExecutionResult): MaybePromise<OperationResult> => {
-    deadline.finish();
-    const largeTurn = run.cost.isLarge ? eventLoop.takeLast() : undefined;
-    return largeTurn === undefined ? weigh(result) : largeTurn.then(() => weigh(result));
-  };
-  if (!(executed instanceof Promise)) return end(executed);
-  return executed.then(end, (error: unknown) => {
-    deadline.finish();
-    answer.finish();
-    throw error;
-  });
+  const largeTurn = run.cost.isLarge ? eventLoop.takeLast() : undefined;
+  return largeTurn === undefined ? make() : largeTurn.then(make);
 }
 
 /** Keeps the answer of a query for equal queries, if it was made only of kept answers that were fresh. */
 function keepAnswer(
-  { answerName, cost: { calls } }: PlannedRun,
+  { answerName, cost: { calls } }: OperationRun,
   result: OperationResult,
   wholeAnswers: WholeAnswers | undefined,
 ): void {
@@ -317,7 +305,8 @@ function keepAnswer(
  * freshness of kept answers may shorten the time.
  */
 function withMaxAge(
-  { document, request: { method } }: OperationRun,
+  document: Resolved | undefined,
+  { method }: RequestContext,
   result: OperationResult,
   { getMaxAge, now }: OperationsOptions,
 ): OperationResult {

@@ -49,8 +49,9 @@ export class Results {
     this.#options = options;
   }
 
-  get isFull(): boolean {
-    return !this.#options.room.fits(1);
+  /** Makes room for a further answer, and may end stuck clients for it. Returns false if there is none even then. */
+  makeRoom(): boolean {
+    return this.#options.room.makeRoom(1);
   }
 
   /** The result of an execution. If it exceeds a limit, an error with the reason replaces its data. */
@@ -106,7 +107,7 @@ export class Results {
     const { mostBytes = 0 } = result;
     if (mostBytes <= uncounted) return result;
     if (result.text === undefined) {
-      if (!this.hasRoomFor(result.data, mostBytes)) return this.#dropped(result, prepared, overload());
+      if (!this.makeRoomFor(result.data, mostBytes)) return this.#dropped(result, prepared, overload());
       result.text = stringifyResult(result);
     }
     if (result.text.length <= uncounted) return result;
@@ -115,12 +116,12 @@ export class Results {
   }
 
   /**
-   * True if there is room for the text of data, which has not been made yet: a text that is then refused is garbage of
-   * megabytes. The data is measured only if `mostBytes`, which it has at most, are not free.
+   * Makes room for the text of data, which has not been made yet: a text that is then refused is garbage of megabytes. The
+   * data is measured only if `mostBytes`, which it has at most, are not free. Returns false if there is no room.
    */
-  hasRoomFor(data: unknown, mostBytes: number): boolean {
+  makeRoomFor(data: unknown, mostBytes: number): boolean {
     const { room, maxAnswerBytes } = this.#options;
-    return room.isFree(mostBytes) || room.fits(measureJson(data, maxAnswerBytes).bytes);
+    return room.isFree(mostBytes) || room.makeRoom(measureJson(data, maxAnswerBytes).bytes);
   }
 
   /** Makes an empty claim for the texts of an answer, which ends when the client has read all of them or has left. */

@@ -1,7 +1,7 @@
 import type { TraceContext } from '../rest/call-spans.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { SharedWork, SingleFlight } from '../rest/single-flight.ts';
-import type { PlannedRun, RequestContext } from './operation-run.ts';
+import type { OperationRun, RequestContext } from './operation-run.ts';
 import type { OperationResult } from './result.ts';
 
 type Waiter = Pick<RequestContext, 'onLeave' | 'trace' | 'spans'>;
@@ -40,7 +40,7 @@ export class SharedOperations {
   share(
     sharingKey: string,
     name: string,
-    run: PlannedRun,
+    run: OperationRun,
     deadline: OperationDeadline,
     result: Promise<OperationResult>,
   ): void {

@@ -6,7 +6,7 @@ import { surfaces } from '../rest/budget/settings.ts';
 import type { Refusal } from '../rest/errors.ts';
 import { operations } from '../rest/generated/views.ts';
 import type { BudgetStatus } from './cost.ts';
-import type { PlannedRun } from './operation-run.ts';
+import type { OperationRun } from './operation-run.ts';
 import { overload, requestError } from './request-error.ts';
 import type { OperationResult } from './result.ts';
 
@@ -32,7 +32,7 @@ export function refusedOperation({ shortage, upstream }: Refusal): GraphQLError 
  * the cost also has surfaces that were planned but not called. If there are no such surfaces, nothing is looked up.
  */
 export function withBudget(
-  { request: { caller }, cost }: PlannedRun,
+  { request: { caller }, cost }: OperationRun,
   result: OperationResult,
   budget: CallBudget | undefined,
 ): MaybePromise<OperationResult> {

@@ -22,7 +22,7 @@ import type { Upstream } from '../rest/upstream.ts';
 import { isObject } from '../rest/values.ts';
 import type { CreateContext } from './contexts.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
-import { nameOf, type PlannedRun, type RequestContext } from './operation-run.ts';
+import { nameOf, type OperationRun, type RequestContext } from './operation-run.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import type { OperationResult, StreamMessage } from './result.ts';
 import type { Results } from './results.ts';
@@ -87,7 +87,7 @@ export interface StreamEnd {
  * Begins a subscription. The result has its stream, and `onEnd` is called when the stream has ended. Rejects if the
  * subscription is refused.
  */
-export type Subscribe = (run: PlannedRun, caller: Caller, onEnd: (end: StreamEnd) => void) => Promise<OperationResult>;
+export type Subscribe = (run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void) => Promise<OperationResult>;
 
 /** Makes the subscriptions of one process. */
 export function createLive(settings: LiveSettings, options: LiveOptions): Live {
@@ -149,7 +149,7 @@ class Subscription implements OpenStream, StreamEnd {
   messages = 0;
   calls = 0;
   errors: OperationResult['errors'];
-  readonly #run: PlannedRun;
+  readonly #run: OperationRun;
   readonly #parts: LiveParts;
   readonly #answers: MessageAnswers;
   #listener: Listener | undefined;
@@ -158,7 +158,7 @@ class Subscription implements OpenStream, StreamEnd {
   /** Releases the room of the answer that is being sent. */
   #release: (() => void) | undefined;
 
-  constructor(run: PlannedRun, caller: Caller, parts: LiveParts, answers: MessageAnswers) {
+  constructor(run: OperationRun, caller: Caller, parts: LiveParts, answers: MessageAnswers) {
     this.#run = run;
     this.caller = caller;
     this.#parts = parts;
@@ -297,7 +297,7 @@ class MessageAnswers {
   }
 
   /** Answers a message of a subscription. `payload` is the message as the source gave it. Never rejects. */
-  of(run: PlannedRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
+  of(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
     const { request, cost } = run;
     const { caller } = request;
     if (!isObject(payload) || caller === undefined || cost.wantsExtensions) return this.#execute(run, args, payload);
@@ -311,7 +311,7 @@ class MessageAnswers {
     return answer;
   }
 
-  async #execute(run: PlannedRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
+  async #execute(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
     const { createContext, results, eventLoop, operationDeadlineMs } = this.#parts;
     const turn = eventLoop.take(performance.now());
     if (turn !== undefined) await turn;

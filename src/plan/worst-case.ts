@@ -17,10 +17,7 @@ import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
 import type { PlanRequest } from './plan-builder.ts';
 import { samplesOf } from './samples.ts';
 
-interface PlanningOptions extends Omit<PlanRequest, 'cursors' | 'part' | 'variableValues'> {
-  /** Checks cursors; by default any text is accepted as a cursor. */
-  readonly cursors?: CursorCodec | undefined;
-}
+type PlanningOptions = Omit<PlanRequest, 'cursors' | 'part' | 'variableValues'>;
 
 interface WorstCaseOptions extends PlanningOptions {
   /** True if variables with a default may also have other values. */
@@ -226,11 +223,11 @@ function reachesOf({ tenant, ...scope }: PlanningOptions): readonly (Reach | und
   return (rootOf(scope, undefined)?.fields ?? []).map(({ field }) => tenant.mutations.get(field.name));
 }
 
-/** The plan with these variables; undefined if they do not fit. */
+/** The plan with these variables, which may have any text as a cursor; undefined if they do not fit. */
 export function planWith(variables: Variables, options: PlanningOptions): CheckedPlan | undefined {
-  const { schema, operation, cursors = anyCursors } = options;
+  const { schema, operation } = options;
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
   const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], given);
   if (variableValues === undefined) return undefined;
-  return planChecked({ ...options, variableValues, cursors });
+  return planChecked({ ...options, variableValues, cursors: anyCursors });
 }

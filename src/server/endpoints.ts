@@ -29,7 +29,7 @@ export function route(endpoints: Endpoints, request: IncomingMessage, response: 
     return sendJson(response, status, { errors: [{ message: refusal.message, extensions: { code } }] });
   }
   const path = pathOf(request);
-  if (path === '/graphql') return endpoints.gateway.handle(request, response);
+  if (path === '/graphql') return void endpoints.gateway.handle(request, response);
   const other = endpoints.gateway.others.get(path);
   if (other !== undefined) other(request, response);
   else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });

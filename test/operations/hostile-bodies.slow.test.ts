@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { createRequestRoom } from '../../src/http/body.ts';
+import { createRequestRoom } from '../../src/http/request.ts';
 import { bytesOnceParsed } from '../../src/rest/transport/json-weight.ts';
 import type { Answer } from '../support/gateway.ts';
 import { codesOf, pause, together } from '../support/load.ts';

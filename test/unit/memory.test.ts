@@ -63,6 +63,17 @@ test('if the process is short, stuck clients of any of its rooms are ended, but 
   expect([one.isCut, other.isCut, answers.taken, process.taken]).toEqual([true, false, 30, 80]);
 });
 
+test('no client is ended for a room that has enough, if the process around it would then refuse', () => {
+  const process = new MemoryRoom(100);
+  const [answers, bodies] = [new MemoryRoom(50, { within: process }), new MemoryRoom(60, { within: process })];
+  const client = new Client(2000);
+  expect(answers.claimFor(client).resize(40)).toBe(true);
+  expect(bodies.claim().resize(60)).toBe(true);
+  // Ending the client would make room in `answers`, and not enough in `process`.
+  expect([answers.claim().resize(50), client.isCut, process.taken]).toEqual([false, false, 100]);
+  expect([answers.claim().resize(40), client.isCut, process.taken]).toEqual([true, true, 100]);
+});
+
 test('a claim is let go of once, by the last of its holders, and needs nothing afterwards', () => {
   const room = new MemoryRoom(100);
   const claim = room.claim();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { paramsOfBody, paramsOfUrl } from '../../src/http/params.ts';
+import { paramsOfBody, paramsOfUrl } from '../../src/http/request.ts';
 import { documentIdOf, hashOf, toDocumentId } from '../../src/operation/persisted/ids.ts';
 import { readManifest } from '../../src/operation/persisted/manifest.ts';
 

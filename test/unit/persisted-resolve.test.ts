@@ -1,6 +1,6 @@
 import { buildSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { paramsOfBody } from '../../src/http/params.ts';
+import { paramsOfBody } from '../../src/http/request.ts';
 import type { Prepare } from '../../src/operation/document.ts';
 import type { GraphQLParams } from '../../src/operation/params.ts';
 import { createPersisted } from '../../src/operation/persisted/persisted.ts';

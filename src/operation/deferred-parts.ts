@@ -6,7 +6,7 @@ import type { Upstream } from '../rest/upstream.ts';
 import type { ExecutedEntry, ExecutedPart } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
-import type { PlannedRun } from './operation-run.ts';
+import type { OperationRun } from './operation-run.ts';
 import { overload } from './request-error.ts';
 import { type AnswerParts, formatted, type OperationResult, stringifyResult } from './result.ts';
 import type { Execution, Results } from './results.ts';
@@ -21,7 +21,7 @@ interface PartsOptions extends ErrorReporting {
 type Deferred = Pick<DeferredOperation, 'execute'> & { readonly format: PartsFormat };
 
 /** The operation with `@defer` and the format of its parts; undefined if it is answered as a whole. */
-export function deferredOf({ document: { prepared }, cost, request }: PlannedRun): Deferred | undefined {
+export function deferredOf({ document: { prepared }, cost, request }: OperationRun): Deferred | undefined {
   const { deferred } = prepared;
   if (deferred === undefined || request.parts === undefined || !cost.mayDefer) return undefined;
   return { execute: deferred.execute, format: request.parts };
@@ -33,7 +33,7 @@ export function deferredOf({ document: { prepared }, cost, request }: PlannedRun
  * reads.
  */
 export async function executeInParts(
-  run: PlannedRun,
+  run: OperationRun,
   execution: Execution,
   context: GatewayContext,
   { format, execute }: Deferred,
@@ -112,7 +112,7 @@ function writeParts(
  * part with the reason is sent in its place, and no further one.
  */
 class PartsWriter {
-  readonly #run: PlannedRun;
+  readonly #run: OperationRun;
   readonly #format: PartsFormat;
   readonly #execution: Execution;
   readonly #options: PartsOptions;
@@ -123,7 +123,7 @@ class PartsWriter {
   readonly #reported: PublicError[] = [];
   #written = 0;
 
-  constructor(run: PlannedRun, format: PartsFormat, execution: Execution, options: PartsOptions) {
+  constructor(run: OperationRun, format: PartsFormat, execution: Execution, options: PartsOptions) {
     this.#run = run;
     this.#format = format;
     this.#execution = execution;
@@ -140,7 +140,7 @@ class PartsWriter {
    * is no room for it.
    */
   first({ data, errors = [], pending = [] }: ExecutedPart, mostBytes: number): string {
-    if (!this.#options.results.hasRoomFor(data, mostBytes)) throw overload();
+    if (!this.#options.results.makeRoomFor(data, mostBytes)) throw overload();
     for (const entry of pending) this.#pending.add(idOf(entry));
     const { prepared } = this.#execution;
     const reported = errors.length === 0 ? undefined : toPublicErrors(errors, this.#options);
@@ -159,7 +159,7 @@ class PartsWriter {
     const data = incremental.map((entry) => entry.data);
     const { why, mostBytes } = results.weigh({ data }, this.#execution, this.#written);
     if (why !== undefined) throw why;
-    if (!results.hasRoomFor(data, mostBytes)) throw new UpstreamError('OVERLOADED');
+    if (!results.makeRoomFor(data, mostBytes)) throw new UpstreamError('OVERLOADED');
     if (!hasNext) await this.#completeCost();
     const text = stringifyPart({
       pending: pending.length === 0 ? undefined : pending,
