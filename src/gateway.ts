@@ -8,7 +8,6 @@ import { createRequestRoom } from './http/request.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
 import { answerRoomBytes, MemoryRoom, processBytes } from './memory.ts';
-import { createRefuseArguments } from './operation/argument-sizes.ts';
 import { createContexts } from './operation/contexts.ts';
 import { Costs, type ToolOf } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
@@ -223,7 +222,7 @@ function createOperations(
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext,
     subscribe: live?.subscribe,
-    refuseArguments: createRefuseArguments(options.documentLimits.argumentBytes),
+    argumentBytes: options.documentLimits.argumentBytes,
     costs: new Costs({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf, refusalOf }),
     upstream,
     epochOf: epochOf && (({ caller, cacheControl }) => caller && epochOf(caller, reuseOf(cacheControl))),

@@ -9,7 +9,6 @@ import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
 import type { Generation } from './message.ts';
 import { mostCharacters, type Tool } from './tool-definition.ts';
-import { fittingSize } from './tool-cost.ts';
 
 /** The result of one use of a tool, for metrics. */
 export type CallResult =
@@ -56,7 +55,7 @@ export async function callTool(
   const { errors = [], data } = result;
   if (errors.length === 0) return answered(tool, result, { sentences: '', generation, restCalls });
   const isTooDear = errors.some(({ extensions }) => extensions['code'] === 'COST_LIMIT_EXCEEDED');
-  const size = isTooDear ? fittingSize(tool.operation, tool.sizing, values, context.caller?.tenant) : undefined;
+  const size = isTooDear ? tool.fittingSize(values, context.caller) : undefined;
   const suggestion =
     size === undefined || tool.sizing.length === 0 ? undefined : `Ask for ${namesOf(tool.sizing)} of at most ${size}.`;
   const sentences = sentencesOf(errors, suggestion);

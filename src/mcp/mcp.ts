@@ -40,12 +40,12 @@ export function createAgents({ tools: names, publicUrl }: McpConfig, options: To
   return {
     check: toolsIn,
     resource,
-    toolOf: (documents) => (name, text, tenant) => {
+    toolOf: (documents) => (name, text, caller) => {
       const set = documents();
       const tool = toolsIn(set).get(name);
       const listed = tool && set.byId.get(tool.documentId);
-      if (listed === undefined || !isTextOf(listed, text) || !tool?.isFor(tenant)) return undefined;
-      return { name, cost: tool.costLineFor(tenant) };
+      if (listed === undefined || !isTextOf(listed, text) || !tool?.isFor(caller)) return undefined;
+      return { name, cost: tool.costLineFor(caller) };
     },
     serve: (edge, documents) => {
       const { metadataPaths = [], metadata = '' } = resource ?? {};

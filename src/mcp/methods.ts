@@ -87,8 +87,8 @@ function createLists({ tools, isPrivate }: MethodOptions): (asked: Asked) => Pro
       throw invalidParams('Expected no `cursor`: the list is one page.', generation);
     const texts: string[] = [];
     for (const tool of tools().values()) {
-      if (!tool.isFor(caller?.tenant)) continue;
-      const definition = tool.definitionFor(caller?.tenant);
+      if (!tool.isFor(caller)) continue;
+      const definition = tool.definitionFor(caller);
       // The cost of the tool was planned just now, so other requests get a turn before the next tool.
       if (!known.has(definition)) await setImmediate();
       const ofTool = known.get(definition) ?? textsOf(definition);
@@ -109,7 +109,7 @@ async function call({ message: { params }, generation, context }: Asked, options
   const { name, arguments: values, _meta: given } = params;
   if (typeof name !== 'string') throw invalidParams('Expected `params.name` to be the name of a tool.', generation);
   const tool = options.tools().get(name);
-  if (tool === undefined || !tool.isFor(context.caller?.tenant)) {
+  if (tool === undefined || !tool.isFor(context.caller)) {
     options.onCall(unknownTool, 'refused');
     throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`, generation);
   }

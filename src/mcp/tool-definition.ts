@@ -3,11 +3,13 @@ import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { SelectedField } from '../look-ahead/selection-tree.ts';
 import { memoize } from '../memoize.ts';
 import type { PreparedOperation } from '../operation/document.ts';
-import { reachesAll, runningOperation, type Tenant } from '../rest/tenants.ts';
+import type { Variables } from '../plan/worst-case.ts';
+import { type Caller, runningCaller } from '../rest/caller.ts';
+import { reachesAll, type Tenant } from '../rest/tenants.ts';
 import { inputSchemaOf, oneLine } from './input-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { outputSchemaOf } from './output-schema.ts';
-import { costOf, type ToolCost, type ToolOperation } from './tool-cost.ts';
+import { costOf, fittingSize, type ToolCost, type ToolOperation } from './tool-cost.ts';
 import { isSizing, variableUses } from './variable-uses.ts';
 
 /** The most characters of an answer: agents pay for each of them. */
@@ -51,7 +53,7 @@ export class Tool {
   readonly inputSchema: JsonSchema;
   /** The arguments that determine the size of its answer. */
   readonly sizing: readonly string[];
-  readonly operation: ToolOperation;
+  readonly #operation: ToolOperation;
   readonly #fields: readonly SelectedField[];
   /**
    * The tool as a caller sees it. A tenant that reaches only a part of its key's data reads lists in another way, at
@@ -72,7 +74,7 @@ export class Tool {
     this.isMutation = operation.operation === 'mutation';
     this.inputSchema = inputSchemaOf(own, uses);
     this.sizing = [...uses].flatMap(([variable, all]) => (all.some(isSizing) ? [variable] : []));
-    this.operation = own;
+    this.#operation = own;
     this.#fields = rootOf(own, undefined)?.fields ?? [];
     const text = descriptionOf(operation, this.#fields);
     const { inputSchema } = this;
@@ -87,27 +89,33 @@ export class Tool {
     });
   }
 
-  /** The tool as callers of a tenant see it. It is the same object until it changes. */
-  definitionFor(tenant: Tenant | undefined): ToolDefinition {
-    return this.#seenBy(tenant).definition;
+  /** The tool as a caller sees it. It is the same object until it changes. */
+  definitionFor(caller: Caller | undefined): ToolDefinition {
+    return this.#seenBy(caller).definition;
   }
 
-  /** The cost of the tool for callers of a tenant, as a sentence. */
-  costLineFor(tenant: Tenant | undefined): string {
-    return this.#seenBy(tenant).cost.line;
+  /** The cost of the tool for a caller, as a sentence. */
+  costLineFor(caller: Caller | undefined): string {
+    return this.#seenBy(caller).cost.line;
   }
 
-  #seenBy(tenant: Tenant | undefined): SeenTool {
-    const running = tenant && runningOperation(tenant, this.name);
-    return this.#seen(running === undefined || reachesAll(running) ? this : running);
+  /** The largest size of pages and lists with which the tool stays within its limits; undefined if it does with none. */
+  fittingSize(values: Variables, caller: Caller | undefined): number | undefined {
+    return fittingSize(this.#operation, this.sizing, values, caller?.tenant);
   }
 
-  /** True if callers of a tenant may run it. */
-  isFor(tenant: Tenant | undefined): boolean {
-    if (tenant === undefined) return true;
-    const running = runningOperation(tenant, this.name);
-    if (running === undefined || !this.isMutation) return running !== undefined;
-    return this.#fields.every(({ field }) => running.mutations.has(field.name));
+  #seenBy(caller: Caller | undefined): SeenTool {
+    const tenant = caller && runningCaller(caller, this.name)?.tenant;
+    return this.#seen(tenant === undefined || reachesAll(tenant) ? this : tenant);
+  }
+
+  /** True if a caller may run it. */
+  isFor(caller: Caller | undefined): boolean {
+    if (caller === undefined) return true;
+    const running = runningCaller(caller, this.name);
+    if (running?.tenant === undefined || !this.isMutation) return running !== undefined;
+    const { mutations } = running.tenant;
+    return this.#fields.every(({ field }) => mutations.has(field.name));
   }
 
   /** Hints for authors of documents that tell why it is a poor tool. */
@@ -115,7 +123,7 @@ export class Tool {
     const { upper, objects } = this.#seenBy(undefined).cost;
     const largest = objects * usualCharacters;
     return [
-      ...(this.operation.operation.description === undefined ? ['it has no description of its own'] : []),
+      ...(this.#operation.operation.description === undefined ? ['it has no description of its own'] : []),
       ...(upper > mostUsualCalls
         ? [`it may make ${upper} REST calls: smaller pages, or fewer lists in lists, make less`]
         : []),

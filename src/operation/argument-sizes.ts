@@ -38,41 +38,43 @@ interface OperationArguments {
   readonly defaults: ReadonlyMap<string, string>;
 }
 
-/** Throws a GraphQLError if arguments are too large. `text` is the variables of the request as JSON. */
-export type RefuseArguments = (prepared: PreparedOperation, variables: JsonObject | undefined, text: string) => void;
-
 /** The most bytes of a UTF-16 unit: three in UTF-8, each of which percent-encoding writes as three. */
 const mostBytesOfUnit = 9;
 
+/** The arguments of operations that were measured. */
+const argumentsIn = memoize(argumentsOf);
+
 /**
- * Refuses operations in which the arguments of one field have more than `limit` bytes, as JSON or in the query of a
- * REST call. A field is executed for each object that has it, which multiplies its arguments. Fields that a directive
- * skips count as well. Arguments of a mutation itself do not count, because it is executed once. Most operations need
- * not be measured.
+ * Throws a GraphQLError if the arguments of one field have more than `limit` bytes, as JSON or in the query of a REST
+ * call. A field is executed for each object that has it, which multiplies its arguments. Fields that a directive skips
+ * count as well. Arguments of a mutation itself do not count, because it is executed once. `text` is the variables as
+ * JSON: by its length, most operations need not be measured.
  */
-export function createRefuseArguments(limit: number): RefuseArguments {
-  const argumentsIn = memoize(argumentsOf);
-  return (prepared, variables = {}, text) => {
-    const { fields, mostBytes, mostVariables, defaults } = argumentsIn(prepared);
-    let units = text.length;
-    for (const value of defaults.values()) units += value.length;
-    if (mostBytes + units * mostVariables * mostBytesOfUnit <= limit) return;
-    const texts = new Map(defaults);
-    for (const [name, value] of Object.entries(variables)) texts.set(name, JSON.stringify(value));
-    const sizes = new Map<string, number>();
-    for (const { path, form, bytes: own, variables: names } of fields) {
-      let bytes = own;
-      for (const name of names) {
-        const key = `${form} ${name}`;
-        const size = sizes.get(key) ?? forms[form](texts.get(name) ?? '');
-        sizes.set(key, size);
-        bytes += size;
-      }
-      if (bytes <= limit) continue;
-      const message = `The arguments of \`${path}\` have ${bytes} bytes ${form}, but the limit is ${limit}.`;
-      throw requestError('largeArguments', message, { details: { bytes, limit, path } });
+export function refuseArguments(
+  prepared: PreparedOperation,
+  variables: JsonObject | undefined,
+  text: string,
+  limit: number,
+): void {
+  const { fields, mostBytes, mostVariables, defaults } = argumentsIn(prepared);
+  let units = text.length;
+  for (const value of defaults.values()) units += value.length;
+  if (mostBytes + units * mostVariables * mostBytesOfUnit <= limit) return;
+  const texts = new Map(defaults);
+  for (const [name, value] of Object.entries(variables ?? {})) texts.set(name, JSON.stringify(value));
+  const sizes = new Map<string, number>();
+  for (const { path, form, bytes: own, variables: names } of fields) {
+    let bytes = own;
+    for (const name of names) {
+      const key = `${form} ${name}`;
+      const size = sizes.get(key) ?? forms[form](texts.get(name) ?? '');
+      sizes.set(key, size);
+      bytes += size;
     }
-  };
+    if (bytes <= limit) continue;
+    const message = `The arguments of \`${path}\` have ${bytes} bytes ${form}, but the limit is ${limit}.`;
+    throw requestError('largeArguments', message, { details: { bytes, limit, path } });
+  }
 }
 
 function argumentsOf(scope: PreparedOperation): OperationArguments {

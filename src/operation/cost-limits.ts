@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { Estimate } from '../plan/estimate.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { CheckedPlan, Plan } from '../plan/plan.ts';
 import { PlanLimitError } from '../plan/plan-builder.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
@@ -32,11 +32,12 @@ export function answerRefusal(
 
 /** The refusal of an operation whose plan exceeds a limit; undefined if it may run. */
 export function expenseRefusal(
-  plan: Plan | PlanLimitError,
+  planned: CheckedPlan | PlanLimitError,
   { listed }: PreparedOperation,
   { maxUpstreamCalls, maxUpstreamRows }: CostLimits,
 ): GraphQLError | undefined {
-  if (plan instanceof PlanLimitError) return tooManySteps(plan);
+  if (planned instanceof PlanLimitError) return tooManySteps(planned);
+  const { plan } = planned;
   const { upper, rows } = plan;
   if (upper > maxUpstreamCalls) {
     const { path, there } = placeWithMost(plan, 'upper');

@@ -41,7 +41,7 @@ export interface CostsOptions extends CostLimits {
  * Returns the tool of an operation, found by the operation's name and the text of its document; undefined if it is no
  * tool.
  */
-export type ToolOf = (name: string, text: string, tenant: Tenant | undefined) => ToolNote | undefined;
+export type ToolOf = (name: string, text: string, caller: Caller | undefined) => ToolNote | undefined;
 
 /** The tool of an operation, shown beside its plan: its name, and its cost as agents read it. */
 export interface ToolNote {
@@ -100,10 +100,8 @@ export class Costs {
     const explain = explainOf(asked, options);
     if (explain === 'plan') {
       const planned = this.#plan(prepared, asked.coerced, tenantOf(asked), true);
-      if (!(planned instanceof PlanLimitError))
-        return new Cost(asked, this, { explain, plan: planned.plan, isCheap: false, refusal: undefined, isLarge: false });
-      const refusal = expenseRefusal(planned, prepared, options);
-      return new Cost(asked, this, { explain, plan: undefined, isCheap: false, refusal, isLarge: false });
+      const refusal = planned instanceof PlanLimitError ? expenseRefusal(planned, prepared, options) : undefined;
+      return new Cost(asked, this, { explain, planned, isCheap: false, refusal, isLarge: false });
     }
     // Checked before the plan, which takes longer.
     const size = this.#sizeOf(asked);
@@ -113,14 +111,9 @@ export class Costs {
     const mayRun = mayCall && tooMany === undefined;
     const isPlanned = (mayCall && wantsCost(asked)) || (mayRun && isExpensive(this.#boundOf(asked), prepared, options));
     const planned = isPlanned ? this.#plan(prepared, asked.coerced, tenantOf(asked)) : undefined;
-    if (planned instanceof PlanLimitError) {
-      const refusal = expenseRefusal(planned, prepared, options);
-      return new Cost(asked, this, { explain, plan: undefined, isCheap: false, refusal, isLarge });
-    }
-    if (planned !== undefined && asked.request.tool !== undefined) refuseArguments(planned.refusals);
-    const plan = planned?.plan;
-    const refusal = (plan && expenseRefusal(plan, prepared, options)) ?? tooMany;
-    return new Cost(asked, this, { explain, plan, isCheap: mayRun && !isPlanned, refusal, isLarge });
+    if (asked.request.tool !== undefined && planned !== undefined) refuseToolArguments(planned);
+    const refusal = (planned && expenseRefusal(planned, prepared, options)) ?? tooMany;
+    return new Cost(asked, this, { explain, planned, isCheap: mayRun && !isPlanned, refusal, isLarge });
   }
 
   /**
@@ -205,7 +198,8 @@ export class Costs {
  * Throws the refusals of arguments, if there are any. What is out of a tenant's reach does not count, because the tenant
  * may still see the other parts.
  */
-function refuseArguments(refusals: readonly unknown[]): void {
+function refuseToolArguments(planned: CheckedPlan | PlanLimitError): void {
+  const refusals = planned instanceof PlanLimitError ? [] : planned.refusals;
   const wrong = refusals.filter((refusal) => !(refusal instanceof ForbiddenError));
   if (wrong.length > 0) throw new RefusedDocument(wrong.map((refusal) => locatedError(refusal, undefined)));
 }
@@ -237,8 +231,8 @@ function explainOf({ params: { extensions } }: Asked, { explain: isAllowed }: Co
 
 interface Findings {
   readonly explain: Explain;
-  /** The plan of its calls; undefined if it was not planned, or if planning takes too many steps. */
-  readonly plan: Plan | undefined;
+  /** Its plan, or the reason why it has none; undefined if it was not planned. */
+  readonly planned: CheckedPlan | PlanLimitError | undefined;
   /** True if it was not planned because it cannot exceed the limits with any variables. */
   readonly isCheap: boolean;
   readonly refusal: GraphQLError | undefined;
@@ -266,12 +260,12 @@ export class Cost {
   readonly #costs: Costs;
   #mayDefer: boolean | undefined;
 
-  constructor(asked: Asked, costs: Costs, { explain, plan, isCheap, refusal, isLarge }: Findings) {
+  constructor(asked: Asked, costs: Costs, { explain, planned, isCheap, refusal, isLarge }: Findings) {
     this.calls = new OperationCalls(costs.options.maxUpstreamCalls, explain === 'trace');
     this.refusal = refusal;
     this.isLarge = isLarge;
-    this.plan = plan;
-    this.planOnly = explain === 'plan' && plan !== undefined;
+    this.plan = planned instanceof PlanLimitError ? undefined : planned?.plan;
+    this.planOnly = explain === 'plan' && this.plan !== undefined;
     this.wantsCost = wantsCost(asked);
     this.wantsExtensions = this.planOnly || explain === 'trace' || this.wantsCost;
     this.#asked = asked;
@@ -307,7 +301,7 @@ export class Cost {
   #explained(): Readonly<Record<string, unknown>> {
     const { document, params, request } = this.#asked;
     const name = document.prepared.operation.name?.value;
-    const tool = name && this.#costs.options.toolOf?.(name, params.query ?? '', request.caller?.tenant);
+    const tool = name && this.#costs.options.toolOf?.(name, params.query ?? '', request.caller);
     return { ...this.plan, ...(tool && { tool }) };
   }
 

@@ -1,7 +1,7 @@
 import type { GraphQLError, VariableValues } from 'graphql';
 import type { PartsFormat } from '../context.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
-import type { Caller } from '../rest/caller.ts';
+import { type Caller, callerNameOf } from '../rest/caller.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
 import type { Cost, Costs } from './cost.ts';
 import { type GraphQLParams, shortName } from './params.ts';
@@ -48,15 +48,6 @@ export interface RequestContext {
   onClose(listener: () => void): void;
   /** Aborts the connection, so that the client sees that its answer is incomplete. */
   cut(): void;
-}
-
-/**
- * The name of the caller for whom operations are shared. Without a tenant, it is the hash of the caller's key. Tenants
- * with the same upstream key may reach different objects. For a tenant, the name is therefore the hash of its entry, or
- * of the caller's part of the entry.
- */
-export function callerNameOf({ tenant, hash }: Caller): string {
-  return tenant?.entryHash ?? hash;
 }
 
 /** The name of a caller's operation with its variables. Equal operations have equal names. */

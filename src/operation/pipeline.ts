@@ -2,20 +2,19 @@ import { hash } from 'node:crypto';
 import type { ExecutionResult } from 'graphql';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { Caller } from '../rest/caller.ts';
+import { type Caller, callerNameOf, runningCaller } from '../rest/caller.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
-import { runningOperation } from '../rest/tenants.ts';
 import type { Upstream } from '../rest/upstream.ts';
-import type { RefuseArguments } from './argument-sizes.ts';
+import { refuseArguments } from './argument-sizes.ts';
 import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
 import { deferredOf, executeInParts } from './deferred-parts.ts';
 import type { PreparedOperation } from './document.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { type OnOperation, type OperationReport, reportOf, streamReportOf } from './operation-report.ts';
-import { type AnsweredOperation, callerNameOf, nameOf, OperationRun, type RequestContext } from './operation-run.ts';
+import { type AnsweredOperation, nameOf, OperationRun, type RequestContext } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from './params.ts';
 import type { Resolved, ResolveDocument } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
@@ -31,7 +30,8 @@ export interface OperationsOptions extends ErrorReporting {
   readonly createContext: CreateContext;
   readonly subscribe?: Subscribe | undefined;
   readonly costs: Costs;
-  readonly refuseArguments: RefuseArguments;
+  /** The most bytes of the arguments of one field. */
+  readonly argumentBytes: number;
   readonly upstream: Pick<Upstream, 'refusalOf' | 'isAccepted' | 'budget'>;
   readonly epochOf: EpochOf | undefined;
   readonly wholeAnswers: WholeAnswers | undefined;
@@ -74,7 +74,7 @@ export type RunOperation = (params: GraphQLParams, request: RequestContext) => P
  * costs a small operation one percent.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
-  const { resolve, refuseArguments, costs, results, eventLoop } = options;
+  const { resolve, costs, results, eventLoop } = options;
   return async (params, request) => {
     const startedAt = performance.now();
     if (!asksForPlan(params)) options.onBegin();
@@ -105,7 +105,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       keepDeclared(params, prepared.operation);
       const variablesText = variablesTextOf(params.variables);
       request.onKept(params.query ?? '', variablesText);
-      refuseArguments(prepared, params.variables, variablesText);
+      refuseArguments(prepared, params.variables, variablesText, options.argumentBytes);
 
       // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT for an `explain` of an unknown kind
       run = new OperationRun({ params, request, startedAt, document, variablesText }, costs);
@@ -181,10 +181,10 @@ const streamed =
 
 /** The caller, with only the roles that allow an operation. Throws the refusal if no role does. */
 function callerFor({ listed, operation }: PreparedOperation, caller: Caller | undefined): Caller | undefined {
-  if (caller?.tenant?.roles === undefined) return caller;
-  const tenant = runningOperation(caller.tenant, listed ? operation.name?.value : undefined);
-  if (tenant === undefined) throw requestError('unallowedDocument', 'No role of the token may run this operation.');
-  return { ...caller, tenant };
+  if (caller === undefined) return undefined;
+  const running = runningCaller(caller, listed ? operation.name?.value : undefined);
+  if (running === undefined) throw requestError('unallowedDocument', 'No role of the token may run this operation.');
+  return running;
 }
 
 /**

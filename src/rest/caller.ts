@@ -1,4 +1,4 @@
-import type { Tenant } from './tenants.ts';
+import { runningOperation, type Tenant } from './tenants.ts';
 
 /** The caller of an operation: the personal API key, and the names that stand for it when calls are shared or counted. */
 export interface Caller {
@@ -18,4 +18,23 @@ export interface Caller {
   readonly subject?: string;
   /** The subject whose share of the budget its calls count against; by default `subject`. */
   readonly budgetSubject?: string;
+}
+
+/**
+ * The name of the caller for whom operations are shared. Without a tenant, it is the hash of the caller's key. Tenants
+ * with the same upstream key may reach different objects. For a tenant, the name is therefore the hash of its entry, or
+ * of the caller's part of the entry.
+ */
+export function callerNameOf({ tenant, hash }: Caller): string {
+  return tenant?.entryHash ?? hash;
+}
+
+/**
+ * The caller with only the roles that allow an operation; undefined if it has roles and none allows it. `listedName` is
+ * the name of the operation if its document is listed.
+ */
+export function runningCaller(caller: Caller, listedName: string | undefined): Caller | undefined {
+  if (caller.tenant?.roles === undefined) return caller;
+  const tenant = runningOperation(caller.tenant, listedName);
+  return tenant && { ...caller, tenant };
 }
