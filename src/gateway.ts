@@ -22,7 +22,7 @@ import {
 import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations } from './operation/shared-operations.ts';
-import { createLive, type Live, type LiveSettings } from './operation/subscriptions.ts';
+import { Live, type LiveSettings } from './operation/subscriptions.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
 import type { Ledger } from './rest/budget/ledger.ts';
@@ -216,12 +216,12 @@ function createOperations(
   const results = new Results({ room, ...options, ...watch });
   const { cache, epochOf, refusalOf } = upstream;
   const ofStreams = { schema, createContext, results, eventLoop, memory, upstream };
-  const live = options.live && createLive(options.live, { ...options, ...watch, ...ofStreams });
+  const live = options.live && new Live(options.live, { ...options, ...watch, ...ofStreams });
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext,
-    subscribe: live?.subscribe,
+    live,
     argumentBytes: options.documentLimits.argumentBytes,
     costs: new Costs({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf, refusalOf }),
     upstream,

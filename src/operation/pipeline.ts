@@ -22,13 +22,14 @@ import { type OperationResult, stringifyResult } from './result.ts';
 import type { Execution, Results } from './results.ts';
 import type { SharedOperations } from './shared-operations.ts';
 import { withBudget } from './spent-budget.ts';
-import type { Subscribe } from './subscriptions.ts';
+import type { Live } from './subscriptions.ts';
 
 /** Collaborators and settings of the operations. */
 export interface OperationsOptions extends ErrorReporting {
   readonly resolve: ResolveDocument;
   readonly createContext: CreateContext;
-  readonly subscribe?: Subscribe | undefined;
+  /** Undefined if there are no subscriptions. */
+  readonly live: Live | undefined;
   readonly costs: Costs;
   /** The most bytes of the arguments of one field. */
   readonly argumentBytes: number;
@@ -165,13 +166,13 @@ function noteEnd(
 
 async function beginStream(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {
   const { caller, takesMessages } = run.request;
-  const { subscribe, upstream, onOpen } = options;
+  const { live, upstream, onOpen } = options;
   const refusal = upstream.refusalOf(caller);
   if (refusal !== undefined) throw refusal;
-  if (subscribe === undefined || caller === undefined)
+  if (live === undefined || caller === undefined)
     throw new Error('expected a schema with subscriptions, and a key');
   if (!takesMessages) throw requestError('onlyStreamed', streamed);
-  const result = await subscribe(run, caller, (end) => noteEnd(run, end, streamReportOf(run, end), options));
+  const result = await live.subscribe(run, caller, (end) => noteEnd(run, end, streamReportOf(run, end), options));
   onOpen(performance.now() - run.startedAt);
   return result;
 }

@@ -53,27 +53,6 @@ interface LiveOptions extends ErrorReporting {
   readonly introspection: boolean;
 }
 
-/** Subscriptions of one process. */
-export interface Live {
-  readonly streams: Streams;
-  readonly tails: Tails;
-  readonly subscribe: Subscribe;
-}
-
-/** Collaborators of each subscription. */
-interface LiveParts extends Omit<LiveOptions, 'createContext'> {
-  readonly createContext: CreateStreamContext;
-  readonly streams: Streams;
-  readonly tails: Tails;
-}
-
-/** Makes the context for the start of a stream, for one of its messages, or for a poll. */
-type CreateStreamContext = (
-  request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
-  deadline: OperationDeadline,
-  calls: OperationCalls,
-) => Promise<GatewayContext>;
-
 /** A summary of a stream that has ended. */
 export interface StreamEnd {
   readonly messages: number;
@@ -83,40 +62,46 @@ export interface StreamEnd {
   readonly errors: OperationResult['errors'];
 }
 
-/**
- * Begins a subscription. The result has its stream, and `onEnd` is called when the stream has ended. Rejects if the
- * subscription is refused.
- */
-export type Subscribe = (run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void) => Promise<OperationResult>;
-
-/** Makes the subscriptions of one process. */
-export function createLive(settings: LiveSettings, options: LiveOptions): Live {
-  const { maxPageSize, operationDeadlineMs: deadlineMs, upstream, memory } = options;
-  const createContext: CreateStreamContext = async (request, deadline, calls) => {
-    // Reads of streams get no kept answers.
-    const epoch = request.caller && (await upstream.epochOf?.(request.caller, 'uncounted'));
-    return options.createContext(request, deadline, calls, epoch);
-  };
-  const streams = new Streams(settings);
-  const tails = new Tails({
-    pollMs: settings.pollMs,
-    room: new MemoryRoom(settings.waitingBytes ?? waitingBytes, { within: memory }),
-    backoffOf: settings.backoffOf ?? (upstream.budget && backoffBy(upstream.budget)),
-    maxPageSize,
-    deadlineMs,
-    restFor: async (caller, deadline, calls) =>
-      (await createContext({ caller, trace: {}, spans: undefined }, deadline, calls)).rest,
-  });
-  return { streams, tails, subscribe: subscribeWith({ ...options, createContext, streams, tails }) };
+/** The answer to one message. */
+interface MessageAnswer {
+  readonly result: OperationResult;
+  /** The REST calls made for the message. Zero if another subscription had already requested the answer. */
+  readonly calls: number;
 }
 
-function subscribeWith(parts: LiveParts): Subscribe {
-  const answers = new MessageAnswers(parts);
-  return async (run, caller, onEnd) => {
-    const starvation = parts.budget && starvationOf(parts.budget, caller);
+/** Subscriptions of one process. */
+export class Live {
+  readonly streams: Streams;
+  readonly tails: Tails;
+  readonly options: LiveOptions;
+  /** The answers to each message, by caller, operation and variables. */
+  readonly #answers = new WeakMap<object, Map<string, Promise<MessageAnswer>>>();
+
+  constructor(settings: LiveSettings, options: LiveOptions) {
+    const { maxPageSize, operationDeadlineMs: deadlineMs, upstream, memory } = options;
+    this.options = options;
+    this.streams = new Streams(settings);
+    this.tails = new Tails({
+      pollMs: settings.pollMs,
+      room: new MemoryRoom(settings.waitingBytes ?? waitingBytes, { within: memory }),
+      backoffOf: settings.backoffOf ?? (upstream.budget && backoffBy(upstream.budget)),
+      maxPageSize,
+      deadlineMs,
+      restFor: async (caller, deadline, calls) =>
+        (await this.createContext({ caller, trace: {}, spans: undefined }, deadline, calls)).rest,
+    });
+  }
+
+  /**
+   * Begins a subscription. The result has its stream, and `onEnd` is called when the stream has ended. Rejects if the
+   * subscription is refused.
+   */
+  async subscribe(run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void): Promise<OperationResult> {
+    const { budget } = this.options;
+    const starvation = budget && starvationOf(budget, caller);
     if (starvation !== undefined) throw requestError('spentBudget', starvation);
-    const subscription = new Subscription(run, caller, parts, answers);
-    const opening = parts.streams.open(subscription);
+    const subscription = new Subscription(run, caller, this);
+    const opening = this.streams.open(subscription);
     if (opening === 'too many of its caller') throw requestError('overloaded', tooManyOfCaller);
     if (opening === 'too many') throw overload();
     try {
@@ -130,7 +115,60 @@ function subscribeWith(parts: LiveParts): Subscribe {
       subscription.close();
       throw error;
     }
-  };
+  }
+
+  /** Makes the context for the start of a stream, for one of its messages, or for a poll. Reads get no kept answers. */
+  async createContext(
+    request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
+    deadline: OperationDeadline,
+    calls: OperationCalls,
+  ): Promise<GatewayContext> {
+    const { upstream, createContext } = this.options;
+    const epoch = request.caller && (await upstream.epochOf?.(request.caller, 'uncounted'));
+    return createContext(request, deadline, calls, epoch);
+  }
+
+  /**
+   * Answers a message of a subscription. `payload` is the message as the source gave it. Subscriptions of the same caller
+   * with the same operation and variables share one answer. Never rejects.
+   */
+  answer(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
+    const { request, cost } = run;
+    const { caller } = request;
+    if (!isObject(payload) || caller === undefined || cost.wantsExtensions) return this.#execute(run, args, payload);
+    const answers = this.#answers.get(payload) ?? new Map<string, Promise<MessageAnswer>>();
+    this.#answers.set(payload, answers);
+    const name = nameOf(run, caller);
+    const known = answers.get(name);
+    if (known !== undefined) return known.then(({ result }) => ({ result, calls: 0 }));
+    const answer = this.#execute(run, args, payload);
+    answers.set(name, answer);
+    return answer;
+  }
+
+  /** Executes a message as an operation with its own deadline and limits. */
+  async #execute(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
+    const { results, eventLoop, operationDeadlineMs } = this.options;
+    const turn = eventLoop.take(performance.now());
+    if (turn !== undefined) await turn;
+    const calls = run.cost.calls.again();
+    // The stream continues: a refused call fails only the fields that need it.
+    calls.answer();
+    const cost = { calls, extensions: () => run.cost.extensions(calls) };
+    const deadline = new OperationDeadline(operationDeadlineMs);
+    const { caller, trace } = run.request;
+    const context = await this.createContext({ caller, trace, spans: undefined }, deadline, calls);
+    const { answer } = context;
+    let executed: ExecutionResult;
+    try {
+      executed = await executeSubscriptionEvent({ ...args, rootValue: payload, contextValue: context });
+    } finally {
+      deadline.finish();
+      answer.finish();
+    }
+    const { prepared } = run.document;
+    return { result: results.of(executed, { prepared, cost, answer, deadline }), calls: calls.made };
+  }
 }
 
 const tooManyOfCaller = 'As many streams are open for this caller as may be: close one, or try again later.';
@@ -150,19 +188,17 @@ class Subscription implements OpenStream, StreamEnd {
   calls = 0;
   errors: OperationResult['errors'];
   readonly #run: OperationRun;
-  readonly #parts: LiveParts;
-  readonly #answers: MessageAnswers;
+  readonly #live: Live;
   #listener: Listener | undefined;
   #expiry: NodeJS.Timeout | undefined;
   #failure: GraphQLError | undefined;
   /** Releases the room of the answer that is being sent. */
   #release: (() => void) | undefined;
 
-  constructor(run: OperationRun, caller: Caller, parts: LiveParts, answers: MessageAnswers) {
+  constructor(run: OperationRun, caller: Caller, live: Live) {
     this.#run = run;
     this.caller = caller;
-    this.#parts = parts;
-    this.#answers = answers;
+    this.#live = live;
   }
 
   readonly cut = (): void => this.#run.request.cut();
@@ -172,13 +208,13 @@ class Subscription implements OpenStream, StreamEnd {
 
   /** Begins to listen. Rejects if an argument is refused. */
   async begin(): Promise<Source> {
-    const { schema, introspection, createContext, operationDeadlineMs } = this.#parts;
+    const { schema, introspection, operationDeadlineMs } = this.#live.options;
     const { request, params, document, cost } = this.#run;
     const { prepared } = document;
     const deadline = new OperationDeadline(operationDeadlineMs);
     request.onLeave(() => deadline.end('left'));
     try {
-      const context = await createContext(request, deadline, cost.calls);
+      const context = await this.#live.createContext(request, deadline, cost.calls);
       const args = validateSubscriptionArgs({
         schema,
         document: prepared.document,
@@ -202,10 +238,10 @@ class Subscription implements OpenStream, StreamEnd {
    * a message, the stream is aborted.
    */
   async *answers({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
-    const { streams } = this.#parts;
+    const { streams } = this.#live;
     try {
       for await (const payload of payloads) {
-        const { result: answered, calls } = await this.#answers.of(this.#run, args, payload);
+        const { result: answered, calls } = await this.#live.answer(this.#run, args, payload);
         this.calls += calls;
         // The caller must not get messages that were read after its right ended. A client that resumes with a right of
         // its own gets them.
@@ -223,14 +259,14 @@ class Subscription implements OpenStream, StreamEnd {
         this.#release?.();
       }
     } catch (error) {
-      this.errors = toPublicErrors([error], this.#parts);
+      this.errors = toPublicErrors([error], this.#live.options);
       yield { result: { errors: this.errors }, isLast: true };
     }
   }
 
   close(): void {
     clearTimeout(this.#expiry);
-    this.#parts.streams.close(this);
+    this.#live.streams.close(this);
     this.#listener?.end();
     this.#release?.();
   }
@@ -238,7 +274,7 @@ class Subscription implements OpenStream, StreamEnd {
   /** Takes room for a result until the client has read it or has left. */
   #withRoom(result: OperationResult): OperationResult {
     const { request, document } = this.#run;
-    return this.#parts.results.withRoom(result, document.prepared, {
+    return this.#live.options.results.withRoom(result, document.prepared, {
       get stuckSince() {
         return request.stuckSince;
       },
@@ -254,7 +290,7 @@ class Subscription implements OpenStream, StreamEnd {
   }
 
   readonly #follow: NonNullable<GatewayContext['follow']> = (list, after) => {
-    this.#listener = this.#parts.tails.follow(this.caller, list, after, this.cut);
+    this.#listener = this.#live.tails.follow(this.caller, list, after, this.cut);
     if (this.#failure !== undefined) this.#listener.end(this.#failure);
     return this.#listener;
   };
@@ -275,62 +311,4 @@ class Subscription implements OpenStream, StreamEnd {
 /** True if there was no room for a message. The same message may succeed a moment later. */
 function isShed({ data, errors = [] }: OperationResult): boolean {
   return (data ?? null) === null && errors.some(({ extensions }) => extensions['code'] === 'OVERLOADED');
-}
-
-/** The answer to one message. */
-interface MessageAnswer {
-  readonly result: OperationResult;
-  /** The REST calls made for the message. Zero if another subscription had already requested the answer. */
-  readonly calls: number;
-}
-
-/**
- * Answers messages of subscriptions. Each message is executed as an operation with its own deadline and limits.
- * Subscriptions of the same caller with the same operation and variables share one answer to a message.
- */
-class MessageAnswers {
-  readonly #parts: LiveParts;
-  readonly #known = new WeakMap<object, Map<string, Promise<MessageAnswer>>>();
-
-  constructor(parts: LiveParts) {
-    this.#parts = parts;
-  }
-
-  /** Answers a message of a subscription. `payload` is the message as the source gave it. Never rejects. */
-  of(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
-    const { request, cost } = run;
-    const { caller } = request;
-    if (!isObject(payload) || caller === undefined || cost.wantsExtensions) return this.#execute(run, args, payload);
-    const answers = this.#known.get(payload) ?? new Map<string, Promise<MessageAnswer>>();
-    this.#known.set(payload, answers);
-    const name = nameOf(run, caller);
-    const known = answers.get(name);
-    if (known !== undefined) return known.then(({ result }) => ({ result, calls: 0 }));
-    const answer = this.#execute(run, args, payload);
-    answers.set(name, answer);
-    return answer;
-  }
-
-  async #execute(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
-    const { createContext, results, eventLoop, operationDeadlineMs } = this.#parts;
-    const turn = eventLoop.take(performance.now());
-    if (turn !== undefined) await turn;
-    const calls = run.cost.calls.again();
-    // The stream continues: a refused call fails only the fields that need it.
-    calls.answer();
-    const cost = { calls, extensions: () => run.cost.extensions(calls) };
-    const deadline = new OperationDeadline(operationDeadlineMs);
-    const { caller, trace } = run.request;
-    const context = await createContext({ caller, trace, spans: undefined }, deadline, calls);
-    const { answer } = context;
-    let executed: ExecutionResult;
-    try {
-      executed = await executeSubscriptionEvent({ ...args, rootValue: payload, contextValue: context });
-    } finally {
-      deadline.finish();
-      answer.finish();
-    }
-    const { prepared } = run.document;
-    return { result: results.of(executed, { prepared, cost, answer, deadline }), calls: calls.made };
-  }
 }
