@@ -10,8 +10,7 @@ import { framed } from './byte-stream.ts';
 import { brotliParams, effort } from './compression.ts';
 import { type StreamedAnswer, toMessageStream } from './message-stream.ts';
 import { type Coding, negotiateCoding, negotiateMessages, negotiateStream, type StreamType } from './negotiation.ts';
-import { rateLimitHeaders } from './rate-limit-headers.ts';
-import { answerHeaders, toAnswer } from './response.ts';
+import { answerHeaders, rateLimitHeaders, toAnswer } from './response.ts';
 
 const boundary = '-';
 

@@ -1,5 +1,5 @@
-import { scarcestOf } from '../http/rate-limit-headers.ts';
 import type { HttpRequestContext } from '../http/request-context.ts';
+import { scarcestOf } from '../http/response.ts';
 import type { BudgetStatus } from '../operation/cost.ts';
 import type { PublicError } from '../operation/errors.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
