@@ -22,7 +22,7 @@ import {
   resultText,
   toMessage,
 } from './message.ts';
-import { type AnswerMethod, createMethods, type MethodOptions } from './methods.ts';
+import { createMethods, type MethodOptions } from './methods.ts';
 import { challengeOf, type ProtectedResource } from './protected-resource.ts';
 
 /** Collaborators and settings of the endpoint for agents. */
@@ -42,71 +42,56 @@ interface Served extends McpOptions, Pick<MethodOptions, 'tools'> {
  */
 export function createMcpHandler(options: Served): Handle {
   const { authenticator, compression = false, corsOrigins: origins, corsHeaders = [], log } = options;
-  const isPrivate = authenticator !== undefined;
+  const { bodyLimits, bodyRoom, resource, report, refused } = options;
   const vary = `Authorization, Origin${compression ? ', Accept-Encoding' : ''}`;
   const cors = createCors({ origins, headers: [...corsHeaders, ...protocolHeaders], vary, log });
   const send = createSend({ compression, vary });
-  const exchange = { ...options, isAllowed: createOriginCheck(options), answer: createMethods({ ...options, isPrivate }) };
+  const isAllowed = createOriginCheck(options);
+  const answerMethod = createMethods({ ...options, isPrivate: authenticator !== undefined });
+  const exchange = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    let claim: Claim | undefined;
+    let context: HttpRequestContext | undefined;
+    let id: Message['id'];
+    let answer: Answer;
+    try {
+      refuse(request, isAllowed);
+      claim = bodyRoom.claim();
+      context = new HttpRequestContext(request, response, claim, undefined, authenticator, 'agents');
+      await context.identified;
+      const { refusal, caller } = context;
+      // All agents share one part of the budget, whichever user they act for.
+      context.caller = caller && { ...caller, budgetSubject: agents };
+      if (refusal !== undefined) answer = unauthorized(refusal, resource, report);
+      else {
+        const message = await readBody(request, bodyLimits, claim, toMessage);
+        if (message === undefined) return;
+        ({ id } = message);
+        const generation = generationOf(message, request.headers);
+        if (id === undefined) answer = { status: 202 };
+        else answer = { status: 200, body: resultText(id, await answerMethod({ message, generation, context })) };
+      }
+    } catch (error) {
+      countRefused(error, refused);
+      const known = toMcpError(error, report);
+      answer = { status: known.status, headers: known.headers, body: errorText(id, known) };
+    } finally {
+      claim?.release();
+    }
+    const { status, body } = answer;
+    const headers = { ...answerHeaders, ...answer.headers, 'x-request-id': context?.requestId ?? requestIdOf(request) };
+    if (body === undefined) response.writeHead(status, headers).end();
+    else send(request, response, { status, headers: { 'content-type': 'application/json', ...headers }, body });
+  };
   return (request, response) => {
-    if (cors(request, response)) return;
-    void answerOf(request, response, exchange).then((answer) => {
-      if (answer === undefined) return;
-      const { status, headers: own, body } = answer;
-      if (body === undefined) response.writeHead(status, { ...answerHeaders, ...own }).end();
-      else send(request, response, { status, headers: { ...jsonHeaders, ...own }, body });
-    });
+    if (!cors(request, response)) void exchange(request, response);
   };
 }
-
-interface Exchange extends Served {
-  readonly isAllowed: (origin: string) => boolean;
-  readonly answer: AnswerMethod;
-}
-
-const jsonHeaders = { 'content-type': 'application/json', ...answerHeaders };
 
 /** An answer over HTTP; without a body for a notification. */
 interface Answer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string;
-}
-
-/** The answer to a request; undefined if the client has left. Never rejects. */
-async function answerOf(
-  request: IncomingMessage,
-  response: ServerResponse,
-  exchange: Exchange,
-): Promise<Answer | undefined> {
-  const { isAllowed, authenticator, answer, bodyLimits, bodyRoom, report, refused } = exchange;
-  let id: Message['id'];
-  let claim: Claim | undefined;
-  let requestId: string | undefined;
-  try {
-    refuse(request, isAllowed);
-    claim = bodyRoom.claim();
-    const context = new HttpRequestContext(request, response, claim, undefined, authenticator, 'agents');
-    requestId = context.requestId;
-    await context.identified;
-    const { refusal, caller } = context;
-    // All agents share one part of the budget, whichever user they act for.
-    context.caller = caller && { ...caller, budgetSubject: agents };
-    if (refusal !== undefined) return unauthorized(refusal, requestId, exchange);
-    const message = await readBody(request, bodyLimits, claim, toMessage);
-    if (message === undefined) return undefined;
-    ({ id } = message);
-    const generation = generationOf(message, request.headers);
-    if (id === undefined) return { status: 202, headers: { 'x-request-id': requestId } };
-    const result = await answer({ message, generation, context });
-    return { status: 200, headers: { 'x-request-id': requestId }, body: resultText(id, result) };
-  } catch (error) {
-    countRefused(error, refused);
-    const known = toMcpError(error, report);
-    const headers = { ...known.headers, 'x-request-id': requestId ?? requestIdOf(request) };
-    return { status: known.status, headers, body: errorText(id, known) };
-  } finally {
-    claim?.release();
-  }
 }
 
 /** Throws an McpError for a request that cannot come from an agent. */
@@ -149,7 +134,11 @@ function toMcpError(error: unknown, report: (error: unknown) => void): McpError 
 }
 
 /** The answer to a request whose token is refused, as OAuth requires it. */
-function unauthorized(refusal: GraphQLError, requestId: string, { resource, report }: Exchange): Answer {
+function unauthorized(
+  refusal: GraphQLError,
+  resource: ProtectedResource | undefined,
+  report: (error: unknown) => void,
+): Answer {
   const { message, extensions, http } = toPublicError(refusal, report);
   const { status = 400, headers = {} } = http ?? {};
   const isInvalid = headers['www-authenticate']?.includes('invalid_token') === true;
@@ -158,7 +147,7 @@ function unauthorized(refusal: GraphQLError, requestId: string, { resource, repo
   const error = isInvalid ? 'invalid_token' : String(extensions['code']).toLowerCase();
   return {
     status,
-    headers: { ...headers, ...challenge, 'x-request-id': requestId },
+    headers: { ...headers, ...challenge },
     body: JSON.stringify({ error, error_description: message }),
   };
 }
