@@ -22,7 +22,7 @@ import {
   resultText,
   toMessage,
 } from './message.ts';
-import { createMethods, type MethodOptions } from './methods.ts';
+import { answerMethod, type MethodOptions } from './methods.ts';
 import { challengeOf, type ProtectedResource } from './protected-resource.ts';
 
 /** Collaborators and settings of the endpoint for agents. */
@@ -47,7 +47,7 @@ export function createMcpHandler(options: Served): Handle {
   const cors = createCors({ origins, headers: [...corsHeaders, ...protocolHeaders], vary, log });
   const send = createSend({ compression, vary });
   const isAllowed = createOriginCheck(options);
-  const answerMethod = createMethods({ ...options, isPrivate: authenticator !== undefined });
+  const methodOptions = { ...options, isPrivate: authenticator !== undefined };
   const exchange = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let claim: Claim | undefined;
     let context: HttpRequestContext | undefined;
@@ -68,7 +68,10 @@ export function createMcpHandler(options: Served): Handle {
         ({ id } = message);
         const generation = generationOf(message, request.headers);
         if (id === undefined) answer = { status: 202 };
-        else answer = { status: 200, body: resultText(id, await answerMethod({ message, generation, context })) };
+        else {
+          const result = await answerMethod({ message, generation, context }, methodOptions);
+          answer = { status: 200, body: resultText(id, result) };
+        }
       }
     } catch (error) {
       countRefused(error, refused);

@@ -28,24 +28,18 @@ export interface Asked {
 /** The label of unknown tools. No name of an operation has this character. */
 const unknownTool = '-';
 
-/** Answers a request with the JSON text of its result. Rejects with an McpError. */
-export type AnswerMethod = (asked: Asked) => Promise<string> | string;
-
-/** Makes the methods of a server that only has tools. */
-export function createMethods(options: MethodOptions): AnswerMethod {
-  const lists = createLists(options);
-  return (asked) => {
-    const { message, generation } = asked;
-    const { method } = message;
-    if (method === 'tools/list') return lists(asked);
-    if (method === 'tools/call') return call(asked, options);
-    if (generation === 'older') {
-      if (method === 'initialize') return initialized(message.params);
-      if (method === 'ping' || method === 'logging/setLevel') return '{}';
-    } else if (method === 'server/discover') return discovered(options);
-    const status = generation === 'older' ? 200 : 404;
-    throw new McpError(errorCodes.unknownMethod, `Method not found: ${method}`, { status });
-  };
+/** Answers a request to a server that only has tools, with the JSON text of its result. Rejects with an McpError. */
+export async function answerMethod(asked: Asked, options: MethodOptions): Promise<string> {
+  const { message, generation } = asked;
+  const { method } = message;
+  if (method === 'tools/list') return list(asked, options);
+  if (method === 'tools/call') return call(asked, options);
+  if (generation === 'older') {
+    if (method === 'initialize') return initialized(message.params);
+    if (method === 'ping' || method === 'logging/setLevel') return '{}';
+  } else if (method === 'server/discover') return discovered(options);
+  const status = generation === 'older' ? 200 : 404;
+  throw new McpError(errorCodes.unknownMethod, `Method not found: ${method}`, { status });
 }
 
 const serverInfo = { name: 'workspace-graphql-gateway', title: 'Workspace GraphQL gateway', version: packageVersion() };
@@ -79,24 +73,27 @@ function cacheable(isPrivate: boolean): readonly string[] {
   return [`"ttlMs":${listTtlMs}`, `"cacheScope":"${isPrivate ? 'private' : 'public'}"`];
 }
 
-/** Answers `tools/list`. The texts of definitions are kept for as long as their tools. */
-function createLists({ tools, isPrivate }: MethodOptions): (asked: Asked) => Promise<string> {
-  const known = new WeakMap<ToolDefinition, Readonly<Record<Generation, string>>>();
-  return async ({ message: { params }, generation, context: { caller } }) => {
-    if (params['cursor'] !== undefined && params['cursor'] !== null)
-      throw invalidParams('Expected no `cursor`: the list is one page.', generation);
-    const texts: string[] = [];
-    for (const tool of tools().values()) {
-      if (!tool.isFor(caller)) continue;
-      const definition = tool.definitionFor(caller);
-      // The cost of the tool was planned just now, so other requests get a turn before the next tool.
-      if (!known.has(definition)) await setImmediate();
-      const ofTool = known.get(definition) ?? textsOf(definition);
-      known.set(definition, ofTool);
-      texts.push(ofTool[generation]);
-    }
-    return resultOf(generation, [`"tools":[${texts.join()}]`, ...(generation === 'older' ? [] : cacheable(isPrivate))]);
-  };
+/** The texts of definitions, kept for as long as their tools. */
+const knownTexts = new WeakMap<ToolDefinition, Readonly<Record<Generation, string>>>();
+
+/** Answers `tools/list`. */
+async function list(
+  { message: { params }, generation, context: { caller } }: Asked,
+  { tools, isPrivate }: MethodOptions,
+): Promise<string> {
+  if (params['cursor'] !== undefined && params['cursor'] !== null)
+    throw invalidParams('Expected no `cursor`: the list is one page.', generation);
+  const texts: string[] = [];
+  for (const tool of tools().values()) {
+    if (!tool.isFor(caller)) continue;
+    const definition = tool.definitionFor(caller);
+    // The cost of the tool was planned just now, so other requests get a turn before the next tool.
+    if (!knownTexts.has(definition)) await setImmediate();
+    const ofTool = knownTexts.get(definition) ?? textsOf(definition);
+    knownTexts.set(definition, ofTool);
+    texts.push(ofTool[generation]);
+  }
+  return resultOf(generation, [`"tools":[${texts.join()}]`, ...(generation === 'older' ? [] : cacheable(isPrivate))]);
 }
 
 /** The JSON of a tool. Before 2026-07-28, the result of a tool is always an object. */
