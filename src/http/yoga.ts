@@ -3,9 +3,8 @@ import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import type { RequestContext } from '../operation/operation-run.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { toByteStream } from './byte-stream.ts';
-import type { SendOptions } from './send.ts';
+import { noteTaken, type SendOptions } from './send.ts';
 import { streamedAnswer } from './streamed-answer.ts';
-import { noteTaken } from './unread.ts';
 
 /** A request whose operation has run, or was refused. */
 interface Answered {

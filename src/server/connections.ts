@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { noteTaken, stuckSince } from '../http/unread.ts';
+import { noteTaken, stuckSince } from '../http/send.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
 
 /** The least speed at which clients have to read. Each answer holds memory until it has been read. */
