@@ -27,7 +27,6 @@ import { connectRedis, type SharedRedis } from './redis.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
 import type { Ledger } from './rest/budget/ledger.ts';
 import { type CacheOptions, sharedIn } from './rest/cache/answer-cache.ts';
-import { reuseOf } from './rest/cache/freshness.ts';
 import { createPurge, type Purge } from './rest/cache/operator-purge.ts';
 import { DriftWatch } from './rest/drift/drift-watch.ts';
 import type { Epochs } from './rest/epochs.ts';
@@ -214,7 +213,7 @@ function createOperations(
   const room = new MemoryRoom(answerBytes, { within: memory });
   const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
   const results = new Results({ room, ...options, ...watch });
-  const { cache, epochOf, refusalOf } = upstream;
+  const { cache, refusalOf } = upstream;
   const ofStreams = { schema, createContext, results, eventLoop, memory, upstream };
   const live = options.live && new Live(options.live, { ...options, ...watch, ...ofStreams });
   const run = createRunOperation({
@@ -225,7 +224,6 @@ function createOperations(
     argumentBytes: options.documentLimits.argumentBytes,
     costs: new Costs({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf, refusalOf }),
     upstream,
-    epochOf: epochOf && (({ caller, cacheControl }) => caller && epochOf(caller, reuseOf(cacheControl))),
     wholeAnswers: options.cache && cache?.whole,
     now: cache?.now ?? (() => performance.now()),
     shared,

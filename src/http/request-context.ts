@@ -5,8 +5,10 @@ import type { PartsFormat } from '../context.ts';
 import type { Claim } from '../memory.ts';
 import type { ClientName, RequestContext } from '../operation/operation-run.ts';
 import { requestError } from '../operation/request-error.ts';
+import { reuseOf } from '../rest/cache/freshness.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
+import type { Reuse } from '../rest/epochs.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { JsonObject } from '../rest/values.ts';
 import {
@@ -61,8 +63,8 @@ export class HttpRequestContext implements RequestContext {
     this.#claim = claim;
   }
 
-  get cacheControl(): string | undefined {
-    return this.#request.headers['cache-control'];
+  get reuse(): Reuse {
+    return reuseOf(this.#request.headers['cache-control']);
   }
 
   get takesMessages(): boolean {

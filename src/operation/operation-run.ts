@@ -2,7 +2,7 @@ import type { GraphQLError, VariableValues } from 'graphql';
 import type { PartsFormat } from '../context.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import { type Caller, callerNameOf } from '../rest/caller.ts';
-import type { OperationEpoch } from '../rest/epochs.ts';
+import type { OperationEpoch, Reuse } from '../rest/epochs.ts';
 import type { Cost, Costs } from './cost.ts';
 import { type GraphQLParams, shortName } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
@@ -24,7 +24,8 @@ export interface RequestContext {
   /** Resolves when the three members above are known; undefined if they are known already. */
   readonly identified?: Promise<void> | undefined;
   readonly method: string;
-  readonly cacheControl?: string | undefined;
+  /** Which kept answers its client takes. */
+  readonly reuse: Reuse;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
   /** The format in which its client takes an answer in parts; undefined if it wants the answer whole. */

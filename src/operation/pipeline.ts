@@ -3,7 +3,6 @@ import type { ExecutionResult } from 'graphql';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { type Caller, callerNameOf, runningCaller } from '../rest/caller.ts';
-import type { OperationEpoch } from '../rest/epochs.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Upstream } from '../rest/upstream.ts';
@@ -33,8 +32,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly costs: Costs;
   /** The most bytes of the arguments of one field. */
   readonly argumentBytes: number;
-  readonly upstream: Pick<Upstream, 'refusalOf' | 'isAccepted' | 'budget'>;
-  readonly epochOf: EpochOf | undefined;
+  readonly upstream: Pick<Upstream, 'refusalOf' | 'isAccepted' | 'budget' | 'epochOf'>;
   readonly wholeAnswers: WholeAnswers | undefined;
   readonly shared: SharedOperations;
   /** The total time that an operation may take, in milliseconds. */
@@ -62,9 +60,6 @@ export interface WholeAnswers {
   find(name: string): OperationResult | undefined;
   keep(name: string, text: string, sources: OperationCalls['sources']): void;
 }
-
-/** Returns the epoch under which the operation of a request begins; undefined if the caller has no key. */
-export type EpochOf = (request: RequestContext) => MaybePromise<OperationEpoch> | undefined;
 
 /** Runs one operation from its parameters. Never rejects: every error becomes a result. */
 export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
@@ -119,7 +114,8 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         if (!results.makeRoom() || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
         // OVERLOADED and RATE_LIMITED if its first calls are refused; errors of resolvers are in the result
-        const begun = options.epochOf?.(request);
+        const { caller } = request;
+        const begun = caller && options.upstream.epochOf?.(caller, request.reuse);
         run.epoch = begun instanceof Promise ? await begun : begun;
         const running = begin(run, options);
         const made = running instanceof Promise ? await running : running;
