@@ -80,10 +80,13 @@ export class OperationRun {
 
   /** Determines the cost. Throws as `Costs.of` does. */
   constructor(
-    known: Pick<OperationRun, 'params' | 'request' | 'startedAt' | 'document' | 'variablesText'>,
+    params: GraphQLParams,
+    request: RequestContext,
+    startedAt: number,
+    document: Resolved,
+    variablesText: string,
     costs: Costs,
   ) {
-    const { params, request, startedAt, document, variablesText } = known;
     this.params = params;
     this.request = request;
     this.startedAt = startedAt;

@@ -104,7 +104,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       refuseArguments(prepared, params.variables, variablesText, options.argumentBytes);
 
       // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT for an `explain` of an unknown kind
-      run = new OperationRun({ params, request, startedAt, document, variablesText }, costs);
+      run = new OperationRun(params, request, startedAt, document, variablesText, costs);
       const { cost } = run;
       if (cost.refusal !== undefined) throw cost.refusal;
 
