@@ -62,7 +62,10 @@ export interface AnsweredOperation extends Pick<OperationRun, 'params' | 'reques
   readonly cost: Cost | undefined;
 }
 
-/** One operation whose document and cost are known. */
+/**
+ * One operation whose document is known. It is made with its cost, or not at all. The pipeline adds the epoch when it
+ * begins, and the name of its answer if that may be kept.
+ */
 export class OperationRun {
   readonly params: GraphQLParams;
   readonly request: RequestContext;
