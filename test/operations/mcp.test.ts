@@ -327,10 +327,12 @@ describe('A tool', () => {
     await callTool(gateway, 'Dashboards', {});
     await askMcp(gateway, 'tools/call', { name: 'made up\n', arguments: {} }, { edition: '2025-06-18' });
     expect(lines.at(-1)).toMatchObject({ transport: 'mcp', tool: 'Dashboards', operationName: 'Dashboards', calls: 2 });
+    await callTool(gateway, 'Dashboards', { project: '1', after: 'x' });
+    expect(lines.at(-1)).toMatchObject({ tool: 'Dashboards', calls: 0, codes: ['BAD_USER_INPUT'] });
     const text = await gateway.gateway.metrics.render();
     expect(text.split('\n').filter((line) => line.startsWith('gateway_mcp_calls_total'))).toEqual([
       'gateway_mcp_calls_total{tool="Dashboards",result="ok"} 1',
-      'gateway_mcp_calls_total{tool="Dashboards",result="invalid_arguments"} 1',
+      'gateway_mcp_calls_total{tool="Dashboards",result="invalid_arguments"} 2',
       'gateway_mcp_calls_total{tool="-",result="refused"} 1',
     ]);
   });
