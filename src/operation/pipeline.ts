@@ -15,7 +15,7 @@ import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { type OnOperation, type OperationReport, reportOf, streamReportOf } from './operation-report.ts';
 import { type AnsweredOperation, nameOf, OperationRun, type RequestContext } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from './params.ts';
-import type { Resolved, ResolveDocument } from './persisted/resolve.ts';
+import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import { type OperationResult, stringifyResult } from './result.ts';
 import type { Execution, Results } from './results.ts';
@@ -164,8 +164,7 @@ async function beginStream(run: OperationRun, options: OperationsOptions): Promi
   const { live, upstream, onOpen } = options;
   const refusal = upstream.refusalOf(caller);
   if (refusal !== undefined) throw refusal;
-  if (live === undefined || caller === undefined)
-    throw new Error('expected a schema with subscriptions, and a key');
+  if (live === undefined || caller === undefined) throw new Error('expected a schema with subscriptions, and a key');
   if (!takesMessages) throw requestError('onlyStreamed', streamed);
   const result = await live.subscribe(run, caller, (end) => noteEnd(run, end, streamReportOf(run, end), options));
   onOpen(performance.now() - run.startedAt);

@@ -182,9 +182,10 @@ test('every hop of the way of an operation is a function of the file that is nam
 });
 
 function isDeclared(name: string, source: string): boolean {
-  return new RegExp(`(?:^|function |class |const |  )${name}(?:[(<:]| =|\\s(?:implements|extends|\\{))`, 'm').test(
-    source,
-  );
+  return new RegExp(
+    `(?:^|function |class |const |async |  )${name}(?:[(<:]| =|\\s(?:implements|extends|\\{))`,
+    'm',
+  ).test(source);
 }
 
 test('every error code that the gateway can answer is explained', () => {
