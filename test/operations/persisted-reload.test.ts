@@ -40,8 +40,8 @@ describe('At start', () => {
     ]);
     folder.write('c.txt', 'not asked for');
     await using typename = await start({ files: folder.write('typename.graphql', '{__typename}\n') });
-    const hash = 'ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38';
-    expect(outcomeOf(await send(typename.url, { documentId: `sha256:${hash}` }, { method: 'GET' }))).toEqual([
+    const listed = 'ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38';
+    expect(outcomeOf(await send(typename.url, { documentId: `sha256:${listed}` }, { method: 'GET' }))).toEqual([
       200,
       { __typename: 'Query' },
     ]);
