@@ -26,11 +26,12 @@ export const Subscription: SubscriptionResolvers = {
       const isGiven = after !== undefined && after !== null;
       const place = isGiven ? context.cursors.decode(ofTail(list), after, 'after') : undefined;
       if (context.follow === undefined) throw new Error('a subscription was not begun as one');
-      return named(context.follow(list, place));
+      return context.follow(list, place);
     },
-    resolve: ({ eventsAdded }: Payload, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
+    // The message itself is the root value. Listeners with equal operations find their shared answer by it.
+    resolve: (added: Added, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
       countAnswered(1, context, info);
-      return eventsAdded;
+      return added;
     },
   },
 };
@@ -75,19 +76,4 @@ function eventQueryOf(filter: SubscriptionEventsAddedArgs['filter']): ListRef['f
 /** The list as a tail, so that the cursors of its messages differ from those of pages. */
 function ofTail(list: ListRef): ListRef {
   return { ...list, table: 'tail' };
-}
-
-interface Payload {
-  readonly eventsAdded: Added;
-}
-
-/** One payload for each message and all of its listeners. Listeners with equal operations share one answer. */
-const payloads = new WeakMap<Added, Payload>();
-
-async function* named(messages: AsyncIterable<Added>): AsyncGenerator<Payload, void, void> {
-  for await (const eventsAdded of messages) {
-    const payload = payloads.get(eventsAdded) ?? { eventsAdded };
-    payloads.set(eventsAdded, payload);
-    yield payload;
-  }
 }
