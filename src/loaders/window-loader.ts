@@ -6,7 +6,7 @@ import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.
 import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
 import { SavedCalls } from './saved-calls.ts';
-import { baseText, isEqual, type MergedPage, mergedPagesOf, requiredRowsOf, type Window } from './windows.ts';
+import { baseText, isEqual, type MergedPage, mergedPagesOf, requiredRowsOf, type Window } from './merged-pages.ts';
 
 interface PendingWindow {
   readonly window: Window;

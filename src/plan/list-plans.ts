@@ -1,4 +1,4 @@
-import { type MergedPage, mergedPagesOf } from '../loaders/windows.ts';
+import { type MergedPage, mergedPagesOf } from '../loaders/merged-pages.ts';
 import { listEndpoint } from '../rest/endpoints.ts';
 import { after, isBefore, type KeyedCollection, mayBeOne, type Stage } from './objects.ts';
 import type { Condition, PlannedCalls, Schedule } from './planned-calls.ts';

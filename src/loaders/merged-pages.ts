@@ -42,19 +42,11 @@ export interface MergedPage {
   readonly limit: number;
 }
 
-/** A wanted range. A range that wants only the count can use any page. Some ranges can use the rows of a single call. */
-interface Wanted {
-  readonly at: { readonly offset: number };
-  readonly limit: number;
-  readonly countOnly?: boolean;
-  readonly onePage?: boolean;
-}
-
 /**
  * The fewest pages of at most `maximum` rows, such that each wanted window lies within one page. From the start of the
  * list, each page takes in every next window that still fits. If only the count is wanted, one row is read.
  */
-export function mergedPagesOf(windows: readonly Wanted[], maximum: number): MergedPage[] {
+export function mergedPagesOf(windows: readonly Omit<Window, 'list'>[], maximum: number): MergedPage[] {
   const [only] = windows;
   if (windows.length === 1 && only !== undefined && only.countOnly !== true)
     return [{ offset: only.at.offset, limit: only.limit }];
@@ -72,7 +64,7 @@ export function mergedPagesOf(windows: readonly Wanted[], maximum: number): Merg
 }
 
 /** The number of rows of a merged page that its windows require. It may take several calls to read them. */
-export function requiredRowsOf({ offset, limit }: MergedPage, windows: readonly Wanted[]): number {
+export function requiredRowsOf({ offset, limit }: MergedPage, windows: readonly Omit<Window, 'list'>[]): number {
   let required = 0;
   for (const { at, limit: rows, countOnly, onePage } of windows) {
     const end = at.offset + rows - offset;
