@@ -43,7 +43,6 @@ const ownRooms: readonly (readonly [RegExp, string])[] = [
 const packageRooms: Readonly<Record<string, string>> = {
   graphql: rooms.execution,
   'graphql-jit': rooms.execution,
-  dataloader: rooms.loaders,
   pino: rooms.log,
   'sonic-boom': rooms.log,
   'prom-client': rooms.metrics,

@@ -10,7 +10,7 @@
 // left, including those queued meanwhile, and only then the ticks. Both queues are empty before the event loop goes on. So
 // a tick that a promise callback has queued runs after all callbacks of this turn. A tick that is queued elsewhere, as by a
 // resolver that the executor calls directly, would run before them. Therefore a promise callback always queues the tick.
-// DataLoader does the same.
+// DataLoader does the same, but it answers a batch as a whole: a row would wait for the pages of other lists.
 //
 // A tick that is queued by a tick runs after the other ticks of this turn, and before any promise callback. So batches have
 // an order:

@@ -1,4 +1,3 @@
-import DataLoader from 'dataloader';
 import type { RestApi } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
 import { type Collection, current, type Key, keyText } from '../rest/paths.ts';
@@ -9,6 +8,11 @@ import type { SavedCalls } from './saved-calls.ts';
 import type { WindowLoader } from './window-loader.ts';
 
 type Found = Promise<KnownRow | undefined>;
+
+interface WantedRow {
+  readonly key: Key;
+  readonly resolve: (found: Found) => void;
+}
 
 /**
  * If at least this many rows of one list are wanted at once, and the list view has the wanted columns, a page of the
@@ -26,13 +30,12 @@ export class RowLoader {
   readonly #windows: () => WindowLoader;
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
-  // Not a DataLoader: each row is a call of its own, and none waits for another.
   readonly #byId = new Map<string, Found>();
   /** Rows that a page of their list may answer, by key. */
   readonly #looked = new Map<string, Found>();
   /** The loads that no `settlePending` of their collection has waited for yet. */
   #loading: { readonly collection: Collection; readonly found: Found }[] = [];
-  #inLists: DataLoader<Key, Found> | undefined;
+  #wanted: WantedRow[] = [];
 
   constructor(api: RestApi, store: RowStore, windows: () => WindowLoader, maxPageSize: number, saved: SavedCalls) {
     this.#api = api;
@@ -74,29 +77,30 @@ export class RowLoader {
       this.#saved.knownRows += 1;
       return looked;
     }
-    this.#inLists ??= new DataLoader<Key, Found>((keys) => Promise.resolve(this.#findAll(keys)), {
-      cache: false,
-      batchScheduleFn: (dispatch) => scheduleDispatch('rows', dispatch),
-    });
-    const found = this.#inLists.load(key).then((row) => row);
+    const { promise: found, resolve } = Promise.withResolvers<KnownRow | undefined>();
+    if (this.#wanted.length === 0) scheduleDispatch('rows', () => this.#findAll());
+    this.#wanted.push({ key, resolve });
     this.#looked.set(text, found);
     return found;
   }
 
   /** Finds rows that were wanted in the same turn. Lists have all of their wanted columns. */
-  #findAll(keys: readonly Key[]): Found[] {
-    const pages = new Map<string, Promise<void>>();
-    for (const [text, [first, ...others]] of Map.groupBy(keys, collectionText)) {
-      if (first !== undefined) pages.set(text, this.#readPages(first, [first, ...others]));
+  #findAll(): void {
+    const wanted = this.#wanted;
+    this.#wanted = [];
+    for (const rows of Map.groupBy(wanted, ({ key }) => collectionText(key)).values()) {
+      const keys = rows.map(({ key }) => key);
+      const pages = this.#readPages(keys);
+      for (const { key, resolve } of rows)
+        resolve(pages.then(() => this.#store.find(key, 'list') ?? this.#readById(key)));
     }
-    return keys.map(async (key) => {
-      await pages.get(collectionText(key));
-      return this.#store.find(key, 'list') ?? this.#readById(key);
-    });
   }
 
   /** Reads a page of a list if enough rows of it are wanted, and waits for every page that may hold one of them. */
-  async #readPages({ noun, scope }: Collection, keys: readonly Key[]): Promise<void> {
+  async #readPages(keys: readonly Key[]): Promise<void> {
+    const [first] = keys;
+    if (first === undefined) return;
+    const { noun, scope } = first;
     const before = this.#windows().inFlight({ noun, scope });
     if (before !== undefined) await before;
     // The page is requested at once, so that it can also answer a window of the same list that is wanted now.

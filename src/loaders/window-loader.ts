@@ -44,7 +44,6 @@ export class WindowLoader {
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
   readonly #readings = new Map<string, Reading[]>();
-  // Not a DataLoader: that answers a batch as a whole, so a window would wait for the pages of other lists.
   #pending: PendingWindow[] = [];
 
   /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
