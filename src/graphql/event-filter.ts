@@ -1,5 +1,4 @@
 import type { EventQuery } from '../rest/pages.ts';
-import { isObject } from '../rest/values.ts';
 import type { EventFilter } from './generated/resolvers.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
@@ -39,11 +38,6 @@ function createEventQuery(filter: EventFilter | null | undefined, select?: reado
     select: jsonList(select),
     where: jsonList(filter?.where),
   };
-}
-
-/** True if an argument's value is a filter: the schema has checked its members. */
-export function isEventFilter(value: unknown): value is EventFilter {
-  return isObject(value);
 }
 
 /** The text of a query parameter. Half a surrogate pair is refused: only JSON has a form for it. */

@@ -1,5 +1,5 @@
 import { keyedConnection, type ListRange, pageSizeOf, rangeOf, readingOf } from '../graphql/connections.ts';
-import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
+import { toEventQuery } from '../graphql/event-filter.ts';
 import { listView } from '../loaders/row-store.ts';
 import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
 import { type ObjectSelection, type SelectedField } from '../look-ahead/selection-tree.ts';
@@ -80,7 +80,7 @@ export function rowsOf(
 /** Plans the list of projects of a narrowed caller. Each project is read by its key; the list itself is not read. */
 export function planReachable(builder: PlanBuilder, selected: SelectedField, { projects }: Reach): void {
   builder.withArguments(selected, (args) => {
-    const { page } = keyedConnection(builder.options, { noun: 'Project', scope: '' }, [...projects], args.connection);
+    const { page } = keyedConnection(builder.options, { noun: 'Project', scope: '' }, [...projects], args);
     const ids = page.rows.map(({ id }) => String(id));
     for (const rows of rowsOf(selected, 'Project', selected.responseKey)) {
       for (const id of ids) {
@@ -104,7 +104,7 @@ function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
     text += ` ${argument} ${cursor}`;
     return argument === 'after' ? 0 : Number.MAX_SAFE_INTEGER;
   };
-  const range = rangeOf(args.connection, offsetBehind, maxPageSize);
+  const range = rangeOf(args, offsetBehind, maxPageSize);
   return { range, overlap: 0, list: text };
 }
 
@@ -112,11 +112,10 @@ function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
 function eventRange(planned: PlannedField, args: Arguments): PlannedRange {
   const { cursors, maxPageSize } = planned.builder.options;
   const { collection } = collectionOf(planned);
-  const given = args.all['filter'];
-  const filter = toEventQuery(isEventFilter(given) ? given : undefined);
-  const limit = pageSizeOf('first', args.number('first'), maxPageSize);
+  const filter = toEventQuery(args.filter);
+  const limit = pageSizeOf('first', args.first, maxPageSize);
   const list = listOf(planned);
-  const cursor = args.text('after');
+  const cursor = args.after ?? undefined;
   if (cursor !== undefined && list === undefined) {
     const range: ListRange = { kind: 'window', offset: 0, limit };
     // The cursor may hold the largest possible number of ids.

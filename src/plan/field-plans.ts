@@ -1,5 +1,5 @@
 import { tableSizeOf, tableWindowOf } from '../graphql/connections.ts';
-import { isEventFilter, toEventQuery } from '../graphql/event-filter.ts';
+import { toEventQuery } from '../graphql/event-filter.ts';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/narrowing.ts';
 import { suffices, type View } from '../loaders/row-store.ts';
@@ -7,7 +7,6 @@ import { type Needs, needsOf, ownView } from '../look-ahead/needs.ts';
 import type { Role } from '../look-ahead/roles.ts';
 import { type ObjectSelection, type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';
-import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';
 import {
@@ -169,7 +168,7 @@ function planText(planned: PlannedField, args: Arguments): void {
 
 function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Objects) => void): void {
   const { builder, path, stage, certain, parent } = planned;
-  const objects = objectsById(planned, args.text('id') ?? '');
+  const objects = objectsById(planned, args.id ?? '');
   const isClaimed = isCurrent(parent) && objects.owner !== undefined && !isCurrent(objects.owner);
   if (!isClaimed) return plan(objects);
   // A global id below `@current` is used only after its project or organization has been checked.
@@ -200,9 +199,9 @@ function planAnyRow(planned: PlannedField): void {
 }
 
 function planReport(planned: PlannedField, args: Arguments): void {
-  const cursor = args.text('after');
+  const cursor = args.after ?? undefined;
   if (cursor !== undefined) planned.builder.options.cursors.decodeQuery('activity', cursor, 'after');
-  const given = Object.entries(args.all).filter(([, value]) => value !== null);
+  const given = Object.entries<unknown>({ ...args }).filter(([, value]) => value !== null);
   const name = `${planned.selected.field.name} ${JSON.stringify(given)}`;
   planRead(planned, name, 0);
   const { builder, selected, parent, endpoint, stage, path } = planned;
@@ -231,21 +230,17 @@ function planRead({ builder, endpoint, parent, stage, certain, path }: PlannedFi
 function planTable(planned: PlannedField, args: Arguments): void {
   const { builder, selected, parent, certain } = planned;
   const { maxPageSize } = builder.options;
-  const cursor = args.text('after');
-  const list = { ...listOf(args), table: selected.field.name === 'eventsCsv' ? ('csv' as const) : ('rows' as const) };
-  const rows = tableSizeOf(args.number('first'), maxPageSize);
+  const cursor = args.after ?? undefined;
+  const table = selected.field.name === 'eventsCsv' ? 'csv' : 'rows';
+  const list = { noun: 'Event', filter: toEventQuery(args.filter, args.select), table } as const;
+  const rows = tableSizeOf(args.first, maxPageSize);
   const scope = parent?.id;
   if (scope === undefined && cursor !== undefined) {
     // The cursor may fit the list of each owner.
     return planRead({ ...planned, certain: false }, JSON.stringify([list, rows, cursor]), rows);
   }
-  const { at } = tableWindowOf({ ...list, scope: scope ?? '' }, args.connection, builder.options);
+  const { at } = tableWindowOf({ ...list, scope: scope ?? '' }, args, builder.options);
   // Rows without a `select` are a page that a connection may read as well, so that this call is not certain.
-  const isPage = list.table === 'rows' && list.filter?.select === undefined;
+  const isPage = table === 'rows' && list.filter.select === undefined;
   planRead({ ...planned, certain: certain && !isPage }, JSON.stringify([list, rows, at]), rows);
-}
-
-function listOf(args: Arguments): Pick<ListRef, 'noun' | 'filter'> {
-  const { filter } = args.all;
-  return { noun: 'Event', filter: toEventQuery(isEventFilter(filter) ? filter : undefined, args.texts('select')) };
 }

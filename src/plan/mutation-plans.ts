@@ -6,7 +6,6 @@ import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
 import type { Noun } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
-import { isObject } from '../rest/values.ts';
 import { keyed, type Stage, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
 
@@ -28,8 +27,7 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Endp
   const { parent, field, inside: payload, responseKey: path } = selected;
   if (payload === undefined) return;
   const { noun, method, isRow } = endpoint;
-  const given = args.all['input'];
-  const input = isObject(given) ? given : {};
+  const { input = {} } = args;
   const ownerText = textIn(input, ownerArgumentOf(noun));
   const reach = mutationReach(builder.options.tenant, field.name);
   const info = { parentType: parent, fieldName: field.name };

@@ -1,6 +1,7 @@
 import { GraphQLError, isNonNullType, type VariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
 import type { ConnectionArguments } from '../graphql/connections.ts';
+import type { EventFilter } from '../graphql/generated/resolvers.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
 import type { OperationScope, Part, SelectedField } from '../look-ahead/selection-tree.ts';
@@ -113,8 +114,10 @@ export class PlanBuilder {
   }
 
   withArguments(selected: SelectedField, plan: (args: Arguments) => void): void {
-    const variables = (): VariableValues => this.options.variableValues;
-    const isDone = this.attempt(() => plan(new Arguments(selected.argumentsWith(variables))));
+    const isDone = this.attempt(() => {
+      const coerced: object = selected.argumentsWith(() => this.options.variableValues);
+      if (isArguments(coerced)) plan(coerced);
+    });
     if (!isDone && isNonNullType(selected.field.type)) this.isRefused = true;
   }
 
@@ -153,34 +156,19 @@ export function collectionOf({ endpoint, parent }: PlannedField): KeyedCollectio
   return collectionAt(endpoint.noun, parent);
 }
 
-/** The arguments of a field, by the types that the schema gave them. */
-export class Arguments {
-  readonly all: Readonly<Record<string, unknown>>;
+/** The arguments of any field that is planned, as its resolver gets them. */
+export interface Arguments extends ConnectionArguments {
+  readonly id?: string;
+  readonly ids?: readonly string[];
+  readonly projectId?: string;
+  readonly filter?: EventFilter | null;
+  readonly select?: readonly string[] | null;
+  readonly input?: object;
+}
 
-  constructor(all: Readonly<Record<string, unknown>>) {
-    this.all = all;
-  }
-
-  text(name: string): string | undefined {
-    const value = this.all[name];
-    return typeof value === 'string' ? value : undefined;
-  }
-
-  number(name: string): number | undefined {
-    const value = this.all[name];
-    return typeof value === 'number' ? value : undefined;
-  }
-
-  /** The arguments of a connection that decide which rows it answers. */
-  get connection(): ConnectionArguments {
-    const [first, last] = [this.number('first'), this.number('last')];
-    return { first, last, after: this.text('after'), before: this.text('before') };
-  }
-
-  texts(name: string): readonly string[] {
-    const value = this.all[name];
-    return Array.isArray(value) ? value.map(String) : [];
-  }
+/** True always: coercion has checked the types. */
+function isArguments(_coerced: object): _coerced is Arguments {
+  return true;
 }
 
 /** The path of a field below that of its object. */

@@ -81,8 +81,7 @@ function planNodes(
   { below: selection, responseKey: path }: SelectedField,
   args: Arguments,
 ): void {
-  const single = args.text('id');
-  const ids = single === undefined ? checkedIds(args.texts('ids'), builder.options.maxPageSize) : [single];
+  const ids = args.id === undefined ? checkedIds(args.ids ?? [], builder.options.maxPageSize) : [args.id];
   for (const id of new Set(ids)) {
     builder.attempt(() => {
       const objects = keyed(parseGlobalId(id, 'id'), start, true);
@@ -96,8 +95,8 @@ function planOrganization(
   { below: selection, responseKey: path }: SelectedField,
   args: Arguments,
 ): void {
-  refuseCurrent(builder.reach, args.text('id'), 'id');
-  const id = parseOwnerId('Organization', args.text('id') ?? '', 'id');
+  refuseCurrent(builder.reach, args.id, 'id');
+  const id = parseOwnerId('Organization', args.id ?? '', 'id');
   const objects = keyed({ type: 'Organization', scope: '', id }, start, true);
   builder.plan({ objects, selection, path, known: 'unknown' });
 }
@@ -115,8 +114,8 @@ function planTail(
   const { reach, options } = builder;
   const { maxPageSize } = options;
   const { responseKey: path } = selected;
-  refuseCurrent(reach, args.text('projectId'), 'projectId');
-  const id = parseOwnerId('Project', args.text('projectId') ?? '', 'projectId');
+  refuseCurrent(reach, args.projectId, 'projectId');
+  const id = parseOwnerId('Project', args.projectId ?? '', 'projectId');
   if (!reaches(reach, { noun: 'Project', scope: '', id })) return;
   if (id === current) builder.planCurrent({ stage: start, certain: true, path });
   builder.calls.add({ endpoint, stage: start, lower: 1, upper: 1, rows: maxPageSize, paths: [path] });
