@@ -13,7 +13,9 @@ import { organizationRecord } from './organization.ts';
 /** The fields of a query. Ids are checked before anything is sent. */
 export const Query: QueryResolvers = {
   node: (_root, { id }, context, info) => fetchNode(id, 'id', context, info),
-  nodes: (_root, { ids }, context, info) => fetchNodes(checkedIds(ids, context.maxPageSize), context, info),
+  // An item that fails is an Error in its place. The others keep their data.
+  nodes: (_root, { ids }, context, info) =>
+    checkedIds(ids, context.maxPageSize).map((id) => fetchNode(id, 'ids', context, info).catch(toError)),
   projects: (_root, args, context, info) => projectConnection(args, context, info),
   project: (_root, { id }, context, info) =>
     fetchRecord({ noun: 'Project', scope: '', id: ownerId('Project', id, context) }, 'unknown', context, info),
@@ -25,44 +27,12 @@ function ownerId(type: 'Project' | 'Organization', id: string, { tenant }: Gatew
   return parseOwnerId(type, id, 'id');
 }
 
-type NodeRecord = RowRecord | OrganizationRecord;
-
-/**
- * Each id is fetched once, however often it stands in the list, and counts for the answer each time. An item that fails is
- * an Error in its place; others keep their data.
- */
-function fetchNodes(
-  ids: readonly string[],
-  context: GatewayContext,
-  info: GraphQLResolveInfo,
-): Promise<NodeRecord | Error | null>[] {
-  const found = new Map<string, ReturnType<typeof fetchNodes>[number]>();
-  return ids.map((id) => {
-    const known = found.get(id);
-    if (known !== undefined) return known.then((node) => countedAgain(node, context, info)).catch(toError);
-    const node = fetchNode(id, 'ids', context, info).catch(toError);
-    found.set(id, node);
-    return node;
-  });
-}
-
-function countedAgain<T extends NodeRecord | Error | null>(
-  node: T,
-  context: GatewayContext,
-  info: GraphQLResolveInfo,
-): T {
-  if (node === null || node instanceof Error) return node;
-  const owner = node.noun === 'Organization' ? node.id.length : node.scope.length + (node.knownId?.length ?? 0);
-  countAnswered(1, context, info, owner, node.noun);
-  return node;
-}
-
 async function fetchNode(
   globalId: string,
   argument: string,
   context: GatewayContext,
   info: GraphQLResolveInfo,
-): Promise<NodeRecord | null> {
+): Promise<RowRecord | OrganizationRecord | null> {
   const { type, scope, id } = parseGlobalId(globalId, argument);
   if (type === 'Organization') {
     countAnswered(1, context, info, id.length, type);
