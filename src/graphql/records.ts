@@ -8,8 +8,8 @@ import { idText, type Row } from '../rest/values.ts';
 /** Relations that are under way already, by response key. */
 export type Started = ReadonlyMap<string, Promise<unknown>>;
 
-/** The parts of a record beside its collection. */
-export interface RecordParts {
+/** The facts of a record beside its collection. */
+export interface RecordFacts {
   readonly id?: string | undefined;
   readonly row?: Row | undefined;
   readonly view?: View | undefined;
@@ -35,7 +35,7 @@ export class RowRecord {
   readonly knownId: string | undefined;
   readonly idScope: string | Error | undefined;
 
-  constructor({ noun, scope }: Collection, { id, row = noColumns, view, failure, started, idScope }: RecordParts) {
+  constructor({ noun, scope }: Collection, { id, row = noColumns, view, failure, started, idScope }: RecordFacts) {
     this.noun = noun;
     this.scope = scope;
     this.row = row;
@@ -70,8 +70,8 @@ export class UserRecord {
 export const recordClasses = { ...mapNouns(() => class extends RowRecord {}), User: UserRecord } as const;
 
 /** The record of an object of a collection. */
-export function toRecord(collection: Collection, parts: RecordParts): RowRecord {
-  return new recordClasses[collection.noun](collection, parts);
+export function toRecord(collection: Collection, facts: RecordFacts): RowRecord {
+  return new recordClasses[collection.noun](collection, facts);
 }
 
 /** The same record with the scope for its global id. */
