@@ -14,12 +14,11 @@ import {
   getNullableType,
   isListType,
   isNonNullType,
-  isObjectType,
   isScalarType,
   isSpecifiedScalarType,
   buildSchema as parseSchema,
 } from 'graphql';
-import { attachResolvers } from './graphql/attach-resolvers.ts';
+import { attachResolvers, objectFields } from './graphql/attach-resolvers.ts';
 import { attachColumns } from './graphql/columns.ts';
 import { acceptExactIds } from './graphql/scalars.ts';
 import { attachParts } from './look-ahead/deferred-records.ts';
@@ -133,12 +132,9 @@ export function createCompilerSchema(): GraphQLSchema {
  * their values and nothing else answers them. Defaults of arguments are put where graphql-jit looks for them.
  */
 export function toCompilerSchema(schema: GraphQLSchema): GraphQLSchema {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields())) {
-      field.type = passingOn(field.type);
-      field.args.forEach(spellOutDefault);
-    }
+  for (const [, field] of objectFields(schema)) {
+    field.type = passingOn(field.type);
+    field.args.forEach(spellOutDefault);
   }
   return schema;
 }

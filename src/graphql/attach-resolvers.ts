@@ -41,6 +41,16 @@ function attachFields(type: GraphQLObjectType, resolvers: Members): void {
   }
 }
 
+type Field = ReturnType<GraphQLObjectType['getFields']>[string];
+
+/** Each field of the object types of a schema, after its type. */
+export function* objectFields(schema: GraphQLSchema): Generator<readonly [GraphQLObjectType, Field]> {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) yield [type, field];
+  }
+}
+
 type Members = Readonly<Record<string, unknown>>;
 
 function isResolver(value: unknown): value is GraphQLFieldResolver<unknown, unknown> {

@@ -1,7 +1,8 @@
-import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, isObjectType } from 'graphql';
+import type { GraphQLField, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { UpstreamError } from '../rest/errors.ts';
 import { current } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
+import { objectFields } from './attach-resolvers.ts';
 import { isRowType, mappingOf } from './field-mapping.ts';
 import { columnGetters } from './generated/columns.ts';
 import { isUpstreamId, toGlobalId } from './ids.ts';
@@ -15,14 +16,10 @@ type Getter = (this: RowRecord) => unknown;
  * that is neither, so a forgotten field stops the gateway from starting.
  */
 export function attachColumns(schema: GraphQLSchema): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || !isRowType(type.name)) continue;
-    const record = recordClasses[type.name].prototype;
-    const getters: Readonly<Record<string, Getter>> = columnGetters[type.name];
-    for (const field of Object.values(type.getFields())) {
-      if (field.resolve !== undefined) continue;
-      Object.defineProperty(record, field.name, { configurable: true, get: getterOf(type, field, getters) });
-    }
+  for (const [type, field] of objectFields(schema)) {
+    if (!isRowType(type.name) || field.resolve !== undefined) continue;
+    const get = getterOf(type, field, columnGetters[type.name]);
+    Object.defineProperty(recordClasses[type.name].prototype, field.name, { configurable: true, get });
   }
 }
 

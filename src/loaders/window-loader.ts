@@ -2,11 +2,11 @@ import type { RestApi } from '../rest/api.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { scheduleDispatch } from './dispatch.ts';
+import { baseText, isEqual, type MergedPage, mergedPagesOf, requiredRowsOf, type Window } from './merged-pages.ts';
 import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
 import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
 import { SavedCalls } from './saved-calls.ts';
-import { baseText, isEqual, type MergedPage, mergedPagesOf, requiredRowsOf, type Window } from './merged-pages.ts';
 
 interface PendingWindow {
   readonly window: Window;

@@ -5,9 +5,9 @@ import {
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
-  isObjectType,
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
+import { objectFields } from '../graphql/attach-resolvers.ts';
 import { isRowType } from '../graphql/field-mapping.ts';
 import { RowRecord } from '../graphql/records.ts';
 import { suffices } from '../loaders/row-store.ts';
@@ -45,12 +45,9 @@ export function withRow(record: RowRecord): Promise<RowRecord | null> | undefine
  * other parts need not wait for it. If a format has a field in several parts, the field is resolved once.
  */
 export function attachParts(schema: GraphQLSchema): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields())) {
-      if (field.resolve !== undefined) field.resolve = once(field.resolve);
-      if (isRowType(type.name)) field.resolve = waiting(type, field, field.resolve ?? defaultFieldResolver);
-    }
+  for (const [type, field] of objectFields(schema)) {
+    if (field.resolve !== undefined) field.resolve = once(field.resolve);
+    if (isRowType(type.name)) field.resolve = waiting(type, field, field.resolve ?? defaultFieldResolver);
   }
 }
 

@@ -1,13 +1,7 @@
-import {
-  defaultFieldResolver,
-  type GraphQLFieldResolver,
-  type GraphQLObjectType,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
-  isObjectType,
-} from 'graphql';
+import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import { AnswerCounter } from '../answer/answer-counter.ts';
 import type { GatewayContext } from '../context.ts';
+import { objectFields } from '../graphql/attach-resolvers.ts';
 import type { RowRecord, Started } from '../graphql/records.ts';
 import { memoize } from '../memoize.ts';
 import { MemoryRoom } from '../memory.ts';
@@ -131,18 +125,11 @@ function ignore(): void {
  * resolver.
  */
 export function attachStarted(schema: GraphQLSchema): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type)) continue;
-    for (const field of Object.values(type.getFields())) {
-      const { resolve } = field;
-      const isRelation = 'endpoint' in roleOf(type, field) && !isRoot(schema, type);
-      if (isRelation && resolve !== undefined) field.resolve = preferStarted(resolve);
-    }
+  for (const [type, field] of objectFields(schema)) {
+    const isRoot = type === schema.getQueryType() || type === schema.getMutationType();
+    if (isRoot || field.resolve === undefined || !('endpoint' in roleOf(type, field))) continue;
+    field.resolve = preferStarted(field.resolve);
   }
-}
-
-function isRoot(schema: GraphQLSchema, type: GraphQLObjectType): boolean {
-  return type === schema.getQueryType() || type === schema.getMutationType();
 }
 
 function preferStarted(

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rangeOf } from '../../src/graphql/connections.ts';
-import { joinPages, type ListPage, positionAfter, positionOf, slicePage, tailOf } from '../../src/loaders/page.ts';
 import { mergedPagesOf } from '../../src/loaders/merged-pages.ts';
+import { joinPages, type ListPage, positionAfter, positionOf, slicePage, tailOf } from '../../src/loaders/page.ts';
 import { toPage } from '../../src/rest/pages.ts';
 import { relayPage } from '../support/relay.ts';
 

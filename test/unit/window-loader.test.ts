@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Window } from '../../src/loaders/merged-pages.ts';
 import { RowStore } from '../../src/loaders/row-store.ts';
 import { WindowLoader } from '../../src/loaders/window-loader.ts';
-import type { Window } from '../../src/loaders/merged-pages.ts';
 import { RestApi } from '../../src/rest/api.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 
