@@ -41,8 +41,8 @@ interface Entry {
 /** The calls that are planned so far, and what they read. */
 export class PlannedCalls {
   readonly #calls = new Map<string, PlannedCall>();
-  /** The ranges that are read, by the name of the read and the group of the objects. */
-  readonly #read = new Map<string, readonly Range[]>();
+  /** The places of the objects that are read, by the name of the read and the group of the objects. */
+  readonly #read = new Map<string, Set<number>>();
 
   get all(): PlannedCall[] {
     return [...this.#calls.values()];
@@ -54,13 +54,13 @@ export class PlannedCalls {
   }
 
   /** Marks a read of objects. Returns the number of objects for which it is new. */
-  claim(name: string, objects: Objects): number {
-    const { from, to, owners } = objects;
-    const text = `${name} ${objects.group}`;
-    const ranges = this.#read.get(text) ?? [];
-    const joined = join(ranges, { from, to });
-    this.#read.set(text, joined);
-    return owners * (sizeOf(joined) - sizeOf(ranges));
+  claim(name: string, { group, from, to, owners }: Objects): number {
+    const text = `${name} ${group}`;
+    const places = this.#read.get(text) ?? new Set<number>();
+    const before = places.size;
+    for (let place = from; place < to; place += 1) places.add(place);
+    this.#read.set(text, places);
+    return owners * (places.size - before);
   }
 
   add({ endpoint, stage, lower, upper, rows, paths, when }: Entry): void {
@@ -82,25 +82,6 @@ export class PlannedCalls {
       ...(when !== undefined && { when }),
     });
   }
-}
-
-/** The numbers from `from` up to, but not including, `to`. */
-interface Range {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Adds a range to ranges that do not touch. Ranges that touch the new one become part of it. */
-function join(ranges: readonly Range[], range: Range): readonly Range[] {
-  const isTouched = ({ from, to }: Range): boolean => from <= range.to && to >= range.from;
-  const touched = ranges.filter(isTouched);
-  const from = Math.min(range.from, ...touched.map((one) => one.from));
-  const to = Math.max(range.to, ...touched.map((one) => one.to));
-  return [...ranges.filter((one) => !isTouched(one)), { from, to }];
-}
-
-function sizeOf(ranges: readonly Range[]): number {
-  return ranges.reduce((size, { from, to }) => size + to - from, 0);
 }
 
 /** The tasks of each wave of a run, in the order of the waves. */
