@@ -92,32 +92,14 @@ export function namesGlobally(input: object): boolean {
   return ids.some(([, value]) => typeof value === 'string' && decode(value) !== undefined);
 }
 
-/** The key of an object from its global id, or from its upstream id beside the id of its owner. */
-export function parseIdWithOwner(
-  noun: Noun,
-  text: string,
-  ownerText: string | null | undefined,
-  ownerArgument: string,
-): Key {
-  const owner = ownerTypeOf(noun);
-  if (owner === undefined) return { noun, scope: '', id: parseOwnerId('Project', text, 'id') };
-  if (ownerText !== null && ownerText !== undefined) {
-    return parseIdWithin({ noun, scope: parseOwnerId(owner, ownerText, ownerArgument) }, text, 'id');
-  }
+/** The key of an object from its global id. With the argument `ownerArgument` beside it, an upstream id would do. */
+export function parseGlobalKey(noun: Noun, text: string, ownerArgument: string): Key {
   const nodeId = decode(text);
   if (nodeId?.type === noun) return { noun, scope: nodeId.scope, id: nodeId.id };
   if (nodeId !== undefined) throw malformed(noun, text, 'id');
   throw new UserInputError(
     `Expected \`id\` to be the global id of ${article(noun)} ${noun}, or an upstream id beside \`${ownerArgument}\`, but got ${quoted(text)}.`,
   );
-}
-
-/** The upstream id in an argument that may be an upstream id or a global id. The owner in a global id is ignored. */
-export function parseReference(noun: Noun, text: string, argument: string): string {
-  const nodeId = decode(text);
-  if (nodeId?.type === noun) return nodeId.id;
-  if (nodeId !== undefined || !formOf(noun).accepts(text)) throw malformed(noun, text, argument);
-  return text;
 }
 
 function malformed(type: NodeType, text: string, argument: string): UserInputError {

@@ -11,12 +11,12 @@ import {
 import { requestColumns } from '../rest/generated/views.ts';
 import { exactNumber } from '../rest/json.ts';
 import { type Noun, owners, ownerTypeOf } from '../rest/nouns.ts';
-import { type Key, keyText } from '../rest/paths.ts';
+import { current, type Key, keyText } from '../rest/paths.ts';
 import { type Reach, reaches } from '../rest/tenants.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
 import { isRowType, mappingOf, restNameOf, snakeCase } from './field-mapping.ts';
-import { isGlobalId, parseIdWithin, parseIdWithOwner, parseOwnerId, parseReference } from './ids.ts';
+import { isGlobalId, parseGlobalKey, parseIdWithin, parseOwnerId } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
 import { outside, refuseCurrent, refuseUnknownOwner } from './narrowing.ts';
 
@@ -53,9 +53,11 @@ export interface WriteTarget {
 function targetKey({ noun, isNew, input }: WriteTarget, owner: string | undefined): Key {
   const type = ownerTypeOf(noun);
   if (type === undefined) return { noun, scope: '', id: isNew ? '' : parseOwnerId('Project', owner ?? '', 'id') };
-  const argument = owners[type].argument;
-  if (isNew) return { noun, scope: parseOwnerId(type, owner ?? '', argument), id: '' };
-  return parseIdWithOwner(noun, textIn(input, 'id') ?? '', owner, argument);
+  const { argument } = owners[type];
+  const id = textIn(input, 'id') ?? '';
+  if (!isNew && owner === undefined) return parseGlobalKey(noun, id, argument);
+  const scope = parseOwnerId(type, owner ?? '', argument);
+  return isNew ? { noun, scope, id: '' } : parseIdWithin({ noun, scope }, id, 'id');
 }
 
 /** Input fields that become no member of the body: the ids of the object and of its owner, and `extra`. */
@@ -110,7 +112,7 @@ interface BodyScope {
   /** The project whose dashboards the input may refer to, if it is known. */
   readonly projectId?: string | undefined;
   readonly reach: Reach | undefined;
-  /** Receives the key of every dashboard that the body names in a known project. */
+  /** Receives the key of every dashboard that the body names. */
   readonly named: Key[];
 }
 
@@ -152,11 +154,8 @@ function toRestValue(field: GraphQLInputField, value: unknown, scope: BodyScope)
 
 function referredId({ name }: GraphQLInputField, text: string, { projectId, reach, named }: BodyScope): string {
   if (!isGlobalId(text)) refuseUnknownOwner(reach, name, ' but with a global id, which names its project');
-  if (projectId === undefined) {
-    refuseUnknownOwner(reach, name, '');
-    return parseReference('Dashboard', text, name);
-  }
-  const key = parseIdWithin({ noun: 'Dashboard', scope: projectId }, text, name);
+  if (projectId === undefined) refuseUnknownOwner(reach, name, '');
+  const key = parseIdWithin({ noun: 'Dashboard', scope: projectId ?? current }, text, name);
   named.push(key);
   return key.id;
 }
