@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { mutation, query, read, startApi, startSharing, write } from '../support/cache-redis.ts';
 import { key, type TestGateway } from '../support/gateway.ts';
+import { as } from '../support/load.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { type Json, refusal, reply } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
@@ -64,11 +65,13 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   test('use nothing that one of them has read before another one has written, though the key was new to all', async () => {
     await using redis = await startRedis();
     const held = Promise.withResolvers<void>();
-    let name = `Project of ${key}`;
+    const asNew = as('new');
+    let name = 'Old';
     await using upstream = await startUpstream({
       [read]: async ({ headers }) => {
-        const found = headers.authorization === 'Bearer other' ? 'Project of other' : name;
-        if (found === name) await held.promise;
+        if (headers.authorization !== 'Bearer new') return project(1, { name: 'Project of other' });
+        const found = name;
+        await held.promise;
         return project(1, { name: found });
       },
       [write]: () => {
@@ -78,12 +81,13 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     });
     await using one = await startSharing(upstream, redis);
     await using two = await startSharing(upstream, redis);
-    const reading = one.ask(query);
+    const reading = one.ask(query, asNew);
     await expect.poll(() => upstream.requests).toEqual([read]);
-    await two.ask(mutation);
+    await two.ask(mutation, asNew);
     held.resolve();
-    expect((await reading).data).toEqual({ project: { name: `Project of ${key}` } });
-    for (const gateway of [one, two]) expect((await gateway.ask(query)).data).toEqual({ project: { name: 'New' } });
+    expect((await reading).data).toEqual({ project: { name: 'Old' } });
+    for (const gateway of [one, two])
+      expect((await gateway.ask(query, asNew)).data).toEqual({ project: { name: 'New' } });
   });
 
   test('let a write wait no longer than a read for a Redis that does not answer', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from './free-port.ts';
-import { hasRedis, launchProgram, tlsSettings } from './redis.ts';
+import { hasRedis, launchProgram, syncAtOnce, tlsSettings } from './redis.ts';
 import { authority } from './tls.ts';
 import { until } from './until.ts';
 
@@ -45,7 +45,7 @@ class Servers implements AsyncDisposable {
 
   async start(...settings: readonly string[]): Promise<Member> {
     const port = await freePort();
-    const args = [...this.#settingsOf(port), '--save', '', ...settings];
+    const args = [...this.#settingsOf(port), '--save', '', ...syncAtOnce, ...settings];
     return this.#add(port, await launchProgram('redis-server', args, 'Ready to accept connections'));
   }
 

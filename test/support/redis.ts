@@ -98,10 +98,24 @@ async function watch(url: string): Promise<WatchedRedis> {
   };
 }
 
+/** Has a primary send what it has to a new replica at once: by default it waits five seconds for further ones. */
+export const syncAtOnce = ['--repl-diskless-sync-delay', '0'];
+
 /** Resolves when the server takes connections. */
 function launch(port: number, folder: string, tls: boolean): Promise<ChildProcess> {
   const ports = tls ? ['--port', '0', '--tls-port', `${port}`, ...tlsSettings] : ['--port', `${port}`];
-  const settings = [...ports, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder];
+  const settings = [
+    ...ports,
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--dir',
+    folder,
+    ...syncAtOnce,
+  ];
   return launchProgram('redis-server', settings, 'Ready to accept connections');
 }
 
