@@ -44,24 +44,59 @@ export function textAt(value: unknown, ...path: readonly (string | number)[]): s
 
 /** Asks for one page and reads it. Throws if the answer has errors, or if `nodes` and `edges` differ. */
 export async function askPage(gateway: TestGateway, place: Place, args: Arguments = {}): Promise<Page> {
-  const answer = await gateway.ask(pageQuery(place, args));
+  const { query, variables } = pageRequest(place, args);
+  const answer = await gateway.ask(query, { variables });
   if (answer.errors !== undefined) throw new Error(JSON.stringify(answer.errors));
   const outer: unknown = place.under === undefined ? answer.data : Object.values(toObject(answer.data))[0];
   return toPage(at(outer, place.field));
 }
 
-/** The operation that `askPage` asks. */
-function pageQuery(place: Place, args: Arguments): string {
-  const field = pageField(place, args);
-  return place.under === undefined ? `{ ${field} }` : `{ ${place.under} { ${field} } }`;
+/** The types of what differs between the pages of a walk. */
+const variableTypes: Readonly<Record<string, string>> = {
+  first: 'Int',
+  last: 'Int',
+  after: 'String',
+  before: 'String',
+};
+
+/**
+ * The operation that `askPage` asks. What differs between pages is in variables, so that a gateway reads, validates and
+ * plans a walk once: that takes most of the time of a page.
+ */
+function pageRequest({ field, under }: Place, args: Arguments): { query: string; variables: Arguments } {
+  const isVariable = ([name, value]: [string, unknown]): boolean =>
+    name in variableTypes && value !== null && value !== undefined;
+  const variables: Record<string, unknown> = Object.fromEntries(Object.entries(args).filter(isVariable));
+  const outer = under?.replace(/\(id: (\d+)\)/, (_all, id: string) => {
+    variables['owner'] = id;
+    return '(id: $owner)';
+  });
+  const declared = Object.keys(variables).map((name) => `$${name}: ${variableTypes[name] ?? 'ID!'}`);
+  const list = Object.entries(args).map(
+    ([name, value]) => `${name}: ${name in variables ? `$${name}` : literal(value)}`,
+  );
+  const page = fieldOf(field, list, field, wholePage(field));
+  const head = declared.length === 0 ? '' : `query (${declared.join(', ')}) `;
+  return { query: `${head}{ ${outer === undefined ? page : `${outer} { ${page} }`} }`, variables };
 }
 
-/** The field with its arguments and everything that a page has. */
-export function pageField({ field }: Place, args: Arguments, alias = field as string): string {
-  const list = Object.keys(args).length === 0 ? '' : `(${membersOf(args)})`;
-  const count = field === 'events' ? '' : 'totalCount';
-  return `${alias}: ${field}${list} { ${count} nodes { upstreamId } edges { cursor node { upstreamId } }
-    pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }`;
+/** The field with its arguments, and everything that a page has unless less is selected. */
+export function pageField(
+  { field }: Place,
+  args: Arguments,
+  alias: string = field,
+  selection: string = wholePage(field),
+): string {
+  return fieldOf(field, [membersOf(args)].filter(Boolean), alias, selection);
+}
+
+function fieldOf(field: string, args: readonly string[], alias: string, selection: string): string {
+  return `${alias}: ${field}${args.length === 0 ? '' : `(${args.join(', ')})`} { ${selection} }`;
+}
+
+function wholePage(field: Place['field']): string {
+  return `${field === 'events' ? '' : 'totalCount'} nodes { upstreamId } edges { cursor node { upstreamId } }
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }`;
 }
 
 /** Reads what `pageField` selects. */
