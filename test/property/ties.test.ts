@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isLater } from '../../src/rest/instants.ts';
 import { startBoth } from '../support/both.ts';
 import { askPage, idsOf, type Page, type Place } from '../support/connections.ts';
 import type { JsonObject } from '../support/replies.ts';
@@ -50,7 +49,6 @@ function arrive(rows: JsonObject[], at: number, nth: number): void {
   const newest = new Date(Date.UTC(2024, 4, 1, 11) + Math.floor(nth / 3) * 1000).toISOString();
   const shared = at === 0 ? undefined : rows[at]?.['timestamp'];
   rows.splice(shared === undefined ? 0 : at, 0, event(10_000 + nth, { timestamp: shared ?? newest }));
-  rows.sort(({ timestamp: a }, { timestamp: b }) => Number(isLater(b, a)) - Number(isLater(a, b)));
 }
 
 test.each<[string, EventsOptions & { readonly maximum: number }]>([

@@ -1,10 +1,9 @@
 import { EventEmitter } from 'node:events';
-import { isLater, sortableMoment } from '../../src/rest/instants.ts';
 import { textAt } from './connections.ts';
 import { key } from './gateway.ts';
 import type { JsonObject } from './replies.ts';
-import type { Handler } from './routes.ts';
 import { event } from './rows.ts';
+import { keyset, momentOf } from './ties.ts';
 
 /** Settings of subscriptions with which tests need not wait: a budget that is never short, and polls in quick succession. */
 export const quick = { pollMs: 20, backoffOf: () => 1, maxStreams: 1000, maxStreamsPerCaller: 1000 } as const;
@@ -16,8 +15,10 @@ export const follow = `subscription ($after: String, $filter: EventFilter) {
 
 /** Events of a project to which more can be added, and the endpoint that lists them by keyset, newest first. */
 export class GrowingEvents {
-  #rows: readonly JsonObject[] = [];
+  readonly #rows: JsonObject[] = [];
   #latest = 0;
+
+  readonly list = keyset(this.#rows);
 
   /** Adds events of a moment, one after the other in the list. Returns their ids, oldest first. */
   add(count: number, timestamp: string, changes: JsonObject = {}): string[] {
@@ -25,26 +26,10 @@ export class GrowingEvents {
       this.#latest += 1;
       return event(this.#latest, { timestamp, ...changes });
     });
-    const momentOf = (row: JsonObject): string => sortableMoment(row['timestamp']) ?? '';
-    const all = [...added.toReversed(), ...this.#rows];
-    this.#rows = all.toSorted((one, other) => momentOf(other).localeCompare(momentOf(one)));
+    const first = this.#rows.findIndex((row) => momentOf(row['timestamp']) <= momentOf(timestamp));
+    this.#rows.splice(first === -1 ? this.#rows.length : first, 0, ...added.toReversed());
     return added.map((_row, index) => textAt(added, index, 'id'));
   }
-
-  readonly list: Handler = ({ query, target, headers }) => {
-    const [before, after] = [query.get('before'), query.get('after')];
-    const between = this.#rows.filter(
-      ({ timestamp }) =>
-        (before === null || isLater(before, timestamp)) && (after === null || isLater(timestamp, after)),
-    );
-    const offset = Number(query.get('offset') ?? 0);
-    const end = offset + Number(query.get('limit'));
-    const results = between.slice(offset, end);
-    if (end >= between.length || results.length === 0) return { next: null, results };
-    const next = new URL(target, `http://${headers.host}`);
-    next.searchParams.set('before', textAt(results, results.length - 1, 'timestamp'));
-    return { next: next.href, results };
-  };
 }
 
 /** One message of a subscription as a client sees it. */

@@ -1,4 +1,4 @@
-import { isLater } from '../../src/rest/instants.ts';
+import { sortableMoment } from '../../src/rest/instants.ts';
 import { textAt } from './connections.ts';
 import type { JsonObject } from './replies.ts';
 import type { Handler } from './routes.ts';
@@ -25,17 +25,30 @@ export function tiedEvents(before: number, tied: number, behind: number, spellin
 /** The moment of the tied ones. */
 export const tieTime = '2024-05-01T09:30:00.123456+00:00';
 
+const moments = new Map<unknown, string>();
+
+/** The moment of a date-time, which is worked out once: lists look at that of each row with each request. */
+export function momentOf(time: unknown): string {
+  const known = moments.get(time) ?? sortableMoment(time) ?? '';
+  moments.set(time, known);
+  return known;
+}
+
 /**
- * Events by keyset, to the microsecond: `before` leaves out its own moment, and `next` names the time of the page's last
- * row and keeps the rest of the query, the offset too.
+ * Events by keyset, to the microsecond: `before` and `after` leave out their own moments, and `next` names the time of the
+ * page's last row and keeps the rest of the query, the offset too. `rows` are read at each request.
  */
 export function keyset(rows: readonly JsonObject[], { cap = 1000, shuffled = false }: EventsOptions = {}): Handler {
   let round = 0;
   return ({ query, target, headers }) => {
-    const before = query.get('before');
+    const [before, after] = [query.get('before'), query.get('after')];
     round += 1;
     const list = shuffled ? rotateTies(rows, round) : rows;
-    const between = list.filter((row) => before === null || isLater(before, row['timestamp']));
+    const between = list.filter(
+      ({ timestamp }) =>
+        (before === null || momentOf(timestamp) < momentOf(before)) &&
+        (after === null || momentOf(timestamp) > momentOf(after)),
+    );
     const offset = Number(query.get('offset') ?? 0);
     const end = offset + Math.min(Number(query.get('limit')), cap);
     const results = between.slice(offset, end);
