@@ -67,6 +67,7 @@ describe.each(writes)('$mutation', (write) => {
 /** The bodies that go upstream for an input: given as a variable, and in the text of the operation. */
 async function bodiesOf(write: Write, given: object): Promise<[asVariable: string, asLiteral: string]> {
   await using upstream = await startUpstream({ [write.line]: { id: 5 } });
+  upstream.release();
   await using gateway = await startGateway(upstream);
   const bodyAfter = async (query: string, variables?: object): Promise<string> => {
     upstream.reset();

@@ -311,10 +311,11 @@ describe('a status', () => {
     ['<h1>secret</h1>', 'UPSTREAM_INVALID_RESPONSE'],
   ])('of 400 to 599 has its code, on one path only, with the body %j', { timeout: 60_000 }, async (body, otherwise) => {
     let status = 0;
-    const { gateway } = await startBoth({
+    const { upstream, gateway } = await startBoth({
       'GET /api/projects/1/': project(1),
       'GET /api/projects/1/dashboards/': () => (status === 0 ? page : reply({ status, body })),
     });
+    upstream.release();
     for (status of statuses) {
       const asked = await gateway.ask(query);
       const isForeign = !body.startsWith('{') && (body !== '' || statements.has(status)) && status !== 408;
