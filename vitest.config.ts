@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * Whether the tests are those of `npm test`, which are for every change. The slow ones are left out: attacks, loads, processes
@@ -11,6 +12,15 @@ const leftOut = [...configDefaults.exclude, ...(isQuick ? ['test/**/*.slow.test.
 
 /** Tests that replace something of their whole process, as timers, or measure it, as memory. */
 const alone = 'test/**/*.alone*.test.ts';
+
+/** Runs the slow files first, so that the last ones are short and no process is idle for long at the end. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isSlow = ({ moduleId }: TestSpecification): boolean => moduleId.includes('.slow.');
+    // oxlint-disable-next-line unicorn/no-array-sort -- that of vitest, which is no array's
+    return (await super.sort(files)).toSorted((one, other) => Number(isSlow(other)) - Number(isSlow(one)));
+  }
+}
 
 export default defineConfig({
   // Vite's own resolution would load graphql a second time, as CommonJS: two realms, and every schema check fails.
@@ -34,6 +44,7 @@ export default defineConfig({
     // Processes, at most as many as a small CI machine has cores: signals and child processes behave as in production.
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: SlowFirst },
     // A dozen times what the longest take on a calm machine: none fails because a machine is slow.
     testTimeout: 60_000,
     hookTimeout: 60_000,
