@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { expectWithin, inForm, measured } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
-import { as, askTimed, codesOf, pause, steadily, together, untilHealthy } from '../support/load.ts';
-import { disconnect, hang, reply } from '../support/replies.ts';
+import { as, askTimed, codesOf, steadily, together, untilHealthy } from '../support/load.ts';
+import { hang, reply } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -166,14 +166,4 @@ test('client errors never open the breaker', async () => {
   }
   handlers.now = healthy;
   expect(codesOf(await gateway.ask(read))).toEqual([]);
-});
-
-test('a mutation is sent once, whatever becomes of it', async () => {
-  for (const answer of [reply({ status: 503 }), reply({ status: 429, headers: { 'retry-after': '0' } }), disconnect]) {
-    await using upstream = await startUpstream(() => answer);
-    await using gateway = await startGateway(upstream);
-    await gateway.ask(write);
-    await pause(300);
-    expect(upstream.requests).toEqual(['PATCH /api/projects/1/']);
-  }
 });

@@ -56,14 +56,6 @@ describe('An operation whose budget is spent', () => {
     expect(codesOf(await gateway.ask(one(3)))).toEqual([]);
   });
 
-  test('is refused in the singular if it needs one call', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60' }) });
-    expect(codesOf(await gateway.ask(several(1)))).toEqual([]);
-    const { errors } = await gateway.ask(several(2));
-    expect(errors?.[0]?.message).toMatch(/^The operation needs at least 1 REST call of the surface rest, which/);
-  });
-
   test('is refused without Retry-After if no window can ever hold what it needs', async () => {
     await using upstream = await startOpen();
     await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60,20/3600' }) });

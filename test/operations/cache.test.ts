@@ -301,19 +301,6 @@ test('the metrics show how old the answers were that were given again', async ()
   expect([told('_sum'), told('_count')]).toEqual(['188', '2']);
 });
 
-test('while the budget is spent, what the cache knows is answered, and what it does not is refused', async () => {
-  await using one = await startProject();
-  const windows = { rest: [{ limit: 2, ms: 3_600_000 }] };
-  const budget = { windows, scope: 'key', share: 100, replicas: 1 } as const;
-  await using gateway = await startCaching(one.upstream, { budget });
-  await nameOf(gateway);
-  await gateway.ask('{ project(id: 2) { name } }');
-  gateway.pass(60);
-  expect(await nameOf(gateway)).toBe('Change 0');
-  expect((await gateway.ask('{ project(id: 3) { name } }')).status).toBe(429);
-  expect(one.upstream.requests).toEqual([read, 'GET /api/projects/2/']);
-});
-
 test('what the cache knows of a query that was never asked before counts for it while the budget is nearly spent', async () => {
   await using upstream = await startUpstream(({ target }) => project(Number(target.split('/').at(-2))));
   const windows = { rest: [{ limit: 3, ms: 3_600_000 }] };

@@ -5,7 +5,6 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PersistedSettings } from '../../src/operation/persisted/persisted.ts';
-import { settings } from '../../src/settings/declaration.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { countsOfDocuments, createFolder, outcomeOf, send } from '../support/persisted.ts';
 import { until } from '../support/until.ts';
@@ -290,24 +289,13 @@ describe('The command line', () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test.each<[Record<string, string>, string]>([
-    [
-      { PERSISTED_DOCUMENTS: '/nowhere/m.json' },
-      'error: PERSISTED_DOCUMENTS: /nowhere/m.json: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none\n',
-    ],
-    [
-      { PERSISTED_DOCUMENTS_MODE: 'only' },
-      `error: PERSISTED_DOCUMENTS: expected ${settings['PERSISTED_DOCUMENTS']?.expected}, because PERSISTED_DOCUMENTS_MODE is only (set in the environment), but it is not set\n`,
-    ],
-    [
-      { REDIS_URL: 'tcp://:secret@host' },
-      `error: REDIS_URL: expected ${settings['REDIS_URL']?.expected}, but got something else\n`,
-    ],
-  ])('says in one line why it does not start: %j', async (given, message) => {
-    const child = launch(given);
+  test('says in one line why it does not start', async () => {
+    const child = launch({ PERSISTED_DOCUMENTS: '/nowhere/m.json' });
     let complaint = '';
     child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()));
     expect(await once(child, 'close')).toEqual([2, null]);
-    expect(complaint).toBe(message);
+    expect(complaint).toBe(
+      'error: PERSISTED_DOCUMENTS: /nowhere/m.json: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none\n',
+    );
   });
 });

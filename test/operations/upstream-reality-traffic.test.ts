@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { startGateway } from '../support/gateway.ts';
 import { inTurn } from '../support/lists.ts';
 import { as } from '../support/load.ts';
@@ -44,21 +45,17 @@ test('Retry-After in every form is honoured, under a cap and within the deadline
     { header: tomorrow(), calls: 1, facts: { retryAfter: 3600 } },
     // A text that says no wait counts as left out; a rate limit without a wait would only be hit again.
     { header: undefined, calls: 1, facts: {} },
-    { header: '', calls: 1, facts: {} },
-    { header: '-5', calls: 1, facts: {} },
-    { header: '+1', calls: 1, facts: {} },
+    // unit/response-errors.test.ts has every such text.
     { header: 'soon', calls: 1, facts: {} },
-    { header: 'in 5 minutes', calls: 1, facts: {} },
-    { header: 'May 1', calls: 1, facts: {} },
-    { header: '1e9', calls: 1, facts: {} },
-    { header: '1, 2', calls: 1, facts: {} },
     { header: undefined, status: 503, calls: 2 },
     { header: 'soon', status: 503, calls: 2 },
   ];
   const checks = cases.map(async ({ header, status = 429, calls, facts, waits = 0 }) => {
     const throttled = reply({ status, headers: { 'retry-after': header }, body: apiError('throttled') });
-    await using upstream = await startUpstream({ [read]: inTurn(throttled, project(1)) });
-    await using gateway = await startGateway(upstream, { operationDeadlineMs: 6000 });
+    const { upstream, gateway } = await startBoth(
+      { [read]: inTurn(throttled, project(1)) },
+      { operationDeadlineMs: 6000 },
+    );
     const started = performance.now();
     const asked = await gateway.ask(one);
     const [code] = codesOf(asked);
@@ -100,8 +97,7 @@ test('only GETs are repeated, once, and only on 429, 502, 503, 504 and network e
     { name: 'timeout', failure: hang, repeated: false, deadline: 300 },
   ];
   const checks = failures.map(async ({ name, failure, repeated, deadline = 5000 }) => {
-    await using upstream = await startUpstream(() => failure);
-    await using gateway = await startGateway(upstream, { operationDeadlineMs: deadline });
+    const { upstream, gateway } = await startBoth(() => failure, { operationDeadlineMs: deadline });
     await gateway.ask(one);
     expect({ name, requests: upstream.requests }).toEqual({ name, requests: repeated ? [read, read] : [read] });
     upstream.reset();
@@ -124,8 +120,8 @@ test('only GETs are repeated, once, and only on 429, 502, 503, 504 and network e
 test('redirects are followed by neither reads nor writes, and the key is never sent to another host', async () => {
   await using other = await startUpstream(() => project(1));
   let answer: UpstreamAnswer = {};
-  await using upstream = await startUpstream(() => answer);
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => answer);
+  upstream.release();
   for (const status of [300, 301, 302, 303, 304, 307, 308]) {
     for (const location of [
       `${other.url}/api/projects/1/`,

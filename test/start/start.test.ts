@@ -76,24 +76,6 @@ test.each([
   expect(Array.isArray(loaded) ? loaded.filter((name) => unexpected.has(String(name))) : loaded).toEqual([]);
 });
 
-test('a termination signal lets what is in flight finish, then it exits with 0', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
-  await using gateway = runMain([], { PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '50' });
-  const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
-  const asked = fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: 'Bearer phx_a' },
-    body: JSON.stringify({ query: '{ project(id: 1) { name } }' }),
-  });
-  while (upstream.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-  gateway.child.kill('SIGTERM');
-  setTimeout(() => upstream.release(), 200);
-  const answer = await asked;
-  expect(await answer.json()).toEqual({ data: { project: { name: 'Project 1' } } });
-  expect(answer.headers.get('connection')).toBe('close');
-  expect(await gateway.exit()).toBe(0);
-});
-
 /** Has node print the path of each module of the gateway that it loads. */
 const printModules = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';

@@ -34,10 +34,13 @@ test('in production introspection and GraphiQL are off unless they are asked for
   expect(asked).toMatchObject({ introspection: true, graphiql: true });
 });
 
-test('introspection is off unless it is asked for if only listed documents may run', () => {
+test('introspection is off unless it is asked for if only listed documents may run; automatic ones are left to the mode', () => {
   const only = { PERSISTED_DOCUMENTS_MODE: 'only', PERSISTED_DOCUMENTS: 'examples/operations/manifest.json' };
-  expect(readConfig(only)).toMatchObject({ introspection: false });
-  expect(readConfig({ ...only, INTROSPECTION: 'on' })).toMatchObject({ introspection: true });
+  const persisted = { mode: 'only', automatic: undefined, strict: false, getMaxAge: 0 };
+  expect(readConfig(only)).toMatchObject({ introspection: false, persisted });
+  const asked = readConfig({ ...only, INTROSPECTION: 'on', APQ: 'on' });
+  expect(asked).toMatchObject({ introspection: true, persisted: { ...persisted, automatic: true } });
+  expect(readConfig({})).toMatchObject({ introspection: true, persisted: { mode: 'allow', files: undefined } });
 });
 
 test('the seconds that answers are kept are read by noun, and only once for each', () => {

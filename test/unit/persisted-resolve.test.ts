@@ -4,7 +4,6 @@ import { paramsOfBody } from '../../src/http/request.ts';
 import type { Prepare } from '../../src/operation/document.ts';
 import type { GraphQLParams } from '../../src/operation/params.ts';
 import { createPersisted } from '../../src/operation/persisted/persisted.ts';
-import { readConfig } from '../../src/settings/config.ts';
 import { createFolder } from '../support/persisted.ts';
 
 const schema = buildSchema('type Query { a: Int }');
@@ -45,31 +44,5 @@ describe('A listed id', () => {
     expect(await preparedOf('one')).toBe(one);
     expect(await preparedOf('two')).not.toBe(two);
     persisted.close();
-  });
-});
-
-describe('Settings', () => {
-  test('leave automatic persisted queries and introspection to the mode', () => {
-    const only = { PERSISTED_DOCUMENTS_MODE: 'only', PERSISTED_DOCUMENTS: 'examples/operations/manifest.json' };
-    expect(readConfig(only)).toMatchObject({
-      introspection: false,
-      persisted: { mode: 'only', automatic: undefined, strict: false, getMaxAge: 0 },
-    });
-    expect(readConfig({ ...only, INTROSPECTION: 'on', APQ: 'on' })).toMatchObject({
-      introspection: true,
-      persisted: { automatic: true },
-    });
-    expect(readConfig({})).toMatchObject({ introspection: true, persisted: { mode: 'allow', files: undefined } });
-    expect(readConfig({ REDIS_URL: 'rediss://user:password@host:6380/1' }).persisted.redisUrl).toContain('host');
-  });
-
-  test('that are wrong name what is expected, and no password', () => {
-    expect(() => readConfig({ PERSISTED_DOCUMENTS_MODE: 'strict' })).toThrow(
-      'PERSISTED_DOCUMENTS_MODE: expected one of off, allow, log, only, but got "strict"',
-    );
-    expect(() => readConfig({ REDIS_URL: 'http://:hunter2@host' })).toThrow(
-      /^(?!.*hunter2).*REDIS_URL: expected a URL/,
-    );
-    expect(() => readConfig({ PERSISTED_DOCUMENT: 'm.json' })).toThrow('expected PERSISTED_DOCUMENTS');
   });
 });
