@@ -65,18 +65,6 @@ async function countsOf({ url }: TestGateway): Promise<readonly number[]> {
   });
 }
 
-/** What holds back answers of plans of a text with `older`, which nothing aborts, until `release()`. */
-const holdingOlder = `
-  const fetched = window.fetch.bind(window);
-  window.held = [];
-  window.release = () => window.held.splice(0).forEach((answer) => answer());
-  window.fetch = async (url, { signal, ...options } = {}) => {
-    if (!options.body?.includes('older')) return fetched(url, { ...options, signal });
-    const response = await fetched(url, options);
-    await new Promise((answer) => window.held.push(answer));
-    return response;
-  };`;
-
 /** GraphiQL stores its tabs half a second after they have come up; here it stores nothing before the panel is open. */
 const storingTabsLate = `
   const { setItem } = Storage.prototype;
@@ -104,7 +92,6 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     opened = started.use(await browser.open());
     page = opened.page;
     panel = panelOf(page);
-    await page.addInitScript(holdingOlder);
     await page.addInitScript(storingTabsLate);
     await page.goto(`${gateway.url}?query=${encodeURIComponent(several)}`);
     await panel.getByRole('status').waitFor();
@@ -229,18 +216,6 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     await execute(page);
     await says(panel, '1 call made.');
     expect(upstream.requests).toEqual(['PATCH /api/projects/1/']);
-  });
-
-  test('never shows an older plan, even if its answer comes behind a newer one', async () => {
-    await replaceText(page, 'query', '{ older: project(id: 1) { name dashboards { totalCount } } }');
-    await expect.poll(() => page.evaluate('held.length'), { timeout: timeoutMs }).toBe(1);
-    await replaceText(page, 'query', '{ newer: project(id: 1) { name } }');
-    await panel.getByText('for newer').waitFor();
-    await page.evaluate('release()');
-    await replaceText(page, 'query', '{ newest: project(id: 1) { name } }');
-    await panel.getByText('for newest').waitFor();
-    expect(await panel.getByText('older').count()).toBe(0);
-    await says(panel, '1 REST call.');
   });
 
   test('can be opened, run and read by keyboard alone', async () => {

@@ -90,7 +90,7 @@ async function openPage(browser: Browser): Promise<TestPage> {
  */
 export async function seriousFindings(page: Page, within = 'html'): Promise<unknown> {
   await page.evaluate(axe.source);
-  return page.evaluate(`axe.run('${within}').then(({ violations }) =>
+  return page.evaluate(`axe.run('${within}', { resultTypes: ['violations'] }).then(({ violations }) =>
     violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
