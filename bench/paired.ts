@@ -14,7 +14,16 @@
  * each scenario (3); --hot, where all operations ask for the same objects.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmdirSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -86,11 +95,19 @@ function checkOut(revision: string): string {
   if (lockOf(folder) === lockOf(root)) {
     for (const part of ['', 'tools/rest-types', 'workspace']) {
       const modules = join(root, part, 'node_modules');
-      if (existsSync(modules))
-        cpSync(modules, join(folder, part, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+      if (existsSync(modules)) linkModules(modules, join(folder, part, 'node_modules'));
     }
   } else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' });
   return folder;
+}
+
+/** Makes a folder with the same packages: those of the repository itself are those beside it, the others are shared. */
+function linkModules(modules: string, folder: string): void {
+  mkdirSync(folder);
+  for (const entry of readdirSync(modules, { withFileTypes: true })) {
+    const path = join(modules, entry.name);
+    symlinkSync(entry.isSymbolicLink() ? readlinkSync(path) : path, join(folder, entry.name));
+  }
 }
 
 /** Starts both gateways over one upstream, checks that they answer the same, and measures each scenario. */
