@@ -10,6 +10,7 @@ const root = join(import.meta.dirname, '../..');
 const folder = createFolder();
 const copy = join(folder.path, 'repository');
 const empty = join(folder.path, 'empty');
+const unpacked = join(folder.path, 'unpacked');
 const freePorts = { PORT: '0', WORKSPACE_PORT: '0' };
 let tarball = '';
 
@@ -35,9 +36,14 @@ beforeAll(async () => {
   }
   const printed = await run(copy, 'npm', 'pack', '--silent');
   tarball = join(copy, printed.trim());
-  mkdirSync(empty);
+  for (const path of [empty, unpacked]) mkdirSync(path);
   folder.write('empty/package.json', { private: true });
-  await run(empty, 'npm', 'install', '--no-audit', '--no-fund', '--omit=optional', tarball);
+  const quietly = ['--omit=optional', '--no-audit', '--no-fund'];
+  await run(unpacked, 'tar', 'xzf', tarball, '--strip-components=1');
+  await Promise.all([
+    run(empty, 'npm', 'install', ...quietly, tarball),
+    run(unpacked, 'npm', 'ci', '--ignore-scripts', ...quietly),
+  ]);
 }, 300_000);
 
 afterAll(() => folder[Symbol.dispose]());
@@ -84,17 +90,13 @@ test('its commands run there', async () => {
   expect(sdl).toBe(textOf(root, 'schema.graphql'));
 });
 
-test('npm ci in the unpacked package installs the versions that were tested', async () => {
-  const unpacked = join(folder.path, 'unpacked');
-  mkdirSync(unpacked);
-  await run(unpacked, 'tar', 'xzf', tarball, '--strip-components=1');
-  await run(unpacked, 'npm', 'ci', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund');
+test('npm ci in the unpacked package installs the versions that were tested', () => {
   const installed = versionsIn(textOf(unpacked, 'node_modules/.package-lock.json'));
   const locked = versionsIn(textOf(root, 'package-lock.json'));
   expect(installed.size).toBeGreaterThan(100);
   expect([...installed].filter(([path, version]) => locked.get(path) !== version)).toEqual([]);
   expect([...installed.keys()].filter((path) => /vitest|typescript|embedded-workspace/.test(path))).toEqual([]);
-}, 300_000);
+});
 
 /** The version of each package in a lock, by where it is installed. */
 function versionsIn(lock: string): ReadonlyMap<string, unknown> {

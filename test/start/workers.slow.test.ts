@@ -205,7 +205,7 @@ test('SIGHUP to the primary has every worker read the manifests again', async ()
   expect(metrics.get(`gateway_document_hits_total{document="${hashOf(query)}"}`)).toBe(1);
 });
 
-test('a port that is taken is one clear line, and exit code 1', async () => {
+test.concurrent('a port that is taken is one clear line, and exit code 1', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const address = other.address();
@@ -218,7 +218,7 @@ test('a port that is taken is one clear line, and exit code 1', async () => {
   other.close();
 });
 
-test('a manifest that cannot be used is one clear line, and exit code 2', async () => {
+test.concurrent('a manifest that cannot be used is one clear line, and exit code 2', async () => {
   using folder = createFolder();
   const files = folder.write('manifest.json', '{');
   await using running = runMain([], { WORKERS: '2', PORT: '0', WORKSPACE_PORT: '0', PERSISTED_DOCUMENTS: files });
@@ -226,7 +226,7 @@ test('a manifest that cannot be used is one clear line, and exit code 2', async 
   expect(running.output()).toMatch(/^error: .*manifest\.json.*\n$/);
 });
 
-test('workers that crash again and again end it, with one line that says so and exit code 1', {
+test.concurrent('workers that crash again and again end it, with one line that says so and exit code 1', {
   timeout: 60_000,
 }, async () => {
   // It ends soon after it has told the primary that it listens.
@@ -243,7 +243,7 @@ test('workers that crash again and again end it, with one line that says so and 
   expect(running.output()).toMatch(/^error: workers end again and again, the last one with code 7$/m);
 });
 
-test('a worker is started by the gateway only', async () => {
+test.concurrent('a worker is started by the gateway only', async () => {
   await using running = runMain(['worker']);
   expect(await running.exit()).toBe(2);
   expect(running.output()).toMatch(/^error: worker: .*\n$/);
