@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../src/redis.ts';
-import { type CountedCall, notSent } from '../../src/rest/budget/call-windows.ts';
-import { RedisCounts } from '../../src/rest/budget/redis-counts.ts';
+import { createLedger } from '../../src/rest/budget/create-ledger.ts';
+import type { WantDecision } from '../../src/rest/budget/ledger.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { inForm } from '../support/form.ts';
@@ -249,30 +249,26 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     const connection = connectRedis({ redisUrl: redis.url });
     if (connection === undefined) throw new Error('expected a connection');
     onTestFinished(() => connection.close());
-    const counts = new RedisCounts({
-      ...{ ...budgetOf({ rest: '1/600' }), redis: connection, upstreamUrl: 'http://api.test' },
-      ...{ longestCallMs: 1000, gateways: 1 },
-      calls: () => [],
-      log: () => undefined,
-    });
-    onTestFinished(() => counts.close());
-    await until(() => counts.isUp);
-    const begun = (id: string): CountedCall => ({
-      ...{ id, key: 'key', subject: '', surface: 'rest' },
-      ...{ beganAt: performance.now(), endedAt: Number.POSITIVE_INFINITY },
-    });
+    const settings = budgetOf({ rest: '1/600' }, { scope: 'all' });
+    const upstreamUrl = 'http://api.test';
+    const ledger = createLedger({ settings, operationDeadlineMs: 1000, upstreamUrl, redis: connection });
+    onTestFinished(() => ledger.close?.());
+    await until(() => ledger.counting?.().mode === 'redis');
+    const account = { key: '', subject: '' };
+    const begin = async (id: string): Promise<WantDecision | undefined> => {
+      const parts = [{ surface: 'rest', ids: [id] }] as const;
+      return (await ledger.reserve([{ ...account, isBackground: false, holds: false, parts }]))[0];
+    };
     const eras = async (): Promise<unknown> =>
       redis.ask('ZRANGE', (await nameIn(redis, ':logs')) ?? '', '-1', '-1', 'BYSCORE');
     const before = await eras();
     expect(before).toHaveLength(1);
-    const first = begun('first');
-    counts.changed([first]);
-    await until(async () => (await nameIn(redis, ':rest')) !== undefined);
-    first.endedAt = notSent;
-    counts.changed([first]);
+    expect(await begin('first')).toMatchObject({ kind: 'begin' });
+    expect(await nameIn(redis, ':rest')).toBeDefined();
+    ledger.drop({ ...account, id: 'first', surface: 'rest' });
     await until(async () => (await nameIn(redis, ':rest')) === undefined);
-    counts.changed([begun('second')]);
-    await until(async () => (await nameIn(redis, ':rest')) !== undefined);
+    expect(await begin('second')).toMatchObject({ kind: 'begin' });
+    expect(await nameIn(redis, ':rest')).toBeDefined();
     expect(await eras()).toEqual(before);
   });
 

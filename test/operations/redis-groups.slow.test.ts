@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { connectRedis } from '../../src/redis.ts';
-import { hashOf as hashOfName } from '../../src/rest/budget/redis-counts.ts';
+import { hashOf as hashOfName } from '../../src/rest/budget/redis-ledger.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { startCaching } from '../support/cache.ts';

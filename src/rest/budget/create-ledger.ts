@@ -2,8 +2,8 @@ import type { Log } from '../../log.ts';
 import type { SharedRedis } from '../../redis.ts';
 import type { Ledger } from './ledger.ts';
 import { LocalLedger } from './local-ledger.ts';
+import { RedisLedger } from './redis-ledger.ts';
 import type { BudgetSettings } from './settings.ts';
-import { SharedLedger } from './shared-ledger.ts';
 
 /** Options of the place where calls are counted, beside its settings. */
 export interface LedgerOptions {
@@ -31,5 +31,5 @@ export function createLedger(options: LedgerOptions): Ledger {
   const { settings, operationDeadlineMs, upstreamUrl, redis, log = () => undefined } = options;
   const longestCallMs = operationDeadlineMs + joinedMs + toleranceMs;
   if (redis === undefined) return new LocalLedger({ ...settings, longestCallMs, gateways: 1 });
-  return new SharedLedger({ ...settings, longestCallMs, gateways: settings.replicas, redis, upstreamUrl, log });
+  return new RedisLedger({ ...settings, longestCallMs, gateways: settings.replicas, redis, upstreamUrl, log });
 }

@@ -1,7 +1,6 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Caller } from '../caller.ts';
 import type { Surface } from '../operation-ids.ts';
-import type { CountingState } from './redis-counts.ts';
 
 /** The account of a user with a key. */
 export interface Account {
@@ -56,6 +55,14 @@ export type Outlook = readonly WindowStatus[];
 
 /** The windows that limit an account, by surface: those of its key and of its subject combined. */
 export type Outlooks = ReadonlyMap<Surface, Outlook>;
+
+/** The way in which calls are counted, for metrics. */
+export interface CountingState {
+  /** The ledger that decides: Redis for all gateways, or this gateway for its part. */
+  readonly mode: 'redis' | 'local';
+  /** Calls that Redis had counted and lost, and that this gateway has added again. */
+  readonly lostCalls: number;
+}
 
 /** The place where calls are counted. An answer from another process comes as a promise. No method fails. */
 export interface Ledger {

@@ -1,0 +1,315 @@
+import { hash, randomUUID } from 'node:crypto';
+import { type Log, LogThrottle } from '../../log.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import type { SharedRedis } from '../../redis.ts';
+import type { Surface } from '../operation-ids.ts';
+import { type CountedCall, callsOf, notSent } from './call-windows.ts';
+import {
+  type Account,
+  type CountingState,
+  type Ledger,
+  type LedgerCall,
+  leftIn,
+  type Outlook,
+  type Outlooks,
+  strictest,
+  type Want,
+  type WantDecision,
+} from './ledger.ts';
+import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
+import { script } from './redis-script.ts';
+import { hasShare, limitsOf } from './settings.ts';
+
+/** Settings of the ledger. `gateways` share the limits while Redis does not decide. */
+export interface RedisLedgerOptions extends Omit<LocalLedgerOptions, 'onChange'> {
+  readonly redis: SharedRedis;
+  readonly upstreamUrl: string;
+  readonly log: Log;
+}
+
+/** The numbers of a decision, as the script answers them. */
+type ScriptDecision = readonly number[];
+
+/** The answer of the script. If the era of the wave was over, it holds only the era of Redis. */
+interface ScriptAnswer {
+  readonly era: string;
+  /** The number of calls that Redis did not have. */
+  readonly added: number;
+  readonly decisions: readonly ScriptDecision[] | undefined;
+}
+
+/** The names that one run of the script uses, with their places from 1. They hold only hashes, behind one hash tag. */
+type Names = Map<string, number>;
+
+/** The interval at which a gateway asks Redis at least, and tries it again while it does not decide, in milliseconds. */
+const beatMs = 1000;
+
+/** The most calls that one step sends. If there are more, several steps send them. */
+const callsAStep = 500;
+
+/** The most changes that are kept while Redis cannot be reached. After more changes, it gets all calls anew. */
+const mostChanges = 10_000;
+
+/** The most tries of a wave whose era is over. */
+const tries = 3;
+
+/**
+ * Counts calls in Redis for all gateways together. Counts the calls of this gateway in its own ledger as well, which
+ * decides while Redis cannot be asked. Calls with keys that are not proven are counted in the own ledger only.
+ *
+ * While Redis decides, it is told each change. While it does not, the ledger tries each second to send what Redis lacks.
+ * Redis decides again once that has arrived.
+ */
+export class RedisLedger implements Ledger {
+  readonly #options: RedisLedgerOptions;
+  readonly #local: LocalLedger;
+  /** The beginning of all names. Several upstreams may share one Redis. */
+  readonly #prefix: string;
+  readonly #longestWindowMs: number;
+  readonly #throttle = new LogThrottle();
+  /** The era in which Redis has all calls of this gateway, except for the changed ones and those that are being sent. */
+  #era = '';
+  /** Calls that have begun or ended, or were not sent after all, since Redis was told. */
+  #changed = new Set<CountedCall>();
+  /** True if Redis decides. */
+  #isUp = false;
+  #isClosed = false;
+  #lostCalls = 0;
+  #timer: NodeJS.Timeout | undefined;
+  readonly counting = (): CountingState => ({ mode: this.#isUp ? 'redis' : 'local', lostCalls: this.#lostCalls });
+
+  constructor(options: RedisLedgerOptions) {
+    const { redis, upstreamUrl, windows } = options;
+    this.#options = options;
+    this.#local = new LocalLedger({ ...options, onChange: (calls) => this.#note(calls) });
+    this.#prefix = `budget:{${hashOf(upstreamUrl)}}:`;
+    this.#longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
+    redis.onChange(() => (redis.isUp ? void this.#beat() : this.#down()));
+  }
+
+  reserve(wants: readonly Want[]): MaybePromise<readonly WantDecision[]> {
+    const shared = wants.filter(({ key }) => this.#isShared(key));
+    if (shared.length === 0) return this.#local.reserve(wants);
+    const own = wants.filter(({ key }) => !this.#isShared(key));
+    const here = this.#local.reserve(own);
+    return this.#reserveThere(shared).then((there) => {
+      const decisions = [...here, ...there];
+      const order = new Map([...own, ...shared].map((want, index) => [want, index]));
+      return wants.flatMap((want) => decisions[order.get(want) ?? -1] ?? []);
+    });
+  }
+
+  end(call: LedgerCall, provesKey: boolean): void {
+    this.#local.end(call, provesKey);
+  }
+
+  drop(call: LedgerCall): void {
+    this.#local.drop(call);
+  }
+
+  async look(account: Account, surfaces: readonly Surface[]): Promise<Outlooks> {
+    // A want without calls reserves nothing, but its answer has the state of the logs.
+    const want: Want = {
+      ...{ ...account, isBackground: false, holds: false },
+      parts: surfaces.map((surface) => ({ surface, ids: [] })),
+    };
+    const [decision] = (this.#isShared(account.key) ? await this.#ask([want]) : undefined) ?? [];
+    if (decision === undefined) return this.#local.look(account, surfaces);
+    const outlooks = this.#outlooksOf(want, decision);
+    return new Map([...outlooks].map(([surface, ofLogs]) => [surface, strictest(ofLogs)]));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #isShared(key: string): boolean {
+    return this.#isUp && this.#local.isProven(key);
+  }
+
+  async #reserveThere(wants: readonly Want[]): Promise<readonly WantDecision[]> {
+    const decisions = await this.#ask(wants);
+    if (decisions === undefined) {
+      // Redis may have counted them.
+      this.#note(wants.flatMap((want) => callsOf(want, 0, notSent)));
+      return this.#local.reserve(wants);
+    }
+    return wants.flatMap((want, index) => {
+      const decision = decisions[index];
+      return decision === undefined ? [] : this.#decisionOf(want, decision);
+    });
+  }
+
+  #decisionOf(want: Want, decision: ScriptDecision): WantDecision {
+    const [turnMs = 0, late = 1] = decision;
+    if (turnMs > 0) return { kind: 'wait', turnMs, surface: want.parts[late - 1]?.surface ?? 'rest' };
+    this.#local.count(want);
+    const outlooks = this.#outlooksOf(want, decision);
+    return { kind: 'begin', left: new Map([...outlooks].map(([surface, ofLogs]) => [surface, leftIn(ofLogs)])) };
+  }
+
+  /** The outlooks of the logs of each part. */
+  #outlooksOf({ subject, parts }: Want, [, , ...states]: ScriptDecision): ReadonlyMap<Surface, readonly Outlook[]> {
+    const numbers = states.values();
+    const next = (): number => numbers.next().value ?? 0;
+    return new Map(
+      parts.map(({ surface }) => {
+        const windows = this.#options.windows[surface] ?? [];
+        const logs = limitsOf(this.#options, surface, subject).map((limits) =>
+          windows.map(({ ms }, nth) => {
+            const limit = limits[nth] ?? 0;
+            return { ms, limit, remaining: Math.max(0, limit - next()), resetsInMs: next() };
+          }),
+        );
+        return [surface, logs];
+      }),
+    );
+  }
+
+  /** Notes calls that have begun or ended, or were not sent, so that Redis learns of them. */
+  #note(calls: readonly CountedCall[]): void {
+    if (this.#changed.size >= mostChanges) {
+      this.#era = '';
+      this.#changed.clear();
+    }
+    const isFirst = this.#changed.size === 0;
+    for (const call of calls) this.#changed.add(call);
+    if (!this.#isUp || !isFirst) return;
+    setImmediate(() => {
+      if (this.#isUp && this.#changed.size > 0) void this.#ask([]);
+    });
+  }
+
+  /** Tells Redis what it lacks. From then on Redis decides. */
+  async #beat(): Promise<void> {
+    const isTold = (await this.#ask([])) !== undefined;
+    if (isTold && !this.#isUp && this.#options.redis.isUp) {
+      this.#isUp = true;
+      this.#options.log('info', 'calls are counted in Redis');
+    }
+    clearTimeout(this.#timer);
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#beat(), beatMs).unref();
+  }
+
+  /** Goes on with this gateway's own part of the budget. Logs each reason once. */
+  #down(): void {
+    const wasUp = this.#isUp;
+    this.#isUp = false;
+    if (this.#isClosed) return;
+    const { redis, gateways, log } = this.#options;
+    const { reason } = redis;
+    const isNews = this.#throttle.takes(reason);
+    // The connection itself logs why it was lost.
+    if (wasUp || (redis.isUp && isNews))
+      log('warn', 'calls cannot be counted in Redis: this gateway has its part of the budget', { reason, gateways });
+  }
+
+  /**
+   * Sends what has changed, and asks for the calls of wants. Undefined if Redis cannot be asked. If Redis has begun
+   * another era, all calls of this gateway are sent, too. Waves that are asked for meanwhile do not wait for them: the
+   * other gateways need up to a second to add theirs anyway.
+   */
+  async #ask(wants: readonly Want[]): Promise<readonly ScriptDecision[] | undefined> {
+    let changed: Iterable<CountedCall> = this.#changed;
+    this.#changed = new Set();
+    let isLoss = false;
+    for (let left = tries; left > 0; left -= 1) {
+      const answer = await this.#send([...changed], wants);
+      if (answer === undefined) break;
+      if (answer.decisions !== undefined) {
+        if (isLoss) this.#lost(answer.added);
+        return answer.decisions;
+      }
+      if (answer.era === this.#era) continue;
+      this.#era = answer.era;
+      isLoss = this.#isUp;
+      changed = new Set([...changed, ...this.#local.calls()]);
+    }
+    // Redis may have received these changes; sending them twice changes nothing. Changes since then stay behind them.
+    this.#changed = new Set([...changed, ...this.#changed]);
+    this.#down();
+    return undefined;
+  }
+
+  #lost(calls: number): void {
+    this.#lostCalls += calls;
+    if (calls > 0 && this.#throttle.takes('lost'))
+      this.#options.log('warn', 'Redis has lost calls that it had counted: this gateway has added its own again', {
+        calls,
+      });
+  }
+
+  /** Sends calls, and wants with the last of them. Stops early if Redis cannot be asked, or if the era is over. */
+  async #send(calls: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer | undefined> {
+    let added = 0;
+    for (let from = 0; ; from += callsAStep) {
+      const to = from + callsAStep;
+      const isLast = to >= calls.length;
+      const answer = await this.#run(calls.slice(from, to), isLast ? wants : []);
+      if (answer?.decisions === undefined) return answer;
+      added += answer.added;
+      if (isLast) return { ...answer, added };
+    }
+  }
+
+  async #run(counted: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer | undefined> {
+    const { redis, longestCallMs } = this.#options;
+    const names: Names = new Map([[`${this.#prefix}logs`, 1]]);
+    const now = performance.now();
+    const calls = counted.flatMap((call) => {
+      // A call in flight gets its latest possible end.
+      const endsIn = call.endedAt === notSent ? false : Math.min(call.endedAt, call.beganAt + longestCallMs) - now;
+      return this.#logsOf(call, names).map((log) => [log, call.id, endsIn]);
+    });
+    const wave = {
+      ...{ era: this.#era, newEra: randomUUID(), longestCallMs, keptMs: this.#longestWindowMs + longestCallMs },
+      ...{ calls, wants: wants.map((want) => this.#tell(want, names)) },
+    };
+    const answer = await redis.run(script, [...names.keys()], [JSON.stringify(wave)]);
+    return answer === undefined ? undefined : toAnswer(answer);
+  }
+
+  /** A want as the script reads it. */
+  #tell({ key, subject, isBackground, holds, parts }: Want, names: Names): object {
+    return {
+      holds,
+      parts: parts.map(({ surface, ids }) => {
+        const limits = limitsOf(this.#options, surface, subject, { isBackground });
+        const windows = (this.#options.windows[surface] ?? []).map(({ ms }) => ms);
+        const logs = this.#logsOf({ key, subject, surface }, names);
+        return { windows, ids, logs: logs.map((log, nth) => ({ key: log, limits: limits[nth] })) };
+      }),
+    };
+  }
+
+  /** The places of the logs that count a call, in the order of `limitsOf`. */
+  #logsOf({ key, subject, surface }: Omit<LedgerCall, 'id'>, names: Names): readonly number[] {
+    const owners = hasShare(this.#options, subject) ? [key, `${key} ${subject}`] : [key];
+    return owners.map((owner) => {
+      const name = `${this.#prefix}${hashOf(owner)}:${surface}`;
+      const place = names.get(name) ?? names.size + 1;
+      names.set(name, place);
+      return place;
+    });
+  }
+}
+
+function toAnswer(answer: unknown): ScriptAnswer {
+  const [era, added = 0, decisions] = list(answer);
+  return {
+    era: String(era),
+    added: Number(added),
+    decisions: decisions === undefined ? undefined : list(decisions).map((one) => list(one).map(Number)),
+  };
+}
+
+function list(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new Error('expected a list from Redis');
+  return value;
+}
+
+/** The hash that stands for a text in names. */
+export function hashOf(text: string): string {
+  return hash('sha256', text, 'base64url');
+}
