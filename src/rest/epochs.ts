@@ -10,15 +10,16 @@ export type Epoch = string;
 
 /** The epochs of all keys. Keys are named by their sharing key. */
 export interface Epochs {
-  /** The epoch of a key. Undefined if it has none, or if it cannot be known at the moment; then nothing is cached. */
-  readonly current: (sharingKey: string) => MaybePromise<Epoch | undefined>;
-  /** Notes that the upstream accepts the key, so it is not one that a caller has invented. */
-  readonly prove: (sharingKey: string) => void;
+  /**
+   * The epoch of a key. Undefined if it has none, or if it cannot be known at the moment; then nothing is cached.
+   * `isProven` is true if the upstream has shown that it knows the key, so it is not one that a caller has invented.
+   */
+  readonly current: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
   /**
    * Ends the epoch of a key. After that, no operation that begins at any gateway uses it. Returns the next epoch, or
    * undefined as `current` does. Never rejects.
    */
-  readonly renew: (sharingKey: string) => MaybePromise<Epoch | undefined>;
+  readonly renew: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
   /**
    * Ends the epoch of a key, or of all keys. Returns the number of keys that had one; undefined if an epoch may still
    * be in use at some gateway. Never rejects.
@@ -43,12 +44,9 @@ export class LocalEpochs implements Epochs {
     this.#sendToOthers = sendToOthers;
   }
 
-  current(sharingKey: string): Epoch {
+  current(sharingKey: string, isProven: boolean): Epoch {
+    if (isProven) this.#epochs.prove(sharingKey);
     return this.#epochs.get(sharingKey) ?? this.#change(sharingKey).epoch;
-  }
-
-  prove(sharingKey: string): void {
-    this.#epochs.prove(sharingKey);
   }
 
   renew(sharingKey: string): MaybePromise<Epoch> {

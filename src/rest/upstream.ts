@@ -55,7 +55,8 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     csv: { accept: 'text/csv', decode: csvOf, inFlight: new SingleFlight(joinWindowMs, now) },
   };
   const held = new HeldKeys(options.log);
-  const cache = caching && new AnswerCache(caching);
+  const isAccepted = (caller: Caller): boolean => upstream.keys.isProven(caller);
+  const cache = caching && new AnswerCache(caching, isAccepted);
   const clientFor = (caller: Caller | undefined, operation: CallingOperation): RestClient => {
     if (caller === undefined) return anonymousClient;
     const { epoch } = operation;
@@ -75,7 +76,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     refusalOf,
     heldKeyFaults: held.faults,
     callsByTenant: upstream.counts.byTenant,
-    isAccepted: (caller) => upstream.keys.isProven(caller),
+    isAccepted,
     budget: upstream.budget,
     health: () => healthOf(upstream, shared.json.inFlight.joined + shared.csv.inFlight.joined),
     check: () => checkUpstream(upstream),

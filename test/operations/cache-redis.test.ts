@@ -5,7 +5,7 @@ import { cacheSettings, startCaching } from '../support/cache.ts';
 import { cachedIn, mutation, query, read, startApi, startSharing, write } from '../support/cache-redis.ts';
 import { key, type TestGateway } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
-import { type Json, refusal } from '../support/replies.ts';
+import { refusal } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -153,26 +153,6 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     await expect.poll(() => cachedIn(two), { interval: 20 }).toBe(1);
     expect(one.warned).toEqual([...new Set(one.warned)]);
     expect(one.reported).toEqual([]);
-  });
-
-  test('use no epoch again that was copied from the name of another key before a write, and after it', async () => {
-    await using redis = await startRedis();
-    let name = 'Project of other';
-    const answer = (): Json => project(1, { name });
-    await using upstream = await startUpstream({ [read]: answer, [write]: answer });
-    await using gateway = await startSharing(upstream, redis);
-    await expect.poll(() => namesIn(redis, 'cache:epoch:*')).toHaveLength(1);
-    const [others = ''] = await namesIn(redis, 'cache:epoch:*');
-    const ask = async (): Promise<unknown> => (await gateway.ask(query)).data;
-    await ask();
-    await expect.poll(() => namesIn(redis, 'cache:epoch:*')).toHaveLength(2);
-    const own = (await namesIn(redis, 'cache:epoch:*')).find((one) => one !== others) ?? '';
-    await redis.ask('COPY', others, own, 'REPLACE');
-    await ask();
-    await gateway.ask(mutation);
-    name = 'New';
-    await redis.ask('COPY', others, own, 'REPLACE');
-    expect(await ask()).toEqual({ project: { name } });
   });
 
   test.each([

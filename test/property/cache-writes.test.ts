@@ -128,10 +128,9 @@ async function staleReads(redisUrl: string | undefined, gatewayCount: number): P
 /** Waits until every gateway has its connection to Redis. */
 async function allShare(gateways: readonly Upstream[]): Promise<void> {
   const first = callerWith('first');
-  for (const { cache } of gateways) cache?.epochs.prove(first.sharingKey);
   for (let left = 2000; left > 0; left -= 1) {
-    const opened = await Promise.all(gateways.map(async ({ epochOf }) => epochOf?.(first, 'normal')));
-    if (opened.every((one) => one?.reuse === 'normal')) return;
+    const epochs = await Promise.all(gateways.map(({ cache }) => cache?.epochs.current(first.sharingKey, true)));
+    if (epochs.every((one) => one !== undefined)) return;
     await turns(50);
   }
   throw new Error('expected every gateway to have a connection to Redis');

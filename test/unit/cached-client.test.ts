@@ -112,7 +112,8 @@ test('a write that a proxy has given up may arrive after that: it is read then',
 test('ten thousand invented keys drive out nothing of what a key has read', async () => {
   await using api = await startUpstream({ [`GET ${one}`]: project(1) });
   const upstream = connectCached(api.url);
-  await read(upstream, one);
+  // The second operation finds that the key is proven.
+  for (const _ of [1, 2]) await read(upstream, one);
   for (let index = 0; index < 10_001; index += 1) await upstream.epochOf?.(callerWith(`invented ${index}`), 'normal');
   expect(await read(upstream, one)).toBe('Project 1');
   expect(api.requests).toEqual([`GET ${one}`]);

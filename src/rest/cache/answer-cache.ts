@@ -68,6 +68,7 @@ export class AnswerCache {
   readonly refreshMs: number;
   /** The time after which a write that was given up has arrived or will never arrive, in milliseconds. */
   readonly #lateMs: number;
+  readonly #isProven: (caller: Caller) => boolean;
   readonly #kept: KeptAnswers;
   readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
   readonly #remote: RedisAnswers | undefined;
@@ -76,12 +77,14 @@ export class AnswerCache {
   /** Epochs that an answer of the upstream has ended. Each is ended once, although all waiters of the call report it. */
   readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
 
-  constructor(options: CacheOptions) {
+  /** `isProven` is true for callers whose key the upstream has shown to know. */
+  constructor(options: CacheOptions, isProven: (caller: Caller) => boolean) {
     const { ttls, staleSeconds, maxBytes, refreshMs, remote } = options;
     const { epochs = new LocalEpochs(), now = () => performance.now() } = options;
     this.#kept = new KeptAnswers(maxBytes * (1 - partOfWhole), now);
     this.whole = new WholeAnswers({ counts: this.counts, now, maxBytes: maxBytes * partOfWhole });
     this.epochs = epochs;
+    this.#isProven = isProven;
     this.now = now;
     this.refreshMs = refreshMs;
     this.#lateMs = 2 * refreshMs;
@@ -101,10 +104,8 @@ export class AnswerCache {
 
   /** The epoch that an operation of a caller begins under. If the epoch is unknown, the operation does not use the cache. */
   open(caller: Caller, reuse: Reuse): MaybePromise<OperationEpoch> {
-    const { sharingKey, tenant } = caller;
-    // A key that the gateway holds cannot be invented by a caller.
-    if (tenant !== undefined) this.epochs.prove(sharingKey);
-    return mapMaybePromise(this.epochs.current(sharingKey), (epoch) =>
+    const { sharingKey } = caller;
+    return mapMaybePromise(this.epochs.current(sharingKey, this.#isProven(caller)), (epoch) =>
       this.keepsAny
         ? new OperationEpoch(epoch, reuse, this.#kept.generationOf(sharingKey))
         : new OperationEpoch(epoch, 'uncounted'),
@@ -184,13 +185,13 @@ export class AnswerCache {
    * Renews the epoch of a key for a write. This is called before the write is sent, and again when it has ended. So
    * answers from before the write, or from while it was in flight, are not given afterwards.
    */
-  async renew({ sharingKey }: Caller, epoch: OperationEpoch): Promise<void> {
-    epoch.moveTo(await this.epochs.renew(sharingKey));
+  async renew(caller: Caller, epoch: OperationEpoch): Promise<void> {
+    epoch.moveTo(await this.#end(caller));
   }
 
   /** Renews the epoch of a key once more, after the time in which a write that was given up may still arrive. */
-  renewLater({ sharingKey }: Caller): void {
-    setTimeout(() => void this.epochs.renew(sharingKey), this.#lateMs).unref();
+  renewLater(caller: Caller): void {
+    setTimeout(() => void this.#end(caller), this.#lateMs).unref();
   }
 
   /**
@@ -201,9 +202,14 @@ export class AnswerCache {
     if (!isShared || (target !== undefined && !(await this.#hasAny(caller, epoch, target)))) return;
     const known = this.#ended.get(epoch);
     if (known !== undefined) return known;
-    const ended = Promise.resolve(this.epochs.renew(caller.sharingKey)).then(() => undefined);
+    const ended = Promise.resolve(this.#end(caller)).then(() => undefined);
     this.#ended.set(epoch, ended);
     return ended;
+  }
+
+  /** Ends the epoch of a key. Returns the next one. */
+  #end(caller: Caller): MaybePromise<Epoch | undefined> {
+    return this.epochs.renew(caller.sharingKey, this.#isProven(caller));
   }
 
   /** True if an answer to a target is kept, fresh or stale, in this process or in the shared store. */

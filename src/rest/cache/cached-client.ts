@@ -167,9 +167,7 @@ export class CachedClient implements RestClient {
   async #watched(answer: Promise<unknown>, target: string): Promise<unknown> {
     const { cache, caller, operation } = this.#options;
     try {
-      const value = await answer;
-      cache.epochs.prove(caller.sharingKey);
-      return value;
+      return await answer;
     } catch (error) {
       if (isUnauthenticated(error)) await cache.drop(caller, operation.epoch);
       else if (isNotFound(error) || isForbidden(error)) await cache.drop(caller, operation.epoch, target);

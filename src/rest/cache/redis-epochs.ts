@@ -6,18 +6,14 @@ import type { Epoch, Epochs } from '../epochs.ts';
 /** The lifetime of an epoch in Redis, in seconds: a week. After that the key gets a new one. */
 const keptSeconds = 7 * 24 * 3600;
 
-/** The lengths of the two parts of a value, in characters: a UUID, and a mark that names its key. */
-const idLength = 36;
-const markLength = 22;
-
 /** The prefix of the names of all epochs in Redis. */
 const prefix = 'cache:epoch:';
 
 /** The interval at which a gateway tries again to tell Redis of ended epochs, in milliseconds. */
 const tellEveryMs = 200;
 
-/** The most keys in each of two lists: proven keys, and keys whose epoch has ended while Redis was not told yet. */
-const mostRemembered = 10_000;
+/** The most keys that are remembered whose epoch has ended while Redis was not told yet. */
+const mostUnsent = 10_000;
 
 /**
  * Answers the replication id of the server and the epoch of a key. Makes an epoch if the key has none and is proven, and
@@ -29,21 +25,15 @@ const mostRemembered = 10_000;
  */
 const script = createScript(`#!lua
 local known = redis.call('GET', KEYS[1])
-local act = ARGV[2]
-if (known and act == 'end') or (not known and ARGV[3] == 'proven') then
+if (known and ARGV[2] == 'end') or (not known and ARGV[3] == 'proven') then
   known = ARGV[1]
   redis.call('SET', KEYS[1], known, 'EX', ARGV[4])
 end
 return {string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or '', known}`);
 
-/** The action of the script on a key that has an epoch. */
-type Act = 'keep' | 'end';
-
-/** The answer of the script. */
+/** The answer of the script: the epoch, if the key has one that may be used. */
 interface Told {
   readonly epoch: Epoch | undefined;
-  /** True if the value was made for another key. */
-  readonly isForeign: boolean;
 }
 
 /**
@@ -54,9 +44,8 @@ interface Told {
 export class RedisEpochs implements Epochs {
   readonly #redis: SharedRedis;
   readonly #upstream: string;
-  readonly #proven = new RecentMap<string, true>({ entries: mostRemembered });
   /** Keys whose epoch has ended without Redis knowing. Each has a mark of its latest end. */
-  readonly #unsent = new RecentMap<string, symbol>({ entries: mostRemembered });
+  readonly #unsent = new RecentMap<string, symbol>({ entries: mostUnsent });
   /** True while a retry is scheduled or running. */
   #isTelling = false;
 
@@ -66,26 +55,21 @@ export class RedisEpochs implements Epochs {
     this.#upstream = upstream;
   }
 
-  async current(sharingKey: string): Promise<Epoch | undefined> {
+  async current(sharingKey: string, isProven: boolean): Promise<Epoch | undefined> {
     // Answers from before a write that Redis does not know of must not be used.
-    if (this.#unsent.has(sharingKey)) return (await this.#end(sharingKey, false))?.epoch;
-    const told = await this.#run(sharingKey, 'keep', false);
-    // The value was copied from another key, which may have used it before.
-    return told?.isForeign === true ? (await this.#end(sharingKey, false))?.epoch : told?.epoch;
+    const isUnsent = this.#unsent.has(sharingKey);
+    const told = isUnsent ? this.#end(sharingKey, isProven, false) : this.#run(sharingKey, isProven, 'keep', false);
+    return (await told)?.epoch;
   }
 
-  prove(sharingKey: string): void {
-    this.#proven.set(sharingKey, true);
+  async renew(sharingKey: string, isProven: boolean): Promise<Epoch | undefined> {
+    return (await this.#renew(sharingKey, isProven))?.epoch;
   }
 
-  async renew(sharingKey: string): Promise<Epoch | undefined> {
-    return (await this.#renew(sharingKey))?.epoch;
-  }
-
-  async #renew(sharingKey: string): Promise<Told | undefined> {
+  async #renew(sharingKey: string, isProven: boolean): Promise<Told | undefined> {
     const mark = Symbol(sharingKey);
     this.#unsent.set(sharingKey, mark);
-    const told = await this.#end(sharingKey, true);
+    const told = await this.#end(sharingKey, isProven, true);
     if (told === undefined) this.#tellLater();
     return told;
   }
@@ -96,28 +80,32 @@ export class RedisEpochs implements Epochs {
    */
   async purge(sharingKey: string | undefined): Promise<number | undefined> {
     if (sharingKey === undefined) return this.#redis.unlinkAll(`${prefix}*`);
-    return (await this.#renew(sharingKey)) === undefined ? undefined : 1;
+    return (await this.#renew(sharingKey, false)) === undefined ? undefined : 1;
   }
 
   /** Ends the epoch of a key; undefined if Redis could not be told. */
-  async #end(sharingKey: string, mustSend: boolean): Promise<Told | undefined> {
+  async #end(sharingKey: string, isProven: boolean, mustSend: boolean): Promise<Told | undefined> {
     const mark = this.#unsent.peek(sharingKey);
-    const told = await this.#run(sharingKey, 'end', mustSend);
+    const told = await this.#run(sharingKey, isProven, 'end', mustSend);
     if (told !== undefined && this.#unsent.peek(sharingKey) === mark) this.#unsent.delete(sharingKey);
     return told;
   }
 
-  async #run(sharingKey: string, act: Act, mustSend: boolean): Promise<Told | undefined> {
+  async #run(
+    sharingKey: string,
+    isProven: boolean,
+    act: 'keep' | 'end',
+    mustSend: boolean,
+  ): Promise<Told | undefined> {
     const name = `${prefix}${hash('sha256', `${this.#upstream} ${sharingKey}`, 'base64url')}`;
-    const proven = this.#proven.get(sharingKey) === true ? 'proven' : '';
-    const args = [this.#make(sharingKey), act, proven, keptSeconds];
+    const args = [randomUUID(), act, isProven ? 'proven' : '', keptSeconds];
     const answer = await this.#redis.run(script, [name], args, { mustSend });
     if (!Array.isArray(answer)) return undefined;
     const parts: readonly unknown[] = answer;
     const [server, value] = parts;
-    const isForeign = typeof value === 'string' && !this.#isOf(sharingKey, value);
-    const isKnown = typeof value === 'string' && !isForeign && typeof server === 'string' && server !== '';
-    return { epoch: isKnown ? `${server} ${value}` : undefined, isForeign };
+    const isKnown = typeof value === 'string' && typeof server === 'string' && server !== '';
+    // With the sharing key in it, no two keys have the same epoch, even if a value was copied from one to the other.
+    return { epoch: isKnown ? `${server} ${sharingKey} ${value}` : undefined };
   }
 
   /** Schedules another try. Until Redis knows of the end, other gateways use the answers from before. */
@@ -128,25 +116,8 @@ export class RedisEpochs implements Epochs {
   }
 
   async #tell(): Promise<void> {
-    for (const sharingKey of [...this.#unsent.keys()]) if ((await this.#end(sharingKey, false)) === undefined) break;
+    for (const sharingKey of [...this.#unsent.keys()]) if ((await this.#end(sharingKey, false, false)) === undefined) break;
     this.#isTelling = false;
     if (this.#unsent.size > 0 && !this.#redis.isClosed) this.#tellLater();
-  }
-
-  /** A new value that is unique and belongs to this key only. */
-  #make(sharingKey: string): string {
-    const id = randomUUID();
-    return id + this.#markOf(sharingKey, id);
-  }
-
-  /** True if a value was made for this key. */
-  #isOf(sharingKey: string, value: string): boolean {
-    const id = value.slice(0, idLength);
-    return value.length === idLength + markLength && value.endsWith(this.#markOf(sharingKey, id));
-  }
-
-  /** A text that only a holder of the key can make. */
-  #markOf(sharingKey: string, id: string): string {
-    return hash('sha256', `${this.#upstream} ${sharingKey} ${id}`, 'base64url').slice(0, markLength);
   }
 }
