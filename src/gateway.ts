@@ -25,7 +25,7 @@ import { SharedOperations } from './operation/shared-operations.ts';
 import { Live, type LiveSettings } from './operation/subscriptions.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
-import type { Ledger } from './rest/budget/ledger.ts';
+import type { Ledger } from './rest/ledger.ts';
 import { type CacheOptions, sharedIn } from './rest/cache/answer-cache.ts';
 import { createPurge, type Purge } from './rest/cache/operator-purge.ts';
 import { DriftWatch } from './rest/drift/drift-watch.ts';

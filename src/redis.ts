@@ -71,7 +71,7 @@ const outages: ReadonlySet<string> = new Set(['LOADING', 'MASTERDOWN', 'CLUSTERD
 const commands = ['eval', 'evalsha', 'exists', 'get', 'pttl', 'scan', 'set', 'unlink'] as const;
 
 /**
- * The only connection of a process to a Redis, for documents, budgets and answers. It is up while it is connected and
+ * The only connection of a process to a Redis, for documents, counts of calls and answers. It is up while it is connected and
  * answers come in time. While it is down, commands fail at once, so that nothing waits twice for the same outage. The
  * log has one line for each reason of an outage and one for its end.
  */

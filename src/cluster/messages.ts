@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { ManifestFile } from '../operation/persisted/manifest.ts';
-import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/budget/ledger.ts';
+import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/ledger.ts';
 import type { EpochChange } from '../rest/epochs.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Tenants } from '../rest/tenants.ts';
@@ -69,7 +69,7 @@ export interface PrimaryFunctions {
   /** Make all other workers change the epoch of a key; answered when they have. */
   changeOthers(this: void, change: EpochChange): Promise<true>;
   totals(this: void): Promise<Totals>;
-  /** Reserve REST calls in the budget of all workers; undefined without one. */
+  /** Reserve REST calls in the ledger of all workers; undefined without one. */
   reserve(this: void, wants: readonly Want[]): MaybePromise<readonly WantDecision[]> | undefined;
   endCall(this: void, end: { readonly call: LedgerCall; readonly provesKey: boolean }): void;
   dropCall(this: void, call: LedgerCall): void;

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { TextStore } from '../operation/persisted/registered-texts.ts';
 import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
 import type { SharedRedis } from '../redis.ts';
-import type { Ledger } from '../rest/budget/ledger.ts';
+import type { Ledger } from '../rest/ledger.ts';
 import type { EpochChange } from '../rest/epochs.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { addUp, noUsage } from '../telemetry/client-usage.ts';
@@ -22,9 +22,9 @@ export interface GroupOptions {
   /** The tenants whose keys the gateway holds, if it holds keys. */
   readonly tenants?: Pick<FollowedTenants, 'current' | 'onChange' | 'reloads'> | undefined;
   readonly remote?: RemoteManifests | undefined;
-  /** The ledger of the budget of all workers, if there is one. */
+  /** The ledger of the REST calls of all workers, if calls are limited. */
   readonly ledger?: Ledger | undefined;
-  /** The Redis that counts this budget, if there is one. */
+  /** The Redis in which this ledger counts, if there is one. */
   readonly redis?: SharedRedis | undefined;
   /** The time after which workers that are still stopping are killed, in milliseconds. */
   readonly stopMs: number;

@@ -1,10 +1,10 @@
-import type { Account, Ledger, LedgerCall, Outlooks, Want, WantDecision } from '../rest/budget/ledger.ts';
+import type { Account, Ledger, LedgerCall, Outlooks, Want, WantDecision } from '../rest/ledger.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { PrimaryFunctions } from './messages.ts';
 import type { Channel } from './rpc.ts';
 
 /**
- * The longest time that an operation waits for the state of the budget, in milliseconds: each of its calls is decided
+ * The longest time that an operation waits for the state of the ledger, in milliseconds: each of its calls is decided
  * separately anyway.
  */
 const lookTimeoutMs = 1000;

@@ -1,5 +1,5 @@
 import type { CallBudget } from '../rest/budget/call-budget.ts';
-import type { Outlooks } from '../rest/budget/ledger.ts';
+import type { Outlooks } from '../rest/ledger.ts';
 import { type BudgetSettings, tooSmallFor } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
 import { mostCalls } from './walk.ts';

@@ -11,7 +11,7 @@ import { answerHeaders } from '../http/response.ts';
 import { createSend } from '../http/send.ts';
 import type { Claim } from '../memory.ts';
 import { toPublicError } from '../operation/errors.ts';
-import { agents } from '../rest/budget/settings.ts';
+import { agents } from '../rest/caller.ts';
 import {
   errorCodes,
   errorText,
@@ -59,8 +59,8 @@ export function createMcpHandler(options: Served): Handle {
       context = new HttpRequestContext(request, response, claim, undefined, authenticator, 'agents');
       await context.identified;
       const { refusal, caller } = context;
-      // All agents share one part of the budget, whichever user they act for.
-      context.caller = caller && { ...caller, budgetSubject: agents };
+      // All agents share one part of the calls, whichever user they act for.
+      context.caller = caller && { ...caller, countedAs: agents };
       if (refusal !== undefined) answer = unauthorized(refusal, resource, report);
       else {
         const message = await readBody(request, bodyLimits, claim, toMessage);

@@ -16,9 +16,12 @@ export interface Caller {
   readonly tenant?: Tenant;
   /** SHA-256 of the tenant's user; undefined without a tenant. */
   readonly subject?: string;
-  /** The subject whose share of the budget its calls count against; by default `subject`. */
-  readonly budgetSubject?: string;
+  /** The subject whose share of the limits its calls count against; by default `subject`. */
+  readonly countedAs?: string;
 }
+
+/** The subject that stands for all agents of a key. Users have hashes as subjects, and no hash has this form. */
+export const agents = 'agents';
 
 /**
  * The name of the caller for whom operations are shared. Without a tenant, it is the hash of the caller's key. Tenants

@@ -53,8 +53,8 @@ export class UpstreamError extends Error {
   }
 }
 
-/** A surface whose budget has fewer calls left than an operation needs at once. */
-export interface BudgetShortage {
+/** A surface of which a key has fewer calls left than an operation needs at once. */
+export interface Shortage {
   readonly surface: Surface;
   readonly calls: number;
   /** A window that can never hold that many calls, if there is one. */
@@ -62,14 +62,14 @@ export interface BudgetShortage {
 }
 
 /**
- * The error of a call that the gateway itself refuses: the budget of its key is spent, or too many calls wait. It ends an
+ * The error of a call that the gateway itself refuses: its key has too few calls left, or too many calls wait. It ends an
  * operation that has sent no call.
  */
 export class Refusal extends UpstreamError {
-  readonly shortage: BudgetShortage | undefined;
+  readonly shortage: Shortage | undefined;
 
   /** `retryAfter` is in seconds; undefined if another try would fail, too. */
-  constructor(code: 'RATE_LIMITED' | 'OVERLOADED', retryAfter: number | undefined, shortage?: BudgetShortage) {
+  constructor(code: 'RATE_LIMITED' | 'OVERLOADED', retryAfter: number | undefined, shortage?: Shortage) {
     super(code, retryAfter === undefined ? undefined : { retryAfter });
     this.shortage = shortage;
   }

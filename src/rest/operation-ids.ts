@@ -4,7 +4,10 @@ import { operations } from './generated/views.ts';
 export type RestOperationId = keyof typeof operations;
 
 /** The surfaces that the service limits separately, per key: events, the values of their properties, and everything else. */
-export type Surface = 'events' | 'values' | 'rest';
+export const surfaces = ['events', 'values', 'rest'] as const;
+
+/** A part of the API that has limits of its own. */
+export type Surface = (typeof surfaces)[number];
 
 /**
  * One operation of the REST API. Calls are counted and traced by operation, and limited by surface. The API fixes the

@@ -3,7 +3,7 @@ import type { Reloads } from '../follow-files.ts';
 import type { DocumentUses } from '../operation/persisted/persisted.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
-import type { CountingState } from '../rest/budget/ledger.ts';
+import type { CountingState } from '../rest/ledger.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import type { HeldKeyFaults } from '../rest/tenant-client.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../src/redis.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
-import type { WantDecision } from '../../src/rest/budget/ledger.ts';
+import type { WantDecision } from '../../src/rest/ledger.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { inForm } from '../support/form.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Ledger, WantDecision } from '../../src/rest/budget/ledger.ts';
+import type { Ledger, WantDecision } from '../../src/rest/ledger.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings, startCaching } from '../support/cache.ts';
 import { listOf } from '../support/lists.ts';

@@ -1,6 +1,6 @@
 import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
-import type { Ledger } from '../../src/rest/budget/ledger.ts';
+import type { Ledger } from '../../src/rest/ledger.ts';
 import type { BudgetSettings, BudgetWindows } from '../../src/rest/budget/settings.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';

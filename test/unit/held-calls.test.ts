@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
-import type { Ledger, WantDecision } from '../../src/rest/budget/ledger.ts';
+import type { Ledger, WantDecision } from '../../src/rest/ledger.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';

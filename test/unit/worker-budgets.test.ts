@@ -6,7 +6,7 @@ import { type ArgumentOf, Channel } from '../../src/cluster/rpc.ts';
 import { BudgetCounts } from '../../src/rest/budget/budget-counts.ts';
 import { CallBudget } from '../../src/rest/budget/call-budget.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
-import type { Ledger } from '../../src/rest/budget/ledger.ts';
+import type { Ledger } from '../../src/rest/ledger.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { budgetOf, type Claim, claimIn, type Permit } from '../support/budgets.ts';
 

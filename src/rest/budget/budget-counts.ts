@@ -1,6 +1,5 @@
 import type { Refusal } from '../errors.ts';
-import type { Surface } from '../operation-ids.ts';
-import { surfaces } from './settings.ts';
+import { type Surface, surfaces } from '../operation-ids.ts';
 
 /** The time for which the least that was left of a window is reported, in milliseconds. */
 const recentMs = 60_000;

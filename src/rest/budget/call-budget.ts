@@ -13,7 +13,7 @@ import {
   type Outlooks,
   type Want,
   type WantDecision,
-} from './ledger.ts';
+} from '../ledger.ts';
 import { type BudgetSettings, tooSmallFor } from './settings.ts';
 
 /** Settings and collaborators of the budget. */

@@ -1,4 +1,4 @@
-import type { LedgerCall, Outlook, Want } from './ledger.ts';
+import type { LedgerCall, Outlook, Want } from '../ledger.ts';
 import type { BudgetWindow } from './settings.ts';
 
 /** A call that counts. All logs that count it share this object. */

@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts';
 import type { SharedRedis } from '../../redis.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger } from '../ledger.ts';
 import { LocalLedger } from './local-ledger.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import type { BudgetSettings } from './settings.ts';

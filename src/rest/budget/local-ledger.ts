@@ -12,7 +12,7 @@ import {
   strictest,
   type Want,
   type WantDecision,
-} from './ledger.ts';
+} from '../ledger.ts';
 import { type BudgetSettings, hasShare, type LimitSettings, limitsOf } from './settings.ts';
 
 /** The most users of one key whose calls are counted separately. */

@@ -15,7 +15,7 @@ import {
   strictest,
   type Want,
   type WantDecision,
-} from './ledger.ts';
+} from '../ledger.ts';
 import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
 import { script } from './redis-script.ts';
 import { hasShare, limitsOf } from './settings.ts';

@@ -1,3 +1,4 @@
+import { agents } from '../caller.ts';
 import type { Surface } from '../operation-ids.ts';
 
 /** A limit of calls: at most `limit` in any span of `ms` milliseconds. */
@@ -24,12 +25,6 @@ export interface BudgetSettings {
 
 /** Settings from which the limits of each log follow. */
 export type LimitSettings = Pick<BudgetSettings, 'windows' | 'share' | 'agentShare'>;
-
-/** The surfaces that can have a budget: the service limits each of them separately. */
-export const surfaces: readonly Surface[] = ['events', 'values', 'rest'];
-
-/** The subject that stands for all agents of a key. Users have hashes as subjects, and no hash has this form. */
-export const agents = 'agents';
 
 /** True if the calls of a subject have a share of their own. A subject is a user, all agents, or empty. */
 export function hasShare(settings: LimitSettings, subject: string): boolean {

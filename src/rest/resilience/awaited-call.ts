@@ -17,7 +17,7 @@ export interface AwaitingOperation {
 export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
   /** The latest deadline of its waiters, on the clock of `performance.now()`. It grows as others join. */
   endsAt = Number.NEGATIVE_INFINITY;
-  /** True if no client has ever waited for it. It then leaves a part of the budget to the calls of clients. */
+  /** True if no client has ever waited for it. It then leaves some of the calls that its key may make to clients. */
   isBackground = true;
 
   /**

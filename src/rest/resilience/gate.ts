@@ -44,7 +44,7 @@ export interface Attempt {
    * later when an operation with a later deadline joins.
    */
   readonly endsAt: number;
-  /** True if no client waits for it. It then leaves a part of the budget to the calls of clients. */
+  /** True if no client waits for it. It then leaves some of the calls that its key may make to clients. */
   readonly isBackground: boolean;
   /**
    * True if it may use a connection that was kept open. The upstream may be closing such a connection. A read is then

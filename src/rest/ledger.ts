@@ -1,17 +1,17 @@
-import type { MaybePromise } from '../../maybe-promise.ts';
-import type { Caller } from '../caller.ts';
-import type { Surface } from '../operation-ids.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { Caller } from './caller.ts';
+import type { Surface } from './operation-ids.ts';
 
 /** The account of a user with a key. */
 export interface Account {
-  /** The sharing key of the upstream key; empty if all keys have one budget. */
+  /** The sharing key of the upstream key; empty if all keys are limited together. */
   readonly key: string;
   /** The user of a tenant, or all agents; empty without one. */
   readonly subject: string;
 }
 
 /** The account that the calls of a caller count against. */
-export function accountOf({ sharingKey: key, subject: user = '', budgetSubject: subject = user }: Caller): Account {
+export function accountOf({ sharingKey: key, subject: user = '', countedAs: subject = user }: Caller): Account {
   return { key, subject };
 }
 
