@@ -7,6 +7,9 @@ const maximumDepth = 500;
 /** Sixteen digits in a row: a double holds any shorter integer. Written out so that V8 skips through text fast. */
 const manyDigits = new RegExp('[0-9]'.repeat(16), 'g');
 
+/** An integer that is a whole JSON value. Digits before a colon are no value, and their text is not JSON. */
+const longInteger = /(?<=^|[[:,\s])-?[1-9]\d{15,}(?=\s*(?:[\]},]|$))/y;
+
 /** The mark of an integer's text until it has been parsed. It is never shown to a client, so no text can hold it. */
 const mark = randomUUID();
 
@@ -45,11 +48,13 @@ function markLongIntegers(text: string): string | undefined {
       manyDigits.lastIndex = outside;
       continue;
     }
-    const { start, end } = integerAt(text, match.index);
-    manyDigits.lastIndex = end;
-    if (!isLongInteger(text, start, end)) continue;
-    parts.push(text.slice(copied, start), `"${mark}`, text.slice(start, end), '"');
-    copied = end;
+    const start = text.charAt(match.index - 1) === '-' ? match.index - 1 : match.index;
+    longInteger.lastIndex = start;
+    const [integer] = longInteger.exec(text) ?? [];
+    if (integer === undefined || Number.isSafeInteger(Number(integer))) continue;
+    parts.push(text.slice(copied, start), `"${mark}`, integer, '"');
+    copied = start + integer.length;
+    manyDigits.lastIndex = copied;
   }
   return parts.length === 0 ? undefined : parts.join('') + text.slice(copied);
 }
@@ -74,31 +79,6 @@ class Strings {
     }
     return behind;
   }
-}
-
-/** The bounds of an integer, with its sign. */
-function integerAt(text: string, index: number): { start: number; end: number } {
-  let end = index + 16;
-  while (isDigit(text.charCodeAt(end))) end += 1;
-  return { start: text.charCodeAt(index - 1) === 45 ? index - 1 : index, end };
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || (code >= 9 && code <= 13);
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
-}
-
-/** True if the digits are a whole JSON value that a double would change. */
-function isLongInteger(text: string, start: number, end: number): boolean {
-  const isValue = /^[[:,\s]?$/.test(text.charAt(start - 1)) && /^[\]},\s]?$/.test(text.charAt(end));
-  if (!isValue || !/^-?[1-9]/.test(text.slice(start, start + 2))) return false;
-  // Digits before a colon are no value, and their text is not JSON.
-  let behind = end;
-  while (isSpace(text.charCodeAt(behind))) behind += 1;
-  return text.charCodeAt(behind) !== 58 && !Number.isSafeInteger(Number(text.slice(start, end)));
 }
 
 /** The value with its marked strings as integers again, changed in place. */
