@@ -98,8 +98,8 @@ export class Member implements AsyncDisposable {
     const path = `/api/projects/${project}/`;
     try {
       await Promise.all([
-        client.getJson(operations.getProject, path),
-        client.getJson(operations.listDashboards, `${path}dashboards/?limit=10`),
+        client.read(operations.getProject, path),
+        client.read(operations.listDashboards, `${path}dashboards/?limit=10`),
       ]);
       return true;
     } catch (error) {

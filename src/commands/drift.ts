@@ -137,7 +137,7 @@ async function readOne(
 ): Promise<Read | Unread> {
   if (target === undefined) return { operation, reason: 'there is no row to read' };
   try {
-    return { operation, target, body: await client.getJson(operation, target) };
+    return { operation, target, body: await client.read(operation, target) };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     const status = error.upstream?.status;

@@ -62,7 +62,7 @@ export class RestApi {
 
   /** `GET …/{id}/`, the detail view. */
   fetchRow(key: Key): Promise<Row> {
-    return this.#client.getJson(rowOperations[key.noun].get, rowPath(key)).then((body) => {
+    return this.#client.read(rowOperations[key.noun].get, rowPath(key)).then((body) => {
       const row = toRow(body);
       // Another server may answer an object of its own: an object without any column of the noun is no row.
       if (views[key.noun].detail.some((column) => Object.hasOwn(row, column))) return row;
@@ -84,33 +84,33 @@ export class RestApi {
   /** `GET …/events/?format=csv`. */
   async fetchCsv(list: ListRef, at: Position, limit: number): Promise<TablePage<string>> {
     const operation = rowOperations[list.noun].list;
-    return toCsvPage(await this.#client.getCsv(operation, pageTarget(list, at, limit)), list, at);
+    return toCsvPage(await this.#readCsv(operation, pageTarget(list, at, limit)), list, at);
   }
 
   /** `GET …/events/{id}/?format=csv`. */
   async fetchEventCsv(key: Key): Promise<string> {
-    return this.#client.getCsv(operations.getEvent, target(rowPath(key), [['format', 'csv']]));
+    return this.#readCsv(operations.getEvent, target(rowPath(key), [['format', 'csv']]));
   }
 
   /** `GET …/events/values/`: an array, or `{results, refreshing}`. */
   async fetchEventValues(projectId: string, values: ValuesQuery): Promise<unknown> {
-    return this.#client.getJson(operations.listEventValues, valuesTarget(projectId, values));
+    return this.#client.read(operations.listEventValues, valuesTarget(projectId, values));
   }
 
   /** `GET …/events/values/?format=csv`. */
   async fetchEventValuesCsv(projectId: string, values: ValuesQuery): Promise<string> {
-    return this.#client.getCsv(operations.listEventValues, valuesTarget(projectId, values, 'csv'));
+    return this.#readCsv(operations.listEventValues, valuesTarget(projectId, values, 'csv'));
   }
 
   /** `GET …/plugins/{id}/source/`. */
   async fetchPluginSource(key: Key): Promise<unknown> {
-    return this.#client.getJson(operations.getPluginSource, `${rowPath(key)}source/`);
+    return this.#client.read(operations.getPluginSource, `${rowPath(key)}source/`);
   }
 
   /** `GET …/plugins/<report>/`, from its start, or with the query of a page's `next`. */
   async fetchPluginsReport(organizationId: string, report: PluginsReport, query = ''): Promise<unknown> {
     const path = `${collectionPath({ noun: 'Plugin', scope: organizationId })}${report}/${query}`;
-    return withoutHosts(await this.#client.getJson(pluginsReports[report], path));
+    return withoutHosts(await this.#client.read(pluginsReports[report], path));
   }
 
   /** `POST` to a collection. */
@@ -138,8 +138,12 @@ export class RestApi {
     return this.#client.write(writing(key.noun, 'delete'), rowPath(key));
   }
 
+  async #readCsv(operation: RestOperation, path: string): Promise<string> {
+    return String(await this.#client.read(operation, path, 'csv'));
+  }
+
   #getPage(list: ListRef, at: Position, limit: number): Promise<unknown> {
-    return this.#client.getJson(rowOperations[list.noun].list, pageTarget(list, at, limit));
+    return this.#client.read(rowOperations[list.noun].list, pageTarget(list, at, limit));
   }
 }
 

@@ -22,15 +22,16 @@ export interface CallingOperation extends AwaitingOperation {
   readonly epoch?: OperationEpoch | undefined;
 }
 
+/** The format in which an answer is read: a JSON value, or the text of a table. One target may be asked for in both. */
+export type ReadFormat = 'json' | 'csv';
+
 /** REST calls in the name of one caller, before one operation's deadline. All fail with an UpstreamError. */
 export interface RestClient {
   /**
-   * The JSON that a GET answers. `target` is the path with its query. Equal reads in flight share one call. A page may
-   * have more rows than `target` asks for.
+   * The value that a GET answers, by default of JSON. `target` is the path with its query. Equal reads in flight share one
+   * call. A page may have more rows than `target` asks for.
    */
-  readonly getJson: (operation: RestOperation, target: string) => Promise<unknown>;
-  /** The text that a GET answers as `text/csv`. */
-  readonly getCsv: (operation: RestOperation, target: string) => Promise<string>;
+  readonly read: (operation: RestOperation, target: string, format?: ReadFormat) => Promise<unknown>;
   /** The JSON that a write answers, or undefined. It is sent at most once, even if it is a GET that has an effect. */
   readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
@@ -38,18 +39,16 @@ export interface RestClient {
 /** Called with the value that a response holds, once for all operations that share the read. */
 export type OnResponse = (value: unknown, response: DecodedResponse) => void;
 
-/** The `Accept` header and the decoder of reads of one media type, and its reads in flight. */
-interface ReadFormat<T> {
+/** The `Accept` header and the decoder of reads in one format, and its reads in flight. */
+interface FormatReads {
   readonly accept: string;
-  readonly decode: (response: DecodedResponse) => T;
-  readonly inFlight: SingleFlight<UpstreamCall<T>>;
+  readonly decode: CallRequest['decode'];
+  readonly inFlight: SingleFlight<UpstreamCall>;
 }
 
 /** The resources that the clients of all operations share. */
-export interface Shared {
+export interface Shared extends Readonly<Record<ReadFormat, FormatReads>> {
   readonly upstream: UpstreamResources;
-  readonly json: ReadFormat<unknown>;
-  readonly csv: ReadFormat<string>;
 }
 
 /** One operation's calls in the name of its caller. */
@@ -75,28 +74,46 @@ export class CallerClient implements RestClient, CallOwner {
     return this.#operation.spans;
   }
 
-  getJson(operation: RestOperation, target: string, onResponse?: OnResponse): Promise<unknown> {
-    this.#jsonHeaders ??= this.#headers(this.#shared.json.accept);
-    return this.#read(this.#shared.json, operation, target, this.#jsonHeaders, onResponse);
-  }
-
-  getCsv(operation: RestOperation, target: string, onResponse?: OnResponse): Promise<string> {
-    const { csv } = this.#shared;
-    return this.#read(csv, operation, target, this.#headers(csv.accept), onResponse);
+  read(
+    operation: RestOperation,
+    target: string,
+    format: ReadFormat = 'json',
+    onResponse?: OnResponse,
+  ): Promise<unknown> {
+    const { calls, deadline, epoch } = this.#operation;
+    calls.touch(operation.surface);
+    if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
+    const { inFlight, decode } = this.#shared[format];
+    const sharedBy = epoch === undefined ? this.caller.sharingKey : epoch.name;
+    const running = inFlight.find(sharedBy, target);
+    if (running !== undefined) return this.#join(running, target);
+    const refusal = this.#refusal();
+    if (refusal !== undefined) return Promise.reject(refusal);
+    const call = new UpstreamCall(this.#shared.upstream, this, {
+      operation,
+      target,
+      headers: format === 'json' ? (this.#jsonHeaders ??= this.#headers('json')) : this.#headers(format),
+      isWrite: false,
+      decode: onResponse === undefined ? decode : heard(decode, onResponse),
+    });
+    inFlight.add(sharedBy, target, call);
+    const answer = call.join(this.#operation);
+    call.start();
+    return answer;
   }
 
   write(
     operation: RestOperation,
     target: string,
     content?: unknown,
-    sending?: Pick<CallRequest<unknown>, 'beforeSend'>,
+    sending?: Pick<CallRequest, 'beforeSend'>,
   ): Promise<unknown> {
     this.calls.touch(operation.surface);
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     const { upstream, json, csv } = this.#shared;
     const body = content === undefined ? undefined : JSON.stringify(content);
-    const headers = this.#headers(json.accept);
+    const headers = this.#headers('json');
     if (body !== undefined) headers['content-type'] = 'application/json';
     const decode = operation.method === 'DELETE' ? deletedJson : writtenJson;
     // Reads that begin after a write never join those from before or during it.
@@ -112,36 +129,7 @@ export class CallerClient implements RestClient, CallOwner {
     return answer.finally(invalidate);
   }
 
-  #read<T>(
-    format: ReadFormat<T>,
-    operation: RestOperation,
-    target: string,
-    headers: Readonly<Record<string, string>>,
-    onResponse: OnResponse | undefined,
-  ): Promise<T> {
-    const { calls, deadline, epoch } = this.#operation;
-    calls.touch(operation.surface);
-    if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
-    const { inFlight } = format;
-    const sharedBy = epoch === undefined ? this.caller.sharingKey : epoch.name;
-    const running = inFlight.find(sharedBy, target);
-    if (running !== undefined) return this.#join(running, target);
-    const refusal = this.#refusal();
-    if (refusal !== undefined) return Promise.reject(refusal);
-    const call = new UpstreamCall<T>(this.#shared.upstream, this, {
-      operation,
-      target,
-      headers,
-      isWrite: false,
-      decode: onResponse === undefined ? format.decode : heard(format.decode, onResponse),
-    });
-    inFlight.add(sharedBy, target, call);
-    const answer = call.join(this.#operation);
-    call.start();
-    return answer;
-  }
-
-  #join<T>(running: UpstreamCall<T>, target: string): Promise<T> {
+  #join(running: UpstreamCall, target: string): Promise<unknown> {
     const { calls, spans } = this.#operation;
     const answer = running.join(this.#operation);
     reportEnd(answer, calls.share(target));
@@ -156,18 +144,18 @@ export class CallerClient implements RestClient, CallOwner {
     return calls.reserve() ? undefined : new UpstreamError('COST_LIMIT_EXCEEDED');
   }
 
-  #headers(accept: string): Record<string, string> {
+  #headers(format: ReadFormat): Record<string, string> {
     return {
       ...this.#operation.trace,
       authorization: `Bearer ${this.caller.key}`,
       'accept-encoding': acceptedCodings,
-      accept,
+      accept: this.#shared[format].accept,
     };
   }
 }
 
 /** A decoder that reports its values to a listener. */
-function heard<T>(decode: ReadFormat<T>['decode'], onResponse: OnResponse): ReadFormat<T>['decode'] {
+function heard(decode: CallRequest['decode'], onResponse: OnResponse): CallRequest['decode'] {
   return (response) => {
     const value = decode(response);
     onResponse(value, response);

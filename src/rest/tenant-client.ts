@@ -1,5 +1,5 @@
 import { type Log, LogThrottle } from '../log.ts';
-import type { RestClient } from './client.ts';
+import type { ReadFormat, RestClient } from './client.ts';
 import { isUnauthenticated, UpstreamError } from './errors.ts';
 import type { RestOperation } from './operation-ids.ts';
 import { reachesTarget, type Tenant } from './tenants.ts';
@@ -65,19 +65,20 @@ export class TenantClient implements RestClient {
     this.#held = held;
   }
 
-  getJson(operation: RestOperation, target: string): Promise<unknown> {
-    return this.#checked(operation, target, false, () => this.#client.getJson(operation, target));
-  }
-
-  getCsv(operation: RestOperation, target: string): Promise<string> {
-    return this.#checked(operation, target, false, () => this.#client.getCsv(operation, target));
+  read(operation: RestOperation, target: string, format?: ReadFormat): Promise<unknown> {
+    return this.#checked(operation, target, false, () => this.#client.read(operation, target, format));
   }
 
   write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
     return this.#checked(operation, target, true, () => this.#client.write(operation, target, body));
   }
 
-  async #checked<T>(operation: RestOperation, target: string, isWrite: boolean, send: () => Promise<T>): Promise<T> {
+  async #checked(
+    operation: RestOperation,
+    target: string,
+    isWrite: boolean,
+    send: () => Promise<unknown>,
+  ): Promise<unknown> {
     if (!this.#reaches(operation, target, isWrite)) throw this.#held.stopped(this.#tenant, operation);
     try {
       return await send();

@@ -96,7 +96,6 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
 
 /** The client of a caller without a well-formed key. It sends nothing. */
 const anonymousClient: RestClient = {
-  getJson: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
-  getCsv: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
+  read: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
   write: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
 };

@@ -235,9 +235,9 @@ function page(...results: readonly JsonObject[]): JsonObject {
 /** A client that asks as simply as it goes. */
 function plainClient(url: string, apiKey: string): RestClient {
   const headers = { authorization: `Bearer ${apiKey}` };
-  const getJson = async (_operation: unknown, target: string): Promise<unknown> =>
+  const read = async (_operation: unknown, target: string): Promise<unknown> =>
     (await fetch(url + target, { headers })).json();
-  return { getJson, getCsv: () => Promise.resolve(''), write: () => Promise.resolve() };
+  return { read, write: () => Promise.resolve() };
 }
 
 /** The differences that are left between an upstream and a document. */

@@ -146,7 +146,7 @@ test('an operation without data is never compiled, one with data once', async ()
   });
   const id = toGlobalId({ type: 'Organization', scope: '', id: '018f3c5e-7b1a-7c3d-9e2f-0123456789ab' });
   const cursors = createCursorCodec('secret');
-  const rest = new RestApi({ getJson: fail, getCsv: fail, write: fail });
+  const rest = new RestApi({ read: fail, write: fail });
   const context = { rest, loaders: new Loaders(rest, 100), cursors, maxPageSize: 100, answer: unlimitedAnswer() };
   const variables = coercedVariables({ schemas, introspection: true }, operation, { id });
   for (let times = 0; times < 3; times += 1)

@@ -59,7 +59,7 @@ class SwitchingClient {
     const { key } = this.#caller;
     try {
       if (!this.#random.once(3)) {
-        const row = await operation.getJson(operations.getProject, target).catch(codeOf);
+        const row = await operation.read(operations.getProject, target).catch(codeOf);
         if (isUnanswered(row)) return undefined;
         const read = changesIn(row, key);
         return read >= this.#written ? undefined : `${key}: read ${read} after having written ${this.#written}`;

@@ -92,8 +92,7 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
   const { client } = upstream;
   const rest = new RestApi({
     ...client,
-    getJson: (...call) => read(client.getJson(...call)),
-    getCsv: (...call) => read(client.getCsv(...call)),
+    read: (...call) => read(client.read(...call)),
   });
   const answer = unlimitedAnswer();
   const context = { rest, loaders: new Loaders(rest, maxPageSize), cursors: countedIn(world), maxPageSize, answer };

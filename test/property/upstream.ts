@@ -95,8 +95,8 @@ export class Upstream {
   }
 
   readonly client: RestClient = {
-    getJson: (_operation, target) => this.#get(target),
-    getCsv: async (_operation, target) => JSON.stringify(await this.#get(target)),
+    read: (_operation, target, format) =>
+      format === 'csv' ? this.#get(target).then((value) => JSON.stringify(value)) : this.#get(target),
     write: async ({ method }, target, body) => {
       this.calls.push(`${method} ${target} ${JSON.stringify(body)}`);
       await this.#arrival(target);

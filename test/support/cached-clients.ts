@@ -41,15 +41,14 @@ export async function begin(upstream: Upstream, caller: Caller): Promise<Operati
   return {
     deadline,
     calls,
-    getJson: (operation, target) => client.getJson(operation, target),
-    getCsv: (operation, target) => client.getCsv(operation, target),
+    read: (operation, target, format) => client.read(operation, target, format),
     write: (operation, target, body) => client.write(operation, target, body),
   };
 }
 
 /** What the read of a project by an operation comes to: its name, or the code of the failure. */
 export function readName(operation: Operation, target: string): Promise<unknown> {
-  return operation.getJson(operations.getProject, target).then(nameIn).catch(codeOf);
+  return operation.read(operations.getProject, target).then(nameIn).catch(codeOf);
 }
 
 /** The name in a row. */

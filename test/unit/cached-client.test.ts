@@ -70,7 +70,7 @@ test.each([
   isGone = true;
   const epoch = await workers[0]?.epochOf?.(caller, 'reload');
   const operation = { deadline: new OperationDeadline(5000), calls: new OperationCalls(10), epoch };
-  await workers[0]?.clientFor(caller, operation).getJson(operations.getProject, one).catch(codeOf);
+  await workers[0]?.clientFor(caller, operation).read(operations.getProject, one).catch(codeOf);
   expect(api.requests).toHaveLength(3);
   await readAll();
   expect(api.requests).toHaveLength(5);

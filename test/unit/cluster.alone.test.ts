@@ -177,9 +177,9 @@ test('differences of the upstream are counted apart no further in all processes 
   await Promise.all(
     processes.map(({ drift }, process) => {
       const columns = Array.from({ length: 40 }, (_, index) => [`column_${process * 30 + index}`, 1] as const);
-      const getJson = (): Promise<object> => Promise.resolve({ ...rows.dashboard(2), ...Object.fromEntries(columns) });
-      const client = { getJson, getCsv: () => Promise.resolve(''), write: () => Promise.resolve() };
-      return drift.watch(client).getJson(operations.getDashboard, '/api/projects/1/dashboards/2/');
+      const read = (): Promise<object> => Promise.resolve({ ...rows.dashboard(2), ...Object.fromEntries(columns) });
+      const client = { read, write: () => Promise.resolve() };
+      return drift.watch(client).read(operations.getDashboard, '/api/projects/1/dashboards/2/');
     }),
   );
   const [ended, ...running] = processes;

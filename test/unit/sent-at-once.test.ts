@@ -17,7 +17,7 @@ import { startUpstream } from '../support/upstream.ts';
 
 const target = '/api/projects/1/';
 
-/** What happens within the call of `getJson`, before it returns: what is waited for comes later. */
+/** What happens within the call of `read`, before it returns: what is waited for comes later. */
 interface Within {
   /** Requests that were written to a socket. */
   readonly sent: number;
@@ -35,14 +35,14 @@ afterEach(() => {
 
 /** Reads once to open a connection, then looks at what a second read does at once. */
 async function withinRead(client: RestClient): Promise<Within> {
-  await client.getJson(operations.getProject, '/api/projects/2/');
+  await client.read(operations.getProject, '/api/projects/2/');
   const hash = vi.spyOn(crypto, 'hash');
   const createHash = vi.spyOn(crypto, 'createHash');
   syncBuiltinESMExports();
   const timers: string[] = [];
   const write = vi.spyOn(Socket.prototype, 'write');
   const hook = createHook({ init: (_id, type) => void (turns.has(type) && timers.push(type)) }).enable();
-  const answer = client.getJson(operations.getProject, target);
+  const answer = client.read(operations.getProject, target);
   hook.disable();
   const within = {
     sent: write.mock.calls.length,

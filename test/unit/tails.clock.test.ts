@@ -23,7 +23,7 @@ function startTails() {
     restFor: (_caller, _deadline, made) => {
       let pages = 0;
       return new RestApi({
-        getJson: (_operation, target) => {
+        read: (_operation, target) => {
           made.begin('GET', target);
           calls.push(target);
           pages += 1;
@@ -32,7 +32,6 @@ function startTails() {
           const next = `http://upstream/?limit=1&before=${timestamp}`;
           return Promise.resolve({ next, results: [{ id: `${calls.length}`, timestamp }] });
         },
-        getCsv: refuse,
         write: refuse,
       });
     },

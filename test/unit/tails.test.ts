@@ -21,8 +21,7 @@ function startTails(results: readonly object[] = []) {
     restFor: ({ subject }) => {
       polledFor.push(subject);
       return new RestApi({
-        getJson: () => Promise.resolve({ next: null, results }),
-        getCsv: refuse,
+        read: () => Promise.resolve({ next: null, results }),
         write: refuse,
       });
     },

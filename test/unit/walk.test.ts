@@ -9,7 +9,7 @@ const now = '2024-05-01T10:00:00.000000000';
 /** A reader of pages of two events, a second apart, that go on for ever; the page of `failing` fails with an error. */
 function readerOf(failing = Number.POSITIVE_INFINITY, error?: unknown) {
   const targets: string[] = [];
-  const getJson = (_operation: unknown, target: string): Promise<unknown> => {
+  const read = (_operation: unknown, target: string): Promise<unknown> => {
     targets.push(target);
     if (targets.length === failing) return Promise.reject(error);
     const from = (targets.length - 1) * 2;
@@ -20,7 +20,7 @@ function readerOf(failing = Number.POSITIVE_INFINITY, error?: unknown) {
     return Promise.resolve({ next: `http://upstream/?limit=2&before=${results[1]?.timestamp}`, results });
   };
   const refuse = () => Promise.reject(new Error('only pages are read'));
-  const api = new RestApi({ getJson, getCsv: refuse, write: refuse });
+  const api = new RestApi({ read, write: refuse });
   const reader: Reader = { api, list: { noun: 'Event', scope: '1' }, maximum: 2 };
   return { reader, targets };
 }

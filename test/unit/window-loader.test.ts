@@ -9,11 +9,10 @@ const fault = new Error('a fault of the gateway');
 
 /** Throws, and does not reject, if dashboards of project 2 are read. */
 const client: RestClient = {
-  getJson: (_operation, path) => {
+  read: (_operation, path) => {
     if (path.startsWith('/api/projects/2/')) throw fault;
     return Promise.resolve({ count: 1, next: null, previous: null, results: [{ id: 7 }] });
   },
-  getCsv: () => Promise.reject(fault),
   write: () => Promise.reject(fault),
 };
 

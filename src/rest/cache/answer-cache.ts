@@ -2,6 +2,7 @@ import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import { RecentMap } from '../../recent-map.ts';
 import type { SharedRedis } from '../../redis.ts';
 import type { Caller } from '../caller.ts';
+import type { ReadFormat } from '../client.ts';
 import { type Epoch, type Epochs, LocalEpochs, OperationEpoch, type Reuse } from '../epochs.ts';
 import type { RestOperation } from '../operation-ids.ts';
 import { namesCurrent } from '../paths.ts';
@@ -36,12 +37,9 @@ export function sharedIn(redis: SharedRedis, upstreamUrl: string): Pick<CacheOpt
   return { epochs: new RedisEpochs(redis, upstreamUrl), remote: new RedisAnswers(redis, upstreamUrl) };
 }
 
-/** The format in which an answer is read. One target may be asked for in both formats. */
-export type AnswerKind = 'json' | 'csv';
-
 /** A read whose answer is kept, and the place where it is kept. */
 export interface KeptRead extends AnswerPlace, Freshness {
-  readonly kind: AnswerKind;
+  readonly format: ReadFormat;
   /** The rows that are asked for; undefined if no page is. */
   readonly limit: number | undefined;
   /** The time at which an operation last asked for this many rows. */
@@ -120,16 +118,16 @@ export class AnswerCache {
     caller: Caller,
     epoch: Epoch,
     operation: RestOperation,
-    kind: AnswerKind,
+    format: ReadFormat,
     target: string,
   ): KeptRead | undefined {
     const freshness = this.#freshness.get(operation);
     if (freshness === undefined || namesCurrent(target)) return undefined;
     return {
-      ...placeOf(caller, epoch, kind, target),
+      ...placeOf(caller, epoch, format, target),
       ...freshness,
-      kind,
-      limit: limitIn(kind, target),
+      format,
+      limit: limitIn(format, target),
       limitAskedAt: this.now(),
     };
   }
@@ -214,7 +212,7 @@ export class AnswerCache {
 
   /** True if an answer to a target is kept, fresh or stale, in this process or in the shared store. */
   async #hasAny(caller: Caller, epoch: Epoch, target: string): Promise<boolean> {
-    const places = kinds.map((kind) => placeOf(caller, epoch, kind, target));
+    const places = formats.map((format) => placeOf(caller, epoch, format, target));
     if (places.some(({ name }) => this.#kept.find(name) !== undefined)) return true;
     const remote = this.#remote;
     return remote !== undefined && (await Promise.all(places.map((place) => remote.has(place)))).includes(true);
@@ -243,7 +241,7 @@ export class AnswerCache {
     if (found === undefined || found.ageMs >= youngerMs || !holds(found, read.limit)) return undefined;
     const { text, limit, ageMs } = found;
     try {
-      return this.#keepHere({ ...read, limit }, valueIn(text, read.kind), text, this.now() - ageMs);
+      return this.#keepHere({ ...read, limit }, valueIn(text, read.format), text, this.now() - ageMs);
     } catch {
       return undefined;
     }
@@ -256,7 +254,7 @@ export class AnswerCache {
   }
 }
 
-const kinds: readonly AnswerKind[] = ['json', 'csv'];
+const formats: readonly ReadFormat[] = ['json', 'csv'];
 
 const limitPattern = /\?limit=(\d+)/;
 
@@ -266,16 +264,16 @@ export function withLimit(target: string, limit: number | undefined): string {
 }
 
 /** The rows that a target asks for; undefined without a page. It is undefined for tables, too: they are not cut. */
-function limitIn(kind: AnswerKind, target: string): number | undefined {
-  if (kind === 'csv' || target.includes('select=')) return undefined;
+function limitIn(format: ReadFormat, target: string): number | undefined {
+  if (format === 'csv' || target.includes('select=')) return undefined;
   const digits = limitPattern.exec(target)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
 /** The place of the answer to a target. All pages that begin at the same row of a list have the same place. */
-function placeOf({ key, sharingKey }: Caller, epoch: Epoch, kind: AnswerKind, target: string): AnswerPlace {
-  const list = limitIn(kind, target) === undefined ? target : target.replace(limitPattern, '?');
-  return { upstreamKey: key, sharingKey, epoch, name: `${epoch} ${kind} ${list}` };
+function placeOf({ key, sharingKey }: Caller, epoch: Epoch, format: ReadFormat, target: string): AnswerPlace {
+  const list = limitIn(format, target) === undefined ? target : target.replace(limitPattern, '?');
+  return { upstreamKey: key, sharingKey, epoch, name: `${epoch} ${format} ${list}` };
 }
 
 /** True if an answer has all rows that are asked for. */
@@ -284,9 +282,9 @@ function holds({ limit: has }: { readonly limit: number | undefined }, limit: nu
 }
 
 /** The value of a kept text. Only texts that could be read are kept. */
-function valueIn(text: string, kind: AnswerKind): unknown {
+function valueIn(text: string, format: ReadFormat): unknown {
   const read = { status: 200, cacheControl: '', text };
-  return kind === 'csv'
+  return format === 'csv'
     ? csvOf({ ...read, contentType: 'text/csv' })
     : jsonOf({ ...read, contentType: 'application/json' });
 }

@@ -1,13 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { mapMaybePromise } from '../../maybe-promise.ts';
 import type { Caller } from '../caller.ts';
-import { CallerClient, type CallingOperation, type OnResponse, type RestClient, type Shared } from '../client.ts';
+import {
+  CallerClient,
+  type CallingOperation,
+  type OnResponse,
+  type ReadFormat,
+  type RestClient,
+  type Shared,
+} from '../client.ts';
 import type { OperationEpoch } from '../epochs.ts';
 import { isForbidden, isNotFound, isUnauthenticated } from '../errors.ts';
 import { OperationCalls, statusOf } from '../operation-calls.ts';
 import { OperationDeadline } from '../operation-deadline.ts';
 import type { RestOperation } from '../operation-ids.ts';
-import { type AnswerCache, type AnswerKind, type KeptRead, withLimit } from './answer-cache.ts';
+import { type AnswerCache, type KeptRead, withLimit } from './answer-cache.ts';
 import { forbidsKeeping } from './freshness.ts';
 import type { KeptAnswer } from './kept-answers.ts';
 
@@ -24,7 +31,7 @@ interface CachedClientOptions {
 }
 
 interface Read {
-  readonly kind: AnswerKind;
+  readonly format: ReadFormat;
   readonly operation: RestOperation;
   readonly target: string;
   /** Undefined if its answer is not kept. */
@@ -47,12 +54,17 @@ export class CachedClient implements RestClient {
     this.#client = new CallerClient(options.shared, options.caller, options.operation);
   }
 
-  getJson(operation: RestOperation, target: string): Promise<unknown> {
-    return this.#read('json', operation, target);
-  }
-
-  async getCsv(operation: RestOperation, target: string): Promise<string> {
-    return String(await this.#read('csv', operation, target));
+  read(operation: RestOperation, target: string, format: ReadFormat = 'json'): Promise<unknown> {
+    const { cache, caller, operation: own } = this.#options;
+    if (!cache.keepsAny) return this.#client.read(operation, target, format);
+    const kept = cache.readOf(caller, own.epoch.name, operation, format, target);
+    const read: Read = { format, operation, target, kept };
+    // The client refuses the reads of an operation that has ended.
+    if (kept === undefined || own.deadline.ended !== undefined) return this.#call(read);
+    const found = cache.find(kept, own.epoch.reuse);
+    return mapMaybePromise(found, (answer) =>
+      answer === undefined ? this.#call(read) : this.#give(answer, read, kept),
+    );
   }
 
   /** Sends a write. The epoch of the key is renewed before the write is sent, and again when it has ended. */
@@ -74,36 +86,18 @@ export class CachedClient implements RestClient {
     }
   }
 
-  #read(kind: AnswerKind, operation: RestOperation, target: string): Promise<unknown> {
-    const { cache, caller, operation: own } = this.#options;
-    if (!cache.keepsAny) return this.#send({ kind, operation, target, kept: undefined });
-    const kept = cache.readOf(caller, own.epoch.name, operation, kind, target);
-    const read: Read = { kind, operation, target, kept };
-    // The client refuses the reads of an operation that has ended.
-    if (kept === undefined || own.deadline.ended !== undefined) return this.#call(read);
-    const found = cache.find(kept, own.epoch.reuse);
-    return mapMaybePromise(found, (answer) =>
-      answer === undefined ? this.#call(read) : this.#give(answer, read, kept),
-    );
-  }
-
-  #send({ kind, operation, target }: Read, onResponse?: OnResponse): Promise<unknown> {
-    if (kind === 'csv') return this.#client.getCsv(operation, target, onResponse);
-    return this.#client.getJson(operation, target, onResponse);
-  }
-
   /** Reads a target of the upstream, and keeps its answer under the epoch from before the read. */
   #call(read: Read): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
-    const { target, kept } = read;
-    if (kept === undefined) return this.#watched(this.#send(read), target);
+    const { format, operation, target, kept } = read;
+    if (kept === undefined) return this.#watched(this.#client.read(operation, target, format), target);
     own.calls.limitFreshness(cache.now() + kept.freshMs);
     let dropping: Promise<void> | undefined;
     const onResponse: OnResponse = (value, { cacheControl, text }) => {
       if (forbidsKeeping(cacheControl)) dropping = cache.drop(caller, own.epoch, target);
       else if (own.epoch.keeps) cache.keep(kept, value, text);
     };
-    const answer = this.#watched(this.#send(read, onResponse), target);
+    const answer = this.#watched(this.#client.read(operation, target, format, onResponse), target);
     return answer.then((value) => (dropping === undefined ? value : dropping.then(() => value)));
   }
 

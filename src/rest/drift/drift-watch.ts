@@ -1,4 +1,4 @@
-import type { RestClient } from '../client.ts';
+import type { ReadFormat, RestClient } from '../client.ts';
 import { answers } from '../generated/answers.ts';
 import type { RestOperation } from '../operation-ids.ts';
 import { isObject, type JsonObject } from '../values.ts';
@@ -108,12 +108,9 @@ class WatchedClient implements RestClient {
     this.#isSampled = isSampled;
   }
 
-  getJson(operation: RestOperation, target: string): Promise<unknown> {
-    return this.#seen(operation, target, this.#client.getJson(operation, target));
-  }
-
-  getCsv(operation: RestOperation, target: string): Promise<string> {
-    return this.#client.getCsv(operation, target);
+  read(operation: RestOperation, target: string, format?: ReadFormat): Promise<unknown> {
+    const answer = this.#client.read(operation, target, format);
+    return format === 'csv' ? answer : this.#seen(operation, target, answer);
   }
 
   write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {

@@ -14,7 +14,7 @@ export interface AwaitingOperation {
 }
 
 /** The side of a call that operations see: they join it as waiters, and leave when they end. */
-export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
+export abstract class AwaitedCall extends SharedWork<Waiter> {
   /** The latest deadline of its waiters, on the clock of `performance.now()`. It grows as others join. */
   endsAt = Number.NEGATIVE_INFINITY;
   /** True if no client has ever waited for it. It then leaves some of the calls that its key may make to clients. */
@@ -24,7 +24,7 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
    * Adds an operation as a waiter; `isBackground` is true if no client waits for the operation. Rejects with an
    * UpstreamError, or with the deadline's error if the operation ends first.
    */
-  join({ deadline, calls, isBackground = false }: AwaitingOperation): Promise<T> {
+  join({ deadline, calls, isBackground = false }: AwaitingOperation): Promise<unknown> {
     this.isBackground &&= isBackground;
     if (deadline.endsAt > this.endsAt) this.endsAt = deadline.endsAt;
     return new Promise((resolve, reject) => {
@@ -58,7 +58,7 @@ export abstract class AwaitedCall<T> extends SharedWork<Waiter<T>> {
    * Ends the call with a value; `size` is the number of characters that it was read from. If the answer causes much work for
    * several waiters, all but the first of them are told in later turns of the event loop.
    */
-  protected resolve(value: T, size: number, eventLoop: EventLoopYield): void {
+  protected resolve(value: unknown, size: number, eventLoop: EventLoopYield): void {
     let isFirst = true;
     for (const waiter of this.end()) {
       const { isLarge } = waiter.deadline;
@@ -91,19 +91,19 @@ function endsOperation(error: unknown, calls: OperationCalls): error is Upstream
 const readTooLate = new UpstreamError('OVERLOADED', undefined, 'read too late');
 
 /** One operation that waits for a call. */
-class Waiter<T> implements EndListener {
+class Waiter implements EndListener {
   settled = false;
   readonly deadline: OperationDeadline;
   readonly calls: OperationCalls;
-  readonly #call: AwaitedCall<T>;
-  readonly #resolve: (value: T) => void;
+  readonly #call: AwaitedCall;
+  readonly #resolve: (value: unknown) => void;
   readonly #reject: (error: unknown) => void;
 
   constructor(
-    call: AwaitedCall<T>,
+    call: AwaitedCall,
     deadline: OperationDeadline,
     calls: OperationCalls,
-    resolve: (value: T) => void,
+    resolve: (value: unknown) => void,
     reject: (error: unknown) => void,
   ) {
     this.#call = call;
@@ -113,7 +113,7 @@ class Waiter<T> implements EndListener {
     this.#reject = reject;
   }
 
-  resolve(value: T, size: number): void {
+  resolve(value: unknown, size: number): void {
     this.settled = true;
     this.deadline.received += size;
     this.#resolve(value);

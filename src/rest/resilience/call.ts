@@ -29,9 +29,9 @@ const notSent: Outcome = { kind: 'not-sent' };
  *
  * Each gate may keep it waiting, or refuse it. It ends early when the last operation that waits for it has left.
  */
-export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, ResponseListener, DecodedListener {
+export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListener, DecodedListener {
   readonly owner: CallOwner;
-  readonly request: CallRequest<T>;
+  readonly request: CallRequest;
   mayBeStale: boolean;
   isUrgent = false;
   hasSlot = false;
@@ -64,7 +64,7 @@ export class UpstreamCall<T> extends AwaitedCall<T> implements Attempt, Response
   #timer: NodeJS.Timeout | undefined;
   #isGivenUp = false;
 
-  constructor(upstream: UpstreamResources, owner: CallOwner, request: CallRequest<T>) {
+  constructor(upstream: UpstreamResources, owner: CallOwner, request: CallRequest) {
     super();
     this.#upstream = upstream;
     this.owner = owner;

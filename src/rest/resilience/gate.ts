@@ -17,7 +17,7 @@ export interface CallOwner {
 }
 
 /** The request of a call. */
-export interface CallRequest<T> {
+export interface CallRequest {
   readonly operation: RestOperation;
   /** Path and query, as the API names them. */
   readonly target: string;
@@ -28,7 +28,7 @@ export interface CallRequest<T> {
   /** Awaited after all other gates that hold calls back, right before the call is sent. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
   /** The value that a response holds. Throws an UpstreamError if it holds none. */
-  readonly decode: (response: DecodedResponse) => T;
+  readonly decode: (response: DecodedResponse) => unknown;
 }
 
 /**
@@ -38,7 +38,7 @@ export interface CallRequest<T> {
  */
 export interface Attempt {
   readonly owner: CallOwner;
-  readonly request: Pick<CallRequest<unknown>, 'operation' | 'isWrite' | 'beforeSend'>;
+  readonly request: Pick<CallRequest, 'operation' | 'isWrite' | 'beforeSend'>;
   /**
    * The latest deadline of the operations that wait for it, in milliseconds of `performance.now()`. It becomes
    * later when an operation with a later deadline joins.
