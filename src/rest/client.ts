@@ -4,7 +4,7 @@ import type { OperationEpoch } from './epochs.ts';
 import { UpstreamError } from './errors.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './operation-calls.ts';
 import type { RestOperation } from './operation-ids.ts';
-import type { AwaitingOperation } from './resilience/awaited-call.ts';
+import type { AwaitingOperation } from './resilience/call.ts';
 import { UpstreamCall } from './resilience/call.ts';
 import type { CallOwner, CallRequest } from './resilience/gate.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';

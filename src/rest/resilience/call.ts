@@ -2,7 +2,9 @@ import type { Claim } from '../../memory.ts';
 import type { CallSpan, TraceContext } from '../call-spans.ts';
 import { isRateLimited, isUnauthenticated, noRoomForBodies, Refusal, UpstreamError } from '../errors.ts';
 import { reasonOf } from '../failure-reasons.ts';
-import { type OnEnd, statusOf } from '../operation-calls.ts';
+import { type OnEnd, type OperationCalls, statusOf } from '../operation-calls.ts';
+import { type EndListener, isOverdue, type OperationDeadline } from '../operation-deadline.ts';
+import { SharedWork } from '../single-flight.ts';
 import {
   type DecodedListener,
   type DecodedResponse,
@@ -10,10 +12,17 @@ import {
   toDomainError,
 } from '../transport/decode-response.ts';
 import { type RawResponse, type ResponseListener, type SentRequest, TransportError } from '../transport/transport.ts';
-import { AwaitedCall } from './awaited-call.ts';
 import type { Attempt, CallOwner, CallRequest, Outcome } from './gate.ts';
 import { type Repeat, repeatOf, retryPolicy } from './retry.ts';
 import type { UpstreamResources } from './upstream-resources.ts';
+
+/** An operation that waits for a call. */
+export interface AwaitingOperation {
+  readonly deadline: OperationDeadline;
+  readonly calls: OperationCalls;
+  /** True if no client waits for its calls. */
+  readonly isBackground?: boolean | undefined;
+}
 
 /** The error on the span of a call that had no answer in time. */
 const late = new UpstreamError('UPSTREAM_TIMEOUT');
@@ -29,9 +38,11 @@ const notSent: Outcome = { kind: 'not-sent' };
  *
  * Each gate may keep it waiting, or refuse it. It ends early when the last operation that waits for it has left.
  */
-export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListener, DecodedListener {
+export class UpstreamCall extends SharedWork<Waiter> implements Attempt, ResponseListener, DecodedListener {
   readonly owner: CallOwner;
   readonly request: CallRequest;
+  endsAt = Number.NEGATIVE_INFINITY;
+  isBackground = true;
   mayBeStale: boolean;
   isUrgent = false;
   hasSlot = false;
@@ -47,7 +58,7 @@ export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListen
   #sentAt = 0;
   /** Its response until it is read, which a busy process may do late. */
   #unread: RawResponse | undefined;
-  #hasArrived = false;
+  /** The status of its response; 0 as long as none has arrived. */
   #status = 0;
   /** The time from sending the attempt to its response, in milliseconds. */
   #tookMs = 0;
@@ -77,8 +88,23 @@ export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListen
     return this.#span?.trace;
   }
 
-  override get hasArrived(): boolean {
-    return this.#hasArrived;
+  /** True if the response has arrived, so that only the gateway's own work is left. */
+  get hasArrived(): boolean {
+    return this.#status !== 0;
+  }
+
+  /**
+   * Adds an operation as a waiter; `isBackground` is true if no client waits for the operation. Rejects with an
+   * UpstreamError, or with the deadline's error if the operation ends first.
+   */
+  join({ deadline, calls, isBackground = false }: AwaitingOperation): Promise<unknown> {
+    this.isBackground &&= isBackground;
+    if (deadline.endsAt > this.endsAt) this.endsAt = deadline.endsAt;
+    return new Promise((resolve, reject) => {
+      const waiter = new Waiter(this, deadline, calls, resolve, reject);
+      this.add(waiter);
+      deadline.onEnd(waiter);
+    });
   }
 
   /** Starts the call. It is sent at once if no gate holds it back, which is nearly always so. */
@@ -87,9 +113,12 @@ export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListen
     this.#goOn();
   }
 
-  /** Counts a timeout only if the upstream has had the call for at least as long as the call was held back here. */
-  override overdue(): void {
-    if (this.#sent === undefined || this.#hasArrived) return;
+  /**
+   * Notes that the deadline of a waiter has passed. It counts as a timeout only if the upstream has had the call for at
+   * least as long as the call was held back here.
+   */
+  overdue(): void {
+    if (this.#sent === undefined || this.hasArrived) return;
     if (this.#upstream.now() - this.#sentAt >= this.#heldMs) this.#timeouts += 1;
   }
 
@@ -122,7 +151,7 @@ export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListen
     this.#unread?.release();
     const sent = this.#sent;
     if (sent === undefined) {
-      if (!this.#hasArrived) this.#leave(notSent);
+      if (!this.hasArrived) this.#leave(notSent);
       return;
     }
     // If the deadline passed before there was a connection, that says something about the upstream.
@@ -191,7 +220,7 @@ export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListen
     const { operation, target, headers, body, isWrite } = this.request;
     this.#repeat = undefined;
     this.#sentAt = now();
-    this.#hasArrived = false;
+    this.#status = 0;
     this.#onEnd = calls.begin(operation.method, target, this.#failure);
     this.#span = spans?.begin(operation, this.#sends);
     this.#sends += 1;
@@ -209,7 +238,6 @@ export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListen
 
   /** Receives the whole response. */
   responded(response: RawResponse): void {
-    this.#hasArrived = true;
     this.#unread = response;
     this.#status = response.status;
     this.#release();
@@ -229,9 +257,9 @@ export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListen
 
   /** Receives the failure of an attempt: there was no response, or its status or its body is an error. */
   failed(reason: unknown): void {
-    const error = this.#isGivenUp && this.#hasArrived ? new TransportError('aborted') : reason;
+    const error = this.#isGivenUp && this.hasArrived ? new TransportError('aborted') : reason;
     this.#unread = undefined;
-    if (!this.#hasArrived) this.#release();
+    if (!this.hasArrived) this.#release();
     this.#onEnd?.(statusOf(error));
     this.#span?.failed(this.#timeouts > 0 ? late : error);
     this.#leave(this.#outcomeOf(error));
@@ -281,7 +309,7 @@ export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListen
   #sendAgain(repeat: Repeat, failure: unknown): void {
     this.#failure = failure;
     this.#repeat = repeat;
-    this.#hasArrived = false;
+    this.#status = 0;
     this.#heldMs = 0;
     this.isUrgent = false;
     if (repeat.delayMs > 0) this.#goOnAfter(this.sleep(repeat.delayMs));
@@ -293,17 +321,18 @@ export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListen
     const { bodies, eventLoop } = this.#upstream;
     const body = this.request.isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
     if (body === undefined) return this.#fail(noRoomForBodies);
-    if (this.isLarge) eventLoop.doLarge(() => this.#resolveWith(response, body), this.endsAt);
+    const isLarge = this.waiters.some(({ deadline }) => deadline.isLarge);
+    if (isLarge) eventLoop.doLarge(() => this.#resolveWith(response, body), this.endsAt);
     else this.#resolveWith(response, body);
   }
 
   #resolveWith(response: DecodedResponse, body: Claim): void {
-    const { bodies, eventLoop } = this.#upstream;
     const { isWrite, decode } = this.request;
+    const limit = isWrite ? Number.POSITIVE_INFINITY : this.#upstream.bodies.limits.operation;
     try {
-      if (this.keep(body, isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation)) {
-        this.resolve(decode(response), response.text.length, eventLoop);
-      }
+      // A waiter leaves if its operation would keep more than it may.
+      for (const { deadline } of [...this.waiters]) deadline.keep(body, limit);
+      if (this.waiters.length > 0) this.#resolve(decode(response), response.text.length);
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -315,6 +344,87 @@ export class UpstreamCall extends AwaitedCall implements Attempt, ResponseListen
     // One refused call may end its operation, which then leaves its other calls. Those are not counted again.
     if (error instanceof Refusal && this.waiters.length > 0 && !this.isBackground)
       this.#upstream.budgetCounts.refused(error);
-    this.reject(toDomainError(error));
+    this.#reject(toDomainError(error));
+  }
+
+  /**
+   * Ends the call with a value; `size` is the number of characters that it was read from. If the answer causes much work for
+   * several waiters, all but the first of them are told in later turns of the event loop.
+   */
+  #resolve(value: unknown, size: number): void {
+    const { eventLoop } = this.#upstream;
+    let isFirst = true;
+    for (const waiter of this.end()) {
+      const { isLarge } = waiter.deadline;
+      if (!isLarge || isFirst) waiter.resolve(value, size);
+      else eventLoop.doLater(() => waiter.resolve(value, size), waiter.deadline.endsAt);
+      if (isLarge) isFirst = false;
+    }
+  }
+
+  /**
+   * Ends the call with an error. Some errors also end the waiting operations, because all of their other reads would
+   * fail alike.
+   */
+  #reject(error: unknown): void {
+    const waiters = this.end();
+    for (const waiter of waiters) waiter.reject(error);
+    for (const { deadline, calls } of waiters) if (endsOperation(error, calls)) deadline.fail(error);
+  }
+}
+
+/**
+ * True if the error ends the whole operation, which then gives back what it holds. Such an error says that the key is
+ * unknown, that there is no room for bodies, or that the gateway refuses a call of an operation that has sent none.
+ */
+function endsOperation(error: unknown, calls: OperationCalls): error is UpstreamError {
+  return isUnauthenticated(error) || error === noRoomForBodies || (error instanceof Refusal && calls.mayBeRefused);
+}
+
+/** The error if the response came in time, but the process was too busy to read it by then. */
+const readTooLate = new UpstreamError('OVERLOADED', undefined, 'read too late');
+
+/** One operation that waits for a call. */
+class Waiter implements EndListener {
+  settled = false;
+  readonly deadline: OperationDeadline;
+  readonly calls: OperationCalls;
+  readonly #call: UpstreamCall;
+  readonly #resolve: (value: unknown) => void;
+  readonly #reject: (error: unknown) => void;
+
+  constructor(
+    call: UpstreamCall,
+    deadline: OperationDeadline,
+    calls: OperationCalls,
+    resolve: (value: unknown) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#call = call;
+    this.deadline = deadline;
+    this.calls = calls;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  resolve(value: unknown, size: number): void {
+    this.settled = true;
+    this.deadline.received += size;
+    this.#resolve(value);
+  }
+
+  reject(error: unknown): void {
+    this.settled = true;
+    this.#reject(error);
+  }
+
+  /**
+   * Called when the operation ends before the call. An operation that answers several requests counts as several timeouts.
+   */
+  ended(error: UpstreamError): void {
+    const isLate = isOverdue(error);
+    this.reject(isLate && this.#call.hasArrived ? readTooLate : error);
+    if (isLate) for (let left = this.deadline.operations; left > 0; left -= 1) this.#call.overdue();
+    this.#call.leave(this);
   }
 }
