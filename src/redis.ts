@@ -414,38 +414,25 @@ function reasonOf(error: unknown): string {
   return error instanceof latePackage('ioredis').ReplyError ? (/^[A-Z]+/.exec(message)?.[0] ?? 'ERR') : message;
 }
 
-/** A password, or why a file holds none. */
-type FromFile = { readonly password: string } | { readonly fault: string };
-
-/** The password in a file, without the newline at its end. */
-function readPassword(path: string): FromFile {
-  try {
-    const password = readTextFile(path).replace(/\r?\n$/, '');
-    return password === '' ? { fault: 'it is empty' } : { password };
-  } catch (error) {
-    return { fault: codeOf(error) ?? 'it cannot be read' };
-  }
-}
-
 /**
- * Makes a reader of the password that a file holds now. While the file holds no password, the reader returns the last
- * one that it held, and each new reason is logged.
+ * Makes a reader of the password that a file holds now, without the newline at its end. While the file holds no password,
+ * the reader returns the last one that it held, and each new reason is logged.
  */
 function followPassword(path: string, log: Log): () => string | undefined {
   let last: string | undefined;
   let logged: string | undefined;
   return () => {
-    const read = readPassword(path);
-    if ('password' in read) {
-      last = read.password;
-      logged = undefined;
-    } else if (read.fault !== logged) {
-      logged = read.fault;
-      log('error', 'REDIS_PASSWORD_FILE cannot be used: the password of Redis stays as it was', {
-        path,
-        reason: logged,
-      });
+    let reason: string | undefined;
+    try {
+      const password = readTextFile(path).replace(/\r?\n$/, '');
+      if (password === '') reason = 'it is empty';
+      else last = password;
+    } catch (error) {
+      reason = codeOf(error) ?? 'it cannot be read';
     }
+    if (reason !== undefined && reason !== logged)
+      log('error', 'REDIS_PASSWORD_FILE cannot be used: the password of Redis stays as it was', { path, reason });
+    logged = reason;
     return last;
   };
 }
