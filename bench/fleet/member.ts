@@ -18,8 +18,8 @@ import type { FleetSize, Sharing } from './plan.ts';
 const operationDeadlineMs = 8000;
 
 const key = 'phx_of_the_whole_fleet';
-const keyHash = hash('sha256', key, 'base64url');
-const caller: Caller = { key, hash: keyHash, sharingKey: keyHash, queueKey: keyHash };
+const sharingKey = hash('sha256', key, 'base64url');
+const caller: Caller = { key, sharingKey, queueKey: sharingKey };
 
 /** A connection that counts what it sends. */
 class CountedRedis extends SharedRedis {

@@ -177,7 +177,6 @@ function answerFor({ tenant: name, roles, subject, expiresAt }: VerifiedToken, t
     expiresAt,
     caller: {
       key,
-      hash: keyHash,
       sharingKey: keyHash,
       queueKey: name,
       tenant,

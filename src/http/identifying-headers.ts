@@ -92,8 +92,8 @@ export function callerOf({ authorization }: Pick<IdentifyingHeaders, 'authorizat
   if (known !== undefined) return known;
   const key = bearer.exec(authorization)?.[1];
   if (key === undefined) return undefined;
-  const keyHash = hash('sha256', key, 'base64url');
-  const caller: Caller = { key, hash: keyHash, sharingKey: keyHash, queueKey: keyHash };
+  const sharingKey = hash('sha256', key, 'base64url');
+  const caller: Caller = { key, sharingKey, queueKey: sharingKey };
   callers.set(authorization, caller);
   return caller;
 }

@@ -74,8 +74,8 @@ export class Streams {
 }
 
 /** The owner of a stream: a key, or the user of a tenant. */
-function nameOf({ hash, tenant, subject = '' }: Caller): string {
-  return tenant === undefined ? hash : `${tenant.name}\n${subject}`;
+function nameOf({ sharingKey, tenant, subject = '' }: Caller): string {
+  return tenant === undefined ? sharingKey : `${tenant.name}\n${subject}`;
 }
 
 /** True if the entry of the stream's tenant has changed for the roles of its caller. */

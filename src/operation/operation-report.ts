@@ -94,7 +94,7 @@ export function reportOf(
     calls: cost?.calls.made ?? 0,
     plannedCalls: cost?.plannedCalls,
     codes,
-    caller: tenant === undefined ? caller?.hash.slice(0, shownHash) : undefined,
+    caller: tenant === undefined ? caller?.sharingKey.slice(0, shownHash) : undefined,
     tenant: tenant?.name,
     roles: tenant?.roles && [...tenant.roles.keys()].slice(0, mostRoles),
     subject: caller?.subject?.slice(0, shownHash),

@@ -3,11 +3,9 @@ import { runningOperation, type Tenant } from './tenants.ts';
 /** The caller of an operation: the personal API key, and the names that stand for it when calls are shared or counted. */
 export interface Caller {
   readonly key: string;
-  /** SHA-256 of that key, as base64url. */
-  readonly hash: string;
   /**
-   * The sharing key. REST calls with the same sharing key may be shared. The upstream's limits, failures and refusals
-   * are counted by it.
+   * SHA-256 of that key, as base64url. REST calls with the same sharing key may be shared. The upstream's limits, failures
+   * and refusals are counted by it.
    */
   readonly sharingKey: string;
   /** The queue of calls that have to wait: one for each tenant, or for each key that a caller has sent. */
@@ -28,8 +26,8 @@ export const agents = 'agents';
  * with the same upstream key may reach different objects. For a tenant, the name is therefore the hash of its entry, or
  * of the caller's part of the entry.
  */
-export function callerNameOf({ tenant, hash }: Caller): string {
-  return tenant?.entryHash ?? hash;
+export function callerNameOf({ tenant, sharingKey }: Caller): string {
+  return tenant?.entryHash ?? sharingKey;
 }
 
 /**

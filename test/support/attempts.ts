@@ -17,7 +17,7 @@ interface AttemptParts
 export function attemptOf(
   key: string,
   {
-    caller = { key, hash: key, sharingKey: key, queueKey: key },
+    caller = { key, sharingKey: key, queueKey: key },
     calls = new OperationCalls(10),
     isWrite = false,
     operation = operations.listProjects,

@@ -65,7 +65,7 @@ const operationOf = {
 /** Lets a call ask for a place in a budget whose calls take no time. */
 export function claimIn(budget: CallBudget, demand: Partial<Demand> = {}, calls = new OperationCalls(10)): Claim {
   const { key = 'key', surface = 'rest', queueKey = 'key', subject = '', waitMs = 5000, isBackground = false } = demand;
-  const caller = { key, hash: key, sharingKey: key, queueKey, subject };
+  const caller = { key, sharingKey: key, queueKey, subject };
   const endsAt = performance.now() + waitMs;
   const attempt = attemptOf(key, { caller, calls, operation: operationOf[surface], endsAt, isBackground });
   const giveBack = (): void => budget.left(attempt, { kind: 'not-sent' });

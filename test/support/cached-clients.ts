@@ -23,8 +23,8 @@ export function connectCached(url: string, caching: Partial<CacheOptions> = {}):
 
 /** A caller who brings this key. */
 export function callerWith(key: string): Caller {
-  const hash = `hash of ${key}`;
-  return { key, hash, sharingKey: hash, queueKey: hash };
+  const sharingKey = `hash of ${key}`;
+  return { key, sharingKey, queueKey: sharingKey };
 }
 
 /** One operation that has begun. */

@@ -86,7 +86,6 @@ test.each<Algorithm>(['RS256', 'PS256', 'ES256', 'EdDSA'])(
     const { subject = '', ...caller } = await callerOf(bench, await signToken(key, 'acme'));
     expect(caller).toEqual({
       key: 'phx_acme',
-      hash: acme.keyHash,
       sharingKey: acme.keyHash,
       queueKey: 'acme',
       tenant: acme,

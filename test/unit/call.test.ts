@@ -15,7 +15,7 @@ import { budgetOf, localBudget } from '../support/budgets.ts';
 import { until } from '../support/until.ts';
 
 const operation = operations.listProjects;
-const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'hash' };
+const caller = { key: 'phx_test', sharingKey: 'hash', queueKey: 'hash' };
 
 /** The options of an upstream that never answers. */
 interface SilentOptions {

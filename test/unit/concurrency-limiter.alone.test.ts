@@ -35,7 +35,7 @@ class TestLimiter {
 
   /** Waits for a slot. */
   queue(caller: string, { user = '', endsAt = 10_000 } = {}): Attempt {
-    const key = { key: caller, hash: caller, sharingKey: caller, queueKey: caller };
+    const key = { key: caller, sharingKey: caller, queueKey: caller };
     const attempt = attemptOf(caller, { endsAt, caller: { ...key, subject: user } });
     const name = user === '' ? caller : `${caller} ${user}`;
     this.limiter.enter(attempt)?.then(

@@ -11,7 +11,7 @@ import { attemptOf, prove, successAfter } from '../support/attempts.ts';
 import { budgetOf } from '../support/budgets.ts';
 
 const operation = operations.listProjects;
-const caller = { key: 'phx_test', hash: 'hash', sharingKey: 'hash', queueKey: 'hash' };
+const caller = { key: 'phx_test', sharingKey: 'hash', queueKey: 'hash' };
 
 /** The way to an upstream that never answers, with a budget that keeps calls back until a test lets them begin. */
 interface HeldUpstream {

@@ -5,7 +5,7 @@ import { RestApi } from '../../src/rest/api.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 
-const caller: Caller = { key: 'phx_test', hash: 'hash', sharingKey: 'key', queueKey: 'key' };
+const caller: Caller = { key: 'phx_test', sharingKey: 'key', queueKey: 'key' };
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -10,7 +10,7 @@ const list = { noun: 'Event', scope: '1' } as const;
 
 /** One of the users of a tenant. */
 function user(subject: string): Caller {
-  return { key: 'phx_acme', hash: subject, sharingKey: 'acme', queueKey: 'acme', subject };
+  return { key: 'phx_acme', sharingKey: 'acme', queueKey: 'acme', subject };
 }
 
 /** Tails of a list with these rows, by default none, and in whose name they were polled. */
