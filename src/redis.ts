@@ -44,9 +44,6 @@ type Argument = string | number | Buffer;
 /** The longest time that an answer is waited for, in milliseconds. Operations then continue without it. */
 const answerMs = 150;
 
-/** The most commands that wait for an answer at a time. */
-const mostWaiting = 1000;
-
 /** The interval after which a Redis that did not answer in time is tried again, in milliseconds. */
 const restMs = 1000;
 
@@ -86,7 +83,6 @@ export class SharedRedis {
   #client: Redis | Cluster;
   #attempts = 0;
   #timer: NodeJS.Timeout | undefined;
-  #waiting = 0;
   #isUp = false;
   #isClosed = false;
   #reason = '';
@@ -187,18 +183,15 @@ export class SharedRedis {
     { mustSend = false }: CommandOptions,
     send: (client: Redis | Cluster) => Promise<unknown>,
   ): Promise<unknown> {
-    if (!this.#isUp || this.#waiting >= mostWaiting) {
+    if (!this.#isUp) {
       if (mustSend && this.#client.status === 'ready') send(this.#client).catch(() => undefined);
       return undefined;
     }
-    this.#waiting += 1;
     try {
       return await inTime(send(this.#client));
     } catch (error) {
       this.#failed(name, error);
       return undefined;
-    } finally {
-      this.#waiting -= 1;
     }
   }
 
