@@ -65,32 +65,25 @@ export class TenantClient implements RestClient {
     this.#held = held;
   }
 
+  /** A read may go where the tenant reaches. */
   read(operation: RestOperation, target: string, format?: ReadFormat): Promise<unknown> {
-    return this.#checked(operation, target, false, () => this.#client.read(operation, target, format));
+    const { reach } = this.#tenant;
+    if (!reachesTarget(reach, operation.method, target)) return this.#stop(operation);
+    return this.#client.read(operation, target, format).catch(this.#fail);
   }
 
+  /** A write, which may be a GET, may go where one of the tenant's mutations reaches. */
   write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
-    return this.#checked(operation, target, true, () => this.#client.write(operation, target, body));
+    const reaches = [...this.#tenant.mutations.values()];
+    if (!reaches.some((reach) => reachesTarget(reach, operation.method, target))) return this.#stop(operation);
+    return this.#client.write(operation, target, body).catch(this.#fail);
   }
 
-  async #checked(
-    operation: RestOperation,
-    target: string,
-    isWrite: boolean,
-    send: () => Promise<unknown>,
-  ): Promise<unknown> {
-    if (!this.#reaches(operation, target, isWrite)) throw this.#held.stopped(this.#tenant, operation);
-    try {
-      return await send();
-    } catch (error) {
-      throw isUnauthenticated(error) ? this.#held.refused(this.#tenant, error) : error;
-    }
+  #stop(operation: RestOperation): Promise<never> {
+    return Promise.reject(this.#held.stopped(this.#tenant, operation));
   }
 
-  /** A read may go where the tenant reaches. A write, which may be a GET, may go where one of its mutations reaches. */
-  #reaches({ method }: RestOperation, target: string, isWrite: boolean): boolean {
-    const { reach, mutations } = this.#tenant;
-    const reaches = isWrite ? [...mutations.values()] : [reach];
-    return reaches.some((one) => reachesTarget(one, method, target));
-  }
+  readonly #fail = (error: unknown): never => {
+    throw isUnauthenticated(error) ? this.#held.refused(this.#tenant, error) : error;
+  };
 }
