@@ -104,25 +104,25 @@ export class Connector {
 
   /** Opens a connection, over which `onBytes` gets all that comes. */
   open(onBytes: OnBytes): Opening {
-    const attempt = new Attempt();
-    const socket = this.#open(attempt, onBytes)
+    const steps = new ConnectSteps();
+    const socket = this.#open(steps, onBytes)
       .catch((error: unknown) => {
         // A server that cannot resume it would refuse every later connection, too.
         this.#session = undefined;
         throw error;
       })
-      .finally(() => attempt.end());
-    return { socket, cancel: () => attempt.cancel(new ConnectionError('CONNECTION_CLOSED')) };
+      .finally(() => steps.end());
+    return { socket, cancel: () => steps.cancel(new ConnectionError('CONNECTION_CLOSED')) };
   }
 
-  async #open(attempt: Attempt, onBytes: OnBytes): Promise<Socket> {
-    if (this.#proxy === undefined) return attempt.opened(this.#connect(this.#origin, onBytes), this.#origin);
+  async #open(steps: ConnectSteps, onBytes: OnBytes): Promise<Socket> {
+    if (this.#proxy === undefined) return steps.opened(this.#connect(this.#origin, onBytes), this.#origin);
     if (this.#origin.tls === undefined)
-      return byProxy(attempt.opened(this.#connect(this.#proxy, onBytes), this.#proxy));
-    const tunnel = await byProxy(this.#tunnel(attempt, this.#proxy));
+      return byProxy(steps.opened(this.#connect(this.#proxy, onBytes), this.#proxy));
+    const tunnel = await byProxy(this.#tunnel(steps, this.#proxy));
     const socket = startTls({ ...this.#tlsOptions(this.#origin), socket: tunnel });
     socket.on('data', onBytes);
-    return attempt.opened(this.#keepSession(socket), this.#origin);
+    return steps.opened(this.#keepSession(socket), this.#origin);
   }
 
   #connect(end: End, onBytes: OnBytes | undefined): Socket {
@@ -155,8 +155,8 @@ export class Connector {
   }
 
   /** Asks the proxy for a tunnel to the upstream (RFC 9110 §9.3.6). */
-  async #tunnel(attempt: Attempt, proxy: End): Promise<Socket> {
-    const connected = await attempt.opened(this.#connect(proxy, undefined), proxy);
+  async #tunnel(steps: ConnectSteps, proxy: End): Promise<Socket> {
+    const connected = await steps.opened(this.#connect(proxy, undefined), proxy);
     const { host, port } = this.#origin;
     const path = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
     const authorization = this.#tunnelAuthorization;
@@ -164,7 +164,7 @@ export class Connector {
     const { request } = process.getBuiltinModule('node:http');
     const asked = request({ method: 'CONNECT', path, headers, createConnection: () => connected });
     const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-    attempt.watch(asked, reject);
+    steps.watch(asked, reject);
     asked.on('connect', ({ statusCode = 0 }: IncomingMessage, socket: Socket, first: Buffer) => {
       if (statusCode >= 200 && statusCode < 300 && first.length === 0) return resolve(socket);
       socket.destroy();
@@ -192,7 +192,7 @@ interface Endable {
 }
 
 /** The steps to one open connection, which together have one time limit. */
-class Attempt {
+class ConnectSteps {
   readonly #timer = setTimeout(() => this.cancel(new ConnectionError('CONNECT_TIMEOUT')), connectMs);
   #step: Endable | undefined;
   #cancelled: Error | undefined;
