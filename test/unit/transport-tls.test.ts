@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { MemoryRoom } from '../../src/memory.ts';
 import { explained, placeOf, reasonOf } from '../../src/rest/failure-reasons.ts';
 import type { Route } from '../../src/rest/transport/connect.ts';
-import type { Call } from '../../src/rest/transport/request-heads.ts';
+import type { HttpRequest } from '../../src/rest/transport/request-heads.ts';
 import { createTransport, type TransportError } from '../../src/rest/transport/transport.ts';
 import { listen } from '../support/listen.ts';
 import { authority, clientTls, serverTls } from '../support/tls.ts';
@@ -44,7 +44,7 @@ function connectTo(origin: string, route: Route = {}) {
   const room = new MemoryRoom(2 ** 20);
   const options = { origin, route: { authorities: authority, ...route }, connections: 4, maxBodyBytes: 1000, room };
   const transport = createTransport(options);
-  const send = (target: string, call: Partial<Call> = {}) => {
+  const send = (target: string, call: Partial<HttpRequest> = {}) => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const failed = (error: TransportError): void =>
       resolve(explained(reasonOf(error) ?? 'OTHER', placeOf(error)).split(':', 1)[0] ?? '');
@@ -56,7 +56,7 @@ function connectTo(origin: string, route: Route = {}) {
   };
   return {
     send,
-    ask: (target: string, call?: Partial<Call>) => send(target, call).ended,
+    ask: (target: string, call?: Partial<HttpRequest>) => send(target, call).ended,
     [Symbol.dispose]: () => transport.close(),
   };
 }

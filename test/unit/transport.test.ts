@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MemoryRoom } from '../../src/memory.ts';
-import type { Call } from '../../src/rest/transport/request-heads.ts';
+import type { HttpRequest } from '../../src/rest/transport/request-heads.ts';
 import { createTransport, type SentRequest, TransportError } from '../../src/rest/transport/transport.ts';
 import { listen } from '../support/listen.ts';
 import { until } from '../support/until.ts';
@@ -37,7 +37,7 @@ async function startWire(answer: Answer, { connections = 4, onConnect = (_socket
   const origin = `http://127.0.0.1:${await listen(server)}`;
   const room = new MemoryRoom(2 ** 20);
   const transport = createTransport({ origin, connections, maxBodyBytes: 1000, room });
-  const send = (target: string, call: Partial<Call> = {}) => {
+  const send = (target: string, call: Partial<HttpRequest> = {}) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const sent: SentRequest = transport.send(
       { method: 'GET', target, headers: { accept: 'a/b' }, ...call },
@@ -54,7 +54,7 @@ async function startWire(answer: Answer, { connections = 4, onConnect = (_socket
   };
   return {
     ...{ transport, requests, sockets, room, send },
-    ask: (target: string, call?: Partial<Call>) => send(target, call).ended,
+    ask: (target: string, call?: Partial<HttpRequest>) => send(target, call).ended,
     async [Symbol.asyncDispose]() {
       transport.close();
       for (const socket of sockets) socket.destroy();

@@ -1,7 +1,7 @@
 import type { Connector } from './connect.ts';
 
 /** One HTTP request to the upstream: `target` is path and query, sent byte for byte. */
-export interface Call {
+export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ const isTarget = /^[\x21-\x7e\x80-\xff]+$/;
 export class RequestHeads {
   readonly #connector: Pick<Connector, 'host' | 'prefix' | 'proxyAuthorization'>;
   /** The headers that were written last, and their lines: the calls of a wave share them. */
-  #last: Call['headers'] | undefined;
+  #last: HttpRequest['headers'] | undefined;
   #lines = '';
 
   constructor(connector: Pick<Connector, 'host' | 'prefix' | 'proxyAuthorization'>) {
@@ -31,7 +31,7 @@ export class RequestHeads {
   }
 
   /** The head of a request. Throws for a target or a header that cannot be sent. */
-  of({ method, target, headers, body, fresh = false }: Call): string {
+  of({ method, target, headers, body, fresh = false }: HttpRequest): string {
     if (!isTarget.test(target)) throw new TypeError('expected a target without blanks and control characters');
     if (headers !== this.#last) {
       this.#lines = this.#linesOf(headers);
@@ -44,7 +44,7 @@ export class RequestHeads {
     return `${line}${this.#lines}connection: ${connection}\r\n${length}\r\n`;
   }
 
-  #linesOf(headers: Call['headers']): string {
+  #linesOf(headers: HttpRequest['headers']): string {
     const { host, proxyAuthorization } = this.#connector;
     let lines = `host: ${host}\r\n`;
     if (proxyAuthorization !== undefined) lines += `proxy-authorization: ${proxyAuthorization}\r\n`;

@@ -3,7 +3,7 @@ import { Chunks } from './chunks.ts';
 import { ConnectionError, Connector, ProxyFailure, type Route } from './connect.ts';
 import type { Connection, Exchange } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { type Call, RequestHeads } from './request-heads.ts';
+import { type HttpRequest, RequestHeads } from './request-heads.ts';
 import { NotHttp, type ResponseHeaders } from './response-parser.ts';
 
 /** One HTTP response, its body complete and still encoded. The body takes up room until `release` is called. */
@@ -54,7 +54,7 @@ export interface SentRequest {
 
 /** Sends requests to one upstream. */
 export interface Transport {
-  send(call: Call, listener: ResponseListener): SentRequest;
+  send(call: HttpRequest, listener: ResponseListener): SentRequest;
   /** Sends later calls by this route, on new connections. Calls in flight end on the old ones. */
   reroute(route: Route): void;
   close(): void;
@@ -117,14 +117,14 @@ class Request implements Exchange, SentRequest, RawResponse {
   body = emptyBody;
   readonly #options: TransportOptions;
   readonly #pool: ConnectionPool;
-  readonly #call: Call;
+  readonly #call: HttpRequest;
   readonly #listener: ResponseListener;
   readonly #chunks = new Chunks();
   readonly #claim: Claim;
   #connection: Connection | undefined;
   #isSettled = false;
 
-  constructor(options: TransportOptions, pool: ConnectionPool, call: Call, listener: ResponseListener) {
+  constructor(options: TransportOptions, pool: ConnectionPool, call: HttpRequest, listener: ResponseListener) {
     this.#options = options;
     this.#pool = pool;
     this.#call = call;
