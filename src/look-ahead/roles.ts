@@ -9,7 +9,8 @@ import {
 } from 'graphql';
 import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
-import { type Endpoint, endpointOf } from '../rest/endpoints.ts';
+import { operations } from '../rest/generated/views.ts';
+import type { RestOperation } from '../rest/operation-ids.ts';
 
 /** The source of a field's value, which determines its cost. The directives and the type in the SDL give it. */
 export type Role =
@@ -20,25 +21,25 @@ export type Role =
   // An organization that a column of the row names.
   | { readonly kind: 'organizationOf'; readonly view: View }
   // An object that a column of the row names.
-  | { readonly kind: 'reference'; readonly view: View; readonly endpoint: Endpoint }
+  | { readonly kind: 'reference'; readonly view: View; readonly endpoint: RestOperation }
   // The project that owns the object which has the field.
-  | { readonly kind: 'owner'; readonly endpoint: Endpoint }
+  | { readonly kind: 'owner'; readonly endpoint: RestOperation }
   // An object by its argument `id`.
-  | { readonly kind: 'byId'; readonly endpoint: Endpoint }
+  | { readonly kind: 'byId'; readonly endpoint: RestOperation }
   | { readonly kind: 'organization' }
   // Any object by its global id.
   | { readonly kind: 'node' }
-  | { readonly kind: 'list'; readonly endpoint: Endpoint }
+  | { readonly kind: 'list'; readonly endpoint: RestOperation }
   // The rows that are added to a list, message by message.
-  | { readonly kind: 'tail'; readonly endpoint: Endpoint }
+  | { readonly kind: 'tail'; readonly endpoint: RestOperation }
   // A page of a list as one value, which is no connection.
-  | { readonly kind: 'table'; readonly endpoint: Endpoint }
+  | { readonly kind: 'table'; readonly endpoint: RestOperation }
   // An object by its argument `id`, as one value.
-  | { readonly kind: 'text'; readonly endpoint: Endpoint }
+  | { readonly kind: 'text'; readonly endpoint: RestOperation }
   // A value that any row of a list holds.
-  | { readonly kind: 'anyRow'; readonly endpoint: Endpoint }
-  | { readonly kind: 'report'; readonly endpoint: Endpoint }
-  | { readonly kind: 'write'; readonly endpoint: Endpoint };
+  | { readonly kind: 'anyRow'; readonly endpoint: RestOperation }
+  | { readonly kind: 'report'; readonly endpoint: RestOperation }
+  | { readonly kind: 'write'; readonly endpoint: RestOperation };
 
 const known = new WeakMap<GraphQLField<unknown, unknown>, Role>();
 
@@ -59,7 +60,7 @@ function findRole(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>
     if (isInterfaceType(answer)) return { kind: 'node' };
     return { kind: answer.name === 'Organization' ? 'organization' : 'free' };
   }
-  const endpoint = endpointOf(operation);
+  const endpoint = operations[operation];
   // One mutation uses GET, so the method does not tell.
   if (type.name === 'Mutation') return { kind: 'write', endpoint };
   if (type.name === 'Subscription') return { kind: 'tail', endpoint };

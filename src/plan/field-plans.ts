@@ -161,7 +161,7 @@ function planText(planned: PlannedField, args: Arguments): void {
   const { builder, endpoint, path } = planned;
   withObjects(planned, args, (objects) => {
     const { stage, certain } = objects;
-    const count = builder.calls.claim(`${endpoint.operation} as text`, objects);
+    const count = builder.calls.claim(`${endpoint.id} as text`, objects);
     builder.calls.add({ endpoint, stage, lower: certain ? count : 0, upper: count, rows: count, paths: [path] });
   });
 }
@@ -209,7 +209,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
   // Only the answer of a report says how many rows it names. A page of the maximum size is planned.
   const objects = toObjects({
     type: endpoint.noun,
-    group: `${endpoint.operation} of ${textOf(parent)}`,
+    group: `${endpoint.id} of ${textOf(parent)}`,
     to: builder.options.maxPageSize,
     owner: parent,
     owners: ownersOf(planned),

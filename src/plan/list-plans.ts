@@ -1,5 +1,5 @@
 import { type MergedPage, mergedPagesOf } from '../loaders/merged-pages.ts';
-import { listEndpoint } from '../rest/endpoints.ts';
+import { rowOperations } from '../rest/operation-ids.ts';
 import { after, isBefore, type KeyedCollection, mayBeOne, type Stage } from './objects.ts';
 import type { Condition, PlannedCalls, Schedule } from './planned-calls.ts';
 
@@ -116,7 +116,7 @@ export class ListPlans {
     const owners = Math.max(...jumps.map((one) => one.owners));
     const paths = jumps.map(({ path }) => path);
     const { noun, stage } = jump;
-    const endpoint = listEndpoint(noun);
+    const endpoint = rowOperations[noun].list;
     this.#calls.add({ endpoint, stage, lower: 0, upper: owners, rows: owners * limit, paths, when: 'long list' });
   }
 
@@ -139,7 +139,7 @@ export class ListPlans {
     const arrival = after(asked);
     const overlap = Math.max(...windows.map((one) => one.overlap ?? 0));
     this.#calls.add({
-      endpoint: listEndpoint(window.noun),
+      endpoint: rowOperations[window.noun].list,
       stage: asked,
       lower: certain ? 1 : 0,
       upper: owners,

@@ -3,7 +3,7 @@ import { checkedWrite, ownerArgumentOf, textIn } from '../graphql/mutation-body.
 import { mutationReach } from '../graphql/narrowing.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
-import { type Endpoint, rowEndpoint } from '../rest/endpoints.ts';
+import { type RestOperation, rowOperations } from '../rest/operation-ids.ts';
 import type { Noun } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 import { keyed, type Stage, toObjects } from './objects.ts';
@@ -23,7 +23,7 @@ export function planMutations(builder: PlanBuilder, fields: readonly SelectedFie
   }
 }
 
-function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Endpoint, args: Arguments): void {
+function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: RestOperation, args: Arguments): void {
   const { parent, field, inside: payload, responseKey: path } = selected;
   if (payload === undefined) return;
   const { noun, method, isRow } = endpoint;
@@ -42,7 +42,7 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Endp
   const wave = Math.max(0, ...builder.calls.all.map((call) => call.wave));
   const one = { upper: 1, rows: 1, paths: [path] };
   for (const read of reads) {
-    builder.calls.add({ ...one, endpoint: rowEndpoint(read), stage: { wave, earlier: undefined }, lower: 1 });
+    builder.calls.add({ ...one, endpoint: rowOperations[read].get, stage: { wave, earlier: undefined }, lower: 1 });
   }
   const asked = reads.length === 0 ? wave : wave + 1;
   builder.calls.add({ ...one, endpoint, stage: { wave: asked, earlier: undefined }, lower: mayBeRefused ? 0 : 1 });

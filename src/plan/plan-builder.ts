@@ -5,7 +5,7 @@ import type { EventFilter } from '../graphql/generated/resolvers.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
 import type { OperationScope, Part, SelectedField } from '../look-ahead/selection-tree.ts';
-import type { Endpoint } from '../rest/endpoints.ts';
+import type { RestOperation } from '../rest/operation-ids.ts';
 import { current } from '../rest/paths.ts';
 import { type Reach, reaches, type Tenant } from '../rest/tenants.ts';
 import { ListPlans } from './list-plans.ts';
@@ -138,7 +138,7 @@ export class PlanBuilder {
 export interface PlannedField {
   readonly builder: PlanBuilder;
   readonly selected: SelectedField;
-  readonly endpoint: Endpoint;
+  readonly endpoint: RestOperation;
   /** The objects that have the field; undefined for a field of the query itself. */
   readonly parent: Objects | undefined;
   readonly stage: Stage;

@@ -1,11 +1,10 @@
-import type { Endpoint } from '../rest/endpoints.ts';
-import type { RestOperationId } from '../rest/operation-ids.ts';
+import type { RestOperation, RestOperationId } from '../rest/operation-ids.ts';
 import type { Objects, Stage } from './objects.ts';
 
 /** REST calls of one kind that an operation makes at one point of its run. */
 export interface PlannedCall {
   readonly operation: RestOperationId;
-  readonly method: Endpoint['method'];
+  readonly method: RestOperation['method'];
   readonly path: string;
   readonly lower: number;
   readonly upper: number;
@@ -29,7 +28,7 @@ export type Condition =
   | 'long list';
 
 interface Entry {
-  readonly endpoint: Endpoint;
+  readonly endpoint: RestOperation;
   readonly stage: Stage;
   readonly lower: number;
   readonly upper: number;
@@ -65,7 +64,7 @@ export class PlannedCalls {
 
   add({ endpoint, stage, lower, upper, rows, paths, when }: Entry): void {
     if (upper === 0) return;
-    const { operation, method, path } = endpoint;
+    const { id: operation, method, path } = endpoint;
     const places = [...new Set(paths)];
     const wave = stage.wave + 1;
     const text = `${operation} ${wave} ${when ?? ''} ${places.join()}`;

@@ -1,6 +1,6 @@
 import { pageFirstThreshold } from '../loaders/row-loader.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
-import { rowEndpoint } from '../rest/endpoints.ts';
+import { rowOperations } from '../rest/operation-ids.ts';
 import type { Noun } from '../rest/nouns.ts';
 import type { ListPlans } from './list-plans.ts';
 import {
@@ -143,7 +143,7 @@ export class RowPlans {
     const count = this.#calls.claim('row', objects);
     const { stage } = objects;
     this.#calls.add({
-      endpoint: rowEndpoint(noun),
+      endpoint: rowOperations[noun].get,
       stage: { ...arrival, wave: arrival.wave - 1 },
       lower: objects.certain && when === undefined ? count : 0,
       upper: count,

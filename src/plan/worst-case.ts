@@ -143,7 +143,7 @@ function leastCalls({ tenant, ...scope }: PlanningOptions): number {
       if (inside !== undefined && (isObject || role.kind === 'organization'))
         addReads(inside, isVaried || id?.kind === Kind.VARIABLE);
       if (!('endpoint' in role) || role.kind === 'reference') continue;
-      const { noun, report, operation } = role.endpoint;
+      const { noun, report, id: operation } = role.endpoint;
       if (!isObject || inside === undefined) kinds.add(report === '' ? noun : operation);
       else if (needsOf(inside).view !== undefined) kinds.add(noun);
       // One of its relations shows that the object exists, or its row does.

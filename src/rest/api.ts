@@ -1,8 +1,8 @@
 import type { RestClient } from './client.ts';
 import { UpstreamError } from './errors.ts';
 import { operations, views } from './generated/views.ts';
-import { mapNouns, type Noun } from './nouns.ts';
-import { isRestOperationId, type RestOperation } from './operation-ids.ts';
+import type { Noun } from './nouns.ts';
+import { type RestOperation, rowOperations } from './operation-ids.ts';
 import {
   type ListRef,
   pageTarget,
@@ -36,15 +36,6 @@ const pluginsReports: Readonly<Record<PluginsReport, RestOperation>> = {
   repository: operations.listPluginRepository,
   unused: operations.listUnusedPlugins,
 };
-
-/** The operations on rows of each noun; undefined if the API has none. */
-const rowOperations = mapNouns((noun) => ({
-  get: operations[`get${noun}` as const],
-  list: operations[`list${noun}s` as const],
-  create: operationNamed(`create${noun}`),
-  update: operationNamed(`update${noun}`),
-  delete: operationNamed(`delete${noun}`),
-}));
 
 /** The values of events to list: values of the property `key`, in events with the name `event_name`. */
 export interface ValuesQuery {
@@ -145,10 +136,6 @@ export class RestApi {
   #getPage(list: ListRef, at: Position, limit: number): Promise<unknown> {
     return this.#client.read(rowOperations[list.noun].list, pageTarget(list, at, limit));
   }
-}
-
-function operationNamed(id: string): RestOperation | undefined {
-  return isRestOperationId(id) ? operations[id] : undefined;
 }
 
 /** The operation that writes rows of a noun. Throws for a noun whose rows are read-only. */

@@ -1,4 +1,5 @@
 import { operations } from './generated/views.ts';
+import { mapNouns, type Noun } from './nouns.ts';
 
 /** The `operationId` of a REST operation, as the OpenAPI document names it. */
 export type RestOperationId = keyof typeof operations;
@@ -22,6 +23,24 @@ export interface RestOperation {
   readonly route: string;
   /** The rate limit that its calls count against. */
   readonly surface: Surface;
+  readonly noun: Noun;
+  /** True if its path names one row. */
+  readonly isRow: boolean;
+  /** The part of its path behind the collection or the row; empty if the path ends there. */
+  readonly report: string;
+}
+
+/** The operations on rows of each noun; undefined if the API has none. */
+export const rowOperations = mapNouns((noun) => ({
+  get: operations[`get${noun}` as const],
+  list: operations[`list${noun}s` as const],
+  create: operationNamed(`create${noun}`),
+  update: operationNamed(`update${noun}`),
+  delete: operationNamed(`delete${noun}`),
+}));
+
+function operationNamed(id: string): RestOperation | undefined {
+  return isRestOperationId(id) ? operations[id] : undefined;
 }
 
 /** True if a text is the `operationId` of a REST operation. */

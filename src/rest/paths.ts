@@ -2,7 +2,7 @@ import { UpstreamError } from './errors.ts';
 import { type Noun, nouns, owners } from './nouns.ts';
 
 // All paths have one form: /api/[<owner>/<owner's id>/]<collection>/[<id>/][<report or action>/]. They are made here; the
-// templates of the OpenAPI document, which `endpoints.ts` reads, have the same form.
+// templates of the OpenAPI document, which `tools/codegen/views.ts` reads, have the same form.
 
 /** The address of one row: the project or organization that owns it (empty for projects) and its own id. */
 export interface Key {

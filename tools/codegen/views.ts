@@ -1,4 +1,4 @@
-import { nounNames } from '../../src/rest/nouns.ts';
+import { nounNames, nouns } from '../../src/rest/nouns.ts';
 import type { Contract } from './contract.ts';
 
 /** The types whose rows have columns. */
@@ -19,7 +19,7 @@ export function viewsSource({ columns, operations }: Contract): string {
     .filter(([, list]) => list !== undefined);
   const byId = operations.map(({ id, method, path }): Entry => {
     const route = path.replaceAll(/\{\w+\}/g, ':id');
-    return [id, { id, method, path, route, surface: surfaceOf(path) }];
+    return [id, { id, method, path, route, surface: surfaceOf(path), ...subjectOf(path) }];
   });
   return [
     table('views', 'The columns that rows of each noun have in the list view and in the detail view.', views),
@@ -36,6 +36,17 @@ function surfaceOf(path: string): string {
   return path.startsWith('/api/projects/{project_id}/events/') ? 'events' : 'rest';
 }
 
+/** The one form of all paths (see `src/rest/paths.ts`), with a parameter in the place of each id. */
+const pathForm = /^\/api\/(?:\w+\/\{(?!id\})\w+\}\/)?(?<collection>\w+)\/(?<row>\{id\}\/)?(?<report>.*)$/;
+
+/** The subject of an operation, read from the template of its path. */
+function subjectOf(path: string): object {
+  const { collection, row, report = '' } = pathForm.exec(path)?.groups ?? {};
+  const noun = nounNames.find((name) => nouns[name].path === collection);
+  if (noun === undefined) throw new Error(`${path} is about no noun of the schema`);
+  return { noun, isRow: row !== undefined, report };
+}
+
 function table(name: string, description: string, entries: readonly Entry[]): string {
   const value = Object.fromEntries(entries);
   return `/** ${description} */\nexport const ${name} = ${literal(value, '')} as const;\n`;
@@ -44,12 +55,13 @@ function table(name: string, description: string, entries: readonly Entry[]): st
 /** `value` as TypeScript source: objects that nest and arrays go one member a line, flat objects on one line. */
 function literal(value: unknown, indent: string): string {
   if (typeof value === 'string') return `'${value}'`;
-  if (typeof value !== 'object' || value === null) throw new Error('expected a string, an array or an object');
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value !== 'object' || value === null) throw new Error('expected a string, a boolean, an array or an object');
   const array = Array.isArray(value);
   const [open, close] = array ? ['[', ']'] : ['{', '}'];
   const entries: [string, unknown][] = Object.entries(value);
   const members = entries.map(([key, member]) => (array ? '' : `${key}: `) + literal(member, `${indent}  `));
-  const flat = !array && entries.every(([, member]) => typeof member === 'string');
+  const flat = !array && entries.every(([, member]) => typeof member !== 'object');
   if (flat) return `${open} ${members.join(', ')} ${close}`;
   return `${open}\n${members.map((member) => `${indent}  ${member},\n`).join('')}${indent}${close}`;
 }

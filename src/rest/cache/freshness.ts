@@ -1,4 +1,3 @@
-import { endpointOf } from '../endpoints.ts';
 import type { Reuse } from '../epochs.ts';
 import { operations } from '../generated/views.ts';
 import { nounNames, nouns } from '../nouns.ts';
@@ -32,8 +31,8 @@ export function freshnessByOperation(
 }
 
 /** The noun of an operation's answers. A path below a row or a collection counts as the noun of that row or collection. */
-function nounOf({ id, surface }: RestOperation): string {
-  return surface === values ? values : nouns[endpointOf(id).noun].path;
+function nounOf({ noun, surface }: RestOperation): string {
+  return surface === values ? values : nouns[noun].path;
 }
 
 /** The reuse that the `Cache-Control` of a request asks for (RFC 9111 §5.2.1). Other directives are ignored. */
