@@ -38,12 +38,23 @@ export function exactNumber(digits: string): unknown {
 
 /** The text with each long integer as a marked string; undefined if there is none. A reviver would visit every value. */
 function markLongIntegers(text: string): string | undefined {
-  const strings = new Strings(text);
+  if (text.search(manyDigits) === -1) return undefined;
   const parts: string[] = [];
   let copied = 0;
+  let quote = text.indexOf('"');
+  // The end of the string that a place is in, or the place itself if it is in none. Places are given in order.
+  const outsideFrom = (index: number): number => {
+    let outside = index;
+    while (quote !== -1 && quote < index) {
+      const end = endOfString(text, quote) + 1;
+      outside = Math.max(index, end);
+      quote = text.indexOf('"', end);
+    }
+    return outside;
+  };
   manyDigits.lastIndex = 0;
   for (let match = manyDigits.exec(text); match !== null; match = manyDigits.exec(text)) {
-    const outside = strings.behind(match.index);
+    const outside = outsideFrom(match.index);
     if (outside > match.index) {
       manyDigits.lastIndex = outside;
       continue;
@@ -57,28 +68,6 @@ function markLongIntegers(text: string): string | undefined {
     manyDigits.lastIndex = copied;
   }
   return parts.length === 0 ? undefined : parts.join('') + text.slice(copied);
-}
-
-/** The strings of a JSON text, from its beginning to its end. */
-class Strings {
-  readonly #text: string;
-  #quote: number;
-
-  constructor(text: string) {
-    this.#text = text;
-    this.#quote = text.indexOf('"');
-  }
-
-  /** The given place if it is outside of a string, else the place behind that string. Places must be given in order. */
-  behind(index: number): number {
-    let behind = index;
-    while (this.#quote !== -1 && this.#quote < index) {
-      const end = endOfString(this.#text, this.#quote) + 1;
-      behind = Math.max(index, end);
-      this.#quote = this.#text.indexOf('"', end);
-    }
-    return behind;
-  }
 }
 
 /** The value with its marked strings as integers again, changed in place. */
