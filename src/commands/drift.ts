@@ -223,7 +223,7 @@ export function findingsOf(results: readonly (Read | Unread)[], openapi: string)
 /** Every difference in all rows of an answer. */
 export function differencesOf({ operation, target, body }: Read, answers: Answers = documented): readonly Difference[] {
   const found: Difference[] = [];
-  const shape = answers.operations[operation.route]?.body;
+  const shape = answers.operations[operation.id];
   if (shape !== undefined) new Comparison(answers, foreignTo(target), (one) => found.push(one)).compare(body, shape);
   return found;
 }

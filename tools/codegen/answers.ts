@@ -8,7 +8,7 @@ export function answersSource(document: string): string {
   return [
     "import type { Answers } from '../drift/compare.ts';",
     '',
-    '/** What the GET operations answer, for those who watch whether the upstream keeps to it. */',
+    '/** The answers of the GET operations as the OpenAPI document describes them. */',
     'export const answers: Answers = {',
     '  operations: {',
     ...linesOf(operations),
@@ -46,14 +46,14 @@ class Reader {
   }
 
   operations(): Answers['operations'] {
-    const paths = Object.entries(membersOf(membersOf(this.#document)['paths']));
+    const paths = Object.values(membersOf(membersOf(this.#document)['paths']));
     return Object.fromEntries(
-      paths.flatMap(([path, item]) => {
+      paths.flatMap((item) => {
         const operation = membersOf(membersOf(item)['get']);
         const id = operation['operationId'];
         if (typeof id !== 'string') return [];
         const schema = this.#at(operation, 'responses', '200', 'content', 'application/json', 'schema');
-        return [[path.replaceAll(/\{\w+\}/g, ':id'), { id, body: this.#shape(schema, id) }]];
+        return [[id, this.#shape(schema, id)]];
       }),
     );
   }

@@ -28,8 +28,8 @@ export interface View {
 
 /** The answers of the REST API's GET operations. */
 export interface Answers {
-  /** By the route of the operation. */
-  readonly operations: Readonly<Record<string, { readonly id: string; readonly body: Shape }>>;
+  /** By the id of the operation. */
+  readonly operations: Readonly<Record<string, Shape>>;
   readonly views: Readonly<Record<string, View>>;
 }
 

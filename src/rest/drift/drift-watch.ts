@@ -58,14 +58,14 @@ export class DriftWatch {
   }
 
   /** Compares an answer, and counts its differences. */
-  answered({ route }: RestOperation, target: string, body: unknown): void {
-    const operation = answers.operations[route];
+  answered({ id, route }: RestOperation, target: string, body: unknown): void {
+    const shape = answers.operations[id];
     // The columns of a table are the expressions that a client has chosen.
-    if (operation === undefined || body === undefined || /[?&]select=/.test(target)) return;
+    if (shape === undefined || body === undefined || /[?&]select=/.test(target)) return;
     const found = new Map<string, Difference>();
     const note = (difference: Difference): void =>
       void found.set(`${difference.prefix}${difference.column} ${difference.kind}`, difference);
-    new Comparison(answers, foreignTo(target), note).compare(body, operation.body);
+    new Comparison(answers, foreignTo(target), note).compare(body, shape);
     for (const difference of found.values()) this.#count(route, difference);
   }
 

@@ -2,24 +2,24 @@
 
 import type { Answers } from '../drift/compare.ts';
 
-/** What the GET operations answer, for those who watch whether the upstream keeps to it. */
+/** The answers of the GET operations as the OpenAPI document describes them. */
 export const answers: Answers = {
   operations: {
-    "/api/projects/": {"id":"listProjects","body":{"types":["object"],"view":"ProjectPage"}},
-    "/api/projects/:id/": {"id":"getProject","body":{"types":["object"],"view":"Project"}},
-    "/api/projects/:id/dashboards/": {"id":"listDashboards","body":{"types":["object"],"view":"DashboardPage"}},
-    "/api/projects/:id/dashboards/:id/": {"id":"getDashboard","body":{"types":["object"],"view":"Dashboard"}},
-    "/api/projects/:id/events/": {"id":"listEvents","body":{"either":[{"types":["object"],"view":"EventPage"},{"types":["object"],"view":"EventRowPage"}]}},
-    "/api/projects/:id/events/values/": {"id":"listEventValues","body":{"either":[{"types":["array"],"items":{"types":["object"],"view":"EventValue"}},{"types":["object"],"view":"EventValues2"},{"types":["object"],"view":"Event"}]}},
-    "/api/projects/:id/events/:id/": {"id":"getEvent","body":{"types":["object"],"view":"Event"}},
-    "/api/organizations/:id/plugins/": {"id":"listPlugins","body":{"types":["object"],"view":"PluginPage"}},
-    "/api/organizations/:id/plugins/activity/": {"id":"listPluginActivity","body":{"either":[{"types":["object"],"view":"PluginActivity1"},{"types":["object"],"view":"Plugin"}]}},
-    "/api/organizations/:id/plugins/exports_unsubscribe_configs/": {"id":"listPluginExportsUnsubscribeConfigs","body":{"either":[{"types":["array"]},{"types":["object"],"view":"Plugin"}]}},
-    "/api/organizations/:id/plugins/repository/": {"id":"listPluginRepository","body":{"either":[{"types":["array"]},{"types":["object"],"view":"Plugin"}]}},
-    "/api/organizations/:id/plugins/unused/": {"id":"listUnusedPlugins","body":{"either":[{"types":["array"],"items":{"types":["integer"]}},{"types":["object"],"view":"Plugin"}]}},
-    "/api/organizations/:id/plugins/:id/": {"id":"getPlugin","body":{"types":["object"],"view":"Plugin"}},
-    "/api/organizations/:id/plugins/:id/check_for_updates/": {"id":"checkPluginForUpdates","body":{"either":[{"types":["object"],"view":"PluginUpdateCheck1"},{"types":["object"],"view":"Plugin"}]}},
-    "/api/organizations/:id/plugins/:id/source/": {"id":"getPluginSource","body":{"either":[{"types":["object"]},{"types":["object"],"view":"Plugin"}]}},
+    "listProjects": {"types":["object"],"view":"ProjectPage"},
+    "getProject": {"types":["object"],"view":"Project"},
+    "listDashboards": {"types":["object"],"view":"DashboardPage"},
+    "getDashboard": {"types":["object"],"view":"Dashboard"},
+    "listEvents": {"either":[{"types":["object"],"view":"EventPage"},{"types":["object"],"view":"EventRowPage"}]},
+    "listEventValues": {"either":[{"types":["array"],"items":{"types":["object"],"view":"EventValue"}},{"types":["object"],"view":"EventValues2"},{"types":["object"],"view":"Event"}]},
+    "getEvent": {"types":["object"],"view":"Event"},
+    "listPlugins": {"types":["object"],"view":"PluginPage"},
+    "listPluginActivity": {"either":[{"types":["object"],"view":"PluginActivity1"},{"types":["object"],"view":"Plugin"}]},
+    "listPluginExportsUnsubscribeConfigs": {"either":[{"types":["array"]},{"types":["object"],"view":"Plugin"}]},
+    "listPluginRepository": {"either":[{"types":["array"]},{"types":["object"],"view":"Plugin"}]},
+    "listUnusedPlugins": {"either":[{"types":["array"],"items":{"types":["integer"]}},{"types":["object"],"view":"Plugin"}]},
+    "getPlugin": {"types":["object"],"view":"Plugin"},
+    "checkPluginForUpdates": {"either":[{"types":["object"],"view":"PluginUpdateCheck1"},{"types":["object"],"view":"Plugin"}]},
+    "getPluginSource": {"either":[{"types":["object"]},{"types":["object"],"view":"Plugin"}]},
   },
   views: {
     ProjectListItem: {
