@@ -33,7 +33,7 @@ export function attemptOf(
     isBackground,
     mayBeStale: false,
     isUrgent,
-    hasSlot: false,
+    slot: undefined,
     budgeted: undefined,
     isProof: false,
     sleep: () => Promise.resolve(),

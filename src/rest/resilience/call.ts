@@ -45,7 +45,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   isBackground = true;
   mayBeStale: boolean;
   isUrgent = false;
-  hasSlot = false;
+  slot: Attempt['slot'];
   budgeted: Attempt['budgeted'];
   isProof = false;
   readonly #upstream: UpstreamResources;

@@ -11,7 +11,8 @@ const sweepMs = 50;
 /** The least time that a call needs to be worth starting, in milliseconds. */
 const leastMs = 60;
 
-interface Entry extends Queued {
+/** A call that waits for a slot. */
+export interface WaitingCall extends Queued {
   readonly attempt: Attempt;
   readonly start: () => void;
   readonly fail: (error: UpstreamError) => void;
@@ -25,8 +26,7 @@ interface Entry extends Queued {
 export class ConcurrencyLimiter implements Gate {
   readonly #most: number;
   readonly #now: () => number;
-  readonly #queue = new FairQueue<Entry>();
-  readonly #entries = new Map<Attempt, Entry>();
+  readonly #queue = new FairQueue<WaitingCall>();
   /** The number of attempts with a slot. */
   inFlight = 0;
   /** The number of attempts with a slot, by caller. Callers without one are left out. */
@@ -56,10 +56,10 @@ export class ConcurrencyLimiter implements Gate {
   }
 
   left(attempt: Attempt, outcome: Outcome): void {
-    const entry = this.#entries.size === 0 ? undefined : this.#entries.get(attempt);
-    if (entry !== undefined) this.#remove(entry);
-    else if (attempt.hasSlot) this.#end(attempt);
-    else return;
+    const { slot } = attempt;
+    if (slot === undefined) return;
+    if (slot === 'taken') this.#end(attempt);
+    else this.#remove(slot);
     if (outcome.kind !== 'not-sent') this.meanMs += (outcome.tookMs - this.meanMs) / 16;
     // A caller that shared the slots until now may be the only one left, and may then use all of them.
     if (this.#queue.size > 0) this.#startWaiting();
@@ -75,9 +75,9 @@ export class ConcurrencyLimiter implements Gate {
     const isFull = this.#queue.isFull(this.#most * queueFactor, { caller, user });
     if (isFull || this.#now() + this.#expectedMs(caller) > attempt.endsAt - leastMs) throw this.#shed();
     return new Promise((start, fail) => {
-      const entry: Entry = { caller, user, attempt, start, fail };
+      const entry = { caller, user, attempt, start, fail };
       this.#queue.add(entry);
-      this.#entries.set(attempt, entry);
+      attempt.slot = entry;
       this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs);
       this.#startWaiting();
     });
@@ -85,13 +85,13 @@ export class ConcurrencyLimiter implements Gate {
 
   #begin(attempt: Attempt): void {
     const { queueKey } = attempt.owner.caller;
-    attempt.hasSlot = true;
+    attempt.slot = 'taken';
     this.inFlight += 1;
     this.#inFlightOf.set(queueKey, (this.#inFlightOf.get(queueKey) ?? 0) + 1);
   }
 
   #end(attempt: Attempt): void {
-    attempt.hasSlot = false;
+    attempt.slot = undefined;
     this.inFlight -= 1;
     const { queueKey } = attempt.owner.caller;
     const left = (this.#inFlightOf.get(queueKey) ?? 1) - 1;
@@ -127,16 +127,16 @@ export class ConcurrencyLimiter implements Gate {
     return new Refusal('OVERLOADED', 1);
   }
 
-  #drop(entry: Entry, error: UpstreamError): void {
+  #drop(entry: WaitingCall, error: UpstreamError): void {
     this.#remove(entry);
     entry.fail(error);
     this.#startWaiting();
   }
 
   /** Removes a call from the queue, and stops the sweep when the queue is empty. */
-  #remove(entry: Entry): void {
+  #remove(entry: WaitingCall): void {
     this.#queue.delete(entry);
-    this.#entries.delete(entry.attempt);
+    entry.attempt.slot = undefined;
     if (this.#queue.size > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

@@ -5,6 +5,7 @@ import type { OperationCalls } from '../operation-calls.ts';
 import type { RestOperation } from '../operation-ids.ts';
 import type { DecodedResponse } from '../transport/decode-response.ts';
 import type { Fault } from '../transport/transport.ts';
+import type { WaitingCall } from './concurrency-limiter.ts';
 
 /** The operation that makes a call. */
 export interface CallOwner {
@@ -53,8 +54,8 @@ export interface Attempt {
   readonly mayBeStale: boolean;
   /** True if it starts even without a free slot. */
   isUrgent: boolean;
-  /** True while it has a slot. */
-  hasSlot: boolean;
+  /** Its slot, or its wait for one. */
+  slot: 'taken' | WaitingCall | undefined;
   /** Its place in the budget, or its wait for one. */
   budgeted: BudgetedCall | undefined;
   /** True if it goes on after its waiters have left, until its deadline: its answer shows whether the key is known. */
