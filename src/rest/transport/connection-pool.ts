@@ -39,18 +39,13 @@ export class ConnectionPool {
     return this.#connector.prefix !== '';
   }
 
+  /** Sends a request. One that needs a new connection gets it even if the pool has as many as it may have. */
   send(exchange: Exchange): void {
+    if (exchange.isLast) return this.#connect(exchange);
     const idle = this.#takeIdle();
     if (idle !== undefined) return idle.send(exchange);
     this.#waiting.push(exchange);
     this.#openMore();
-  }
-
-  /**
-   * Sends a request on a connection of its own, even if there are idle connections, or as many as the pool may have.
-   */
-  sendOnNew(exchange: Exchange): void {
-    this.#connect(exchange);
   }
 
   /** Takes back a request that waits for a connection. */

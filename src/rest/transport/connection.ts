@@ -7,7 +7,7 @@ export interface Exchange extends ResponseSink {
   /** The request line, the headers and the empty line after them, in Latin-1. */
   readonly head: string;
   readonly content: string | undefined;
-  /** True if the connection must not be used again. */
+  /** True if it needs a new connection, which must not be used again. */
   readonly isLast: boolean;
   onSent(connection: Connection): void;
   onEnd(): void;

@@ -150,8 +150,7 @@ class Request implements Exchange, SentRequest, RawResponse {
     } catch (error) {
       return this.onError(error, false);
     }
-    if (this.isLast) this.#pool.sendOnNew(this);
-    else this.#pool.send(this);
+    this.#pool.send(this);
   }
 
   abort(): void {
