@@ -1,26 +1,15 @@
-import type { CallSpans, TraceContext } from './call-spans.ts';
+import type { CallSpans } from './call-spans.ts';
 import type { Caller } from './caller.ts';
-import type { OperationEpoch } from './epochs.ts';
 import { UpstreamError } from './errors.ts';
 import { type OnEnd, type OperationCalls, statusOf } from './operation-calls.ts';
 import type { RestOperation } from './operation-ids.ts';
-import type { AwaitingOperation } from './resilience/call.ts';
-import { UpstreamCall } from './resilience/call.ts';
+import { type CallingOperation, UpstreamCall } from './resilience/call.ts';
 import type { CallOwner, CallRequest } from './resilience/gate.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { deletedJson, writtenJson } from './response-content.ts';
 import type { SingleFlight } from './single-flight.ts';
 import { acceptedCodings } from './transport/content-coding.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
-
-/** The part of an operation that its REST calls need. */
-export interface CallingOperation extends AwaitingOperation {
-  readonly trace?: TraceContext;
-  /** The spans of its calls; undefined without tracing. */
-  readonly spans?: CallSpans | undefined;
-  /** The epoch that it began under; undefined if there are none. Reads are shared only within one epoch. */
-  readonly epoch?: OperationEpoch | undefined;
-}
 
 /** The format in which an answer is read: a JSON value, or the text of a table. One target may be asked for in both. */
 export type ReadFormat = 'json' | 'csv';

@@ -3,9 +3,10 @@ import { AnswerCache, type CacheOptions } from './cache/answer-cache.ts';
 import { CachedClient } from './cache/cached-client.ts';
 import type { Caller } from './caller.ts';
 import { checkUpstream } from './check-upstream.ts';
-import { CallerClient, type CallingOperation, type RestClient, type Shared } from './client.ts';
+import { CallerClient, type RestClient, type Shared } from './client.ts';
 import { OperationEpoch, type Reuse } from './epochs.ts';
 import { UpstreamError } from './errors.ts';
+import type { CallingOperation } from './resilience/call.ts';
 import {
   createUpstreamResources,
   healthOf,

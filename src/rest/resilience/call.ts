@@ -1,5 +1,6 @@
 import type { Claim } from '../../memory.ts';
-import type { CallSpan, TraceContext } from '../call-spans.ts';
+import type { CallSpan, CallSpans, TraceContext } from '../call-spans.ts';
+import type { OperationEpoch } from '../epochs.ts';
 import { isRateLimited, isUnauthenticated, noRoomForBodies, Refusal, UpstreamError } from '../errors.ts';
 import { reasonOf } from '../failure-reasons.ts';
 import { type OnEnd, type OperationCalls, statusOf } from '../operation-calls.ts';
@@ -16,12 +17,17 @@ import type { Attempt, CallOwner, CallRequest, Outcome } from './gate.ts';
 import { type Repeat, repeatOf, retryPolicy } from './retry.ts';
 import type { UpstreamResources } from './upstream-resources.ts';
 
-/** An operation that waits for a call. */
-export interface AwaitingOperation {
+/** The part of an operation that its REST calls need. */
+export interface CallingOperation {
   readonly deadline: OperationDeadline;
   readonly calls: OperationCalls;
   /** True if no client waits for its calls. */
   readonly isBackground?: boolean | undefined;
+  readonly trace?: TraceContext;
+  /** The spans of its calls; undefined without tracing. */
+  readonly spans?: CallSpans | undefined;
+  /** The epoch that it began under; undefined if there are none. Reads are shared only within one epoch. */
+  readonly epoch?: OperationEpoch | undefined;
 }
 
 /** The error on the span of a call that had no answer in time. */
@@ -97,7 +103,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
    * Adds an operation as a waiter; `isBackground` is true if no client waits for the operation. Rejects with an
    * UpstreamError, or with the deadline's error if the operation ends first.
    */
-  join({ deadline, calls, isBackground = false }: AwaitingOperation): Promise<unknown> {
+  join({ deadline, calls, isBackground = false }: CallingOperation): Promise<unknown> {
     this.isBackground &&= isBackground;
     if (deadline.endsAt > this.endsAt) this.endsAt = deadline.endsAt;
     return new Promise((resolve, reject) => {
