@@ -95,16 +95,15 @@ let unshared = 0;
 export class OperationEpoch {
   /** The generation of the key's kept answers when the operation began. It changes when one of them is replaced. */
   readonly generation: number;
-  #name: Epoch;
-  #isShared: boolean;
+  #name: Epoch = '';
+  #isShared = false;
   #reuse: Reuse;
 
   /** Without an epoch the operation uses, keeps and shares nothing. */
   constructor(epoch: Epoch | undefined, reuse: Reuse, generation = 0) {
     this.generation = generation;
-    this.#isShared = epoch !== undefined;
-    this.#name = epoch ?? nameOfNone();
-    this.#reuse = epoch === undefined ? 'none' : reuse;
+    this.#reuse = reuse;
+    this.moveTo(epoch);
   }
 
   /** The name of the epoch. If the epoch is not known, a name that no other operation has. */
@@ -139,17 +138,15 @@ export class OperationEpoch {
    */
   moveTo(epoch: Epoch | undefined): void {
     this.#isShared = epoch !== undefined;
-    this.#name = epoch ?? nameOfNone();
-    if (epoch === undefined) this.#reuse = 'none';
+    if (epoch === undefined) {
+      unshared += 1;
+      this.#reuse = 'none';
+    }
+    this.#name = epoch ?? `unshared ${unshared}`;
   }
 
   /** This epoch for the refresh of a stale answer: everything is read anew, and kept. */
   forRefresh(): OperationEpoch {
     return new OperationEpoch(this.#isShared ? this.#name : undefined, 'reload');
   }
-}
-
-function nameOfNone(): Epoch {
-  unshared += 1;
-  return `unshared ${unshared}`;
 }
