@@ -2,7 +2,8 @@ import { explained, type FailureReason, placeOf, reasonOf } from './failure-reas
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { jsonOf } from './response-content.ts';
 import { acceptedCodings } from './transport/content-coding.ts';
-import { decodeResponse } from './transport/decode-response.ts';
+import { type DecodedResponse, decodeResponse } from './transport/decode-response.ts';
+import { askOnce, TransportError } from './transport/transport.ts';
 
 /** The longest that the upstream may take to answer, in milliseconds. */
 const checkMs = 5000;
@@ -14,7 +15,7 @@ const path = '/api/projects/';
  * refusal. Resolves to a phrase for people; never rejects.
  */
 export async function checkUpstream(upstream: UpstreamResources): Promise<string> {
-  const failure = await askOnce(upstream);
+  const failure = await askForProjects(upstream);
   if (failure === undefined) {
     upstream.reachability.answered();
     return 'answers';
@@ -30,36 +31,23 @@ interface Failure {
 }
 
 /** The failure of the API to answer; undefined if it answered. */
-function askOnce({ transport, prefix, maxBodyBytes }: UpstreamResources): Promise<Failure | undefined> {
-  const { promise, resolve } = Promise.withResolvers<Failure | undefined>();
-  const failed = (error: unknown): void => {
-    const reason = reasonOf(error);
-    resolve(reason && { reason, error });
-  };
+async function askForProjects({ transport, prefix, maxBodyBytes }: UpstreamResources): Promise<Failure | undefined> {
   const headers = { accept: 'application/json', 'accept-encoding': acceptedCodings };
-  const sent = transport.send(
-    { method: 'GET', target: `${prefix}${path}?limit=1`, headers },
-    {
-      failed,
-      responded: (response) =>
-        // No key was sent, so the error cannot hold one.
-        decodeResponse(response, '', maxBodyBytes, {
-          succeeded: (decoded) => {
-            try {
-              jsonOf(decoded);
-              resolve(undefined);
-            } catch (error) {
-              failed(error);
-            }
-          },
-          failed: (error) => (response.status === 404 ? resolve({ reason: 'WRONG_PATH' }) : failed(error)),
-          later: (read) => read(),
-        }),
-    },
-  );
-  const timer = setTimeout(() => {
-    resolve({ reason: 'TIMEOUT' });
-    sent.abort();
-  }, checkMs);
-  return promise.finally(() => clearTimeout(timer));
+  const request = { method: 'GET', target: `${prefix}${path}?limit=1`, headers } as const;
+  let status: number | undefined;
+  try {
+    const response = await askOnce(transport, request, checkMs);
+    ({ status } = response);
+    const decoded = await new Promise<DecodedResponse>((succeeded, failed) => {
+      // No key was sent, so the error cannot hold one.
+      decodeResponse(response, '', maxBodyBytes, { succeeded, failed, later: (read) => read() });
+    });
+    jsonOf(decoded);
+    return undefined;
+  } catch (error) {
+    if (status === 404) return { reason: 'WRONG_PATH' };
+    if (error instanceof TransportError && error.fault === 'aborted') return { reason: 'TIMEOUT' };
+    const reason = reasonOf(error);
+    return reason && { reason, error };
+  }
 }

@@ -2,7 +2,7 @@ import { MemoryRoom } from '../../memory.ts';
 import { explained, placeOf, reasonOf } from '../failure-reasons.ts';
 import type { Route } from './connect.ts';
 import { decodeBody, textOf } from './content-coding.ts';
-import { createTransport, type RawResponse, type TransportError } from './transport.ts';
+import { askOnce, createTransport, type RawResponse, TransportError } from './transport.ts';
 
 /** Options of a fetch. */
 export interface FetchOptions {
@@ -42,34 +42,28 @@ class FetchError extends Error {
  */
 export async function fetchDocument(url: string, options: FetchOptions): Promise<Fetched | undefined> {
   const { origin, pathname, search } = new URL(url);
-  const { route, maxBytes } = options;
+  const { route, maxBytes, timeoutMs } = options;
   const transport = createTransport({
     ...{ origin, route, connections: 1, maxBodyBytes: maxBytes },
     room: new MemoryRoom(maxBytes),
   });
-  const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   const headers = {
     'accept-encoding': 'identity',
     ...options.headers,
     ...(options.etag !== undefined && { 'if-none-match': options.etag }),
   };
-  const sent = transport.send(
-    { method: 'GET', target: pathname + search, headers },
-    { responded: resolve, failed: (error) => reject(new FetchError(whyNot(error), { cause: error })) },
-  );
-  const timer = setTimeout(() => {
-    reject(new FetchError(`no answer within ${options.timeoutMs} milliseconds`));
-    sent.abort();
-  }, options.timeoutMs);
   try {
-    return await documentOf(await promise, options);
+    const request = { method: 'GET', target: pathname + search, headers } as const;
+    return await documentOf(await askOnce(transport, request, timeoutMs), options);
+  } catch (error) {
+    throw error instanceof TransportError ? new FetchError(whyNot(error, timeoutMs), { cause: error }) : error;
   } finally {
-    clearTimeout(timer);
     transport.close();
   }
 }
 
-function whyNot(error: TransportError): string {
+function whyNot(error: TransportError, timeoutMs: number): string {
+  if (error.fault === 'aborted') return `no answer within ${timeoutMs} milliseconds`;
   if (error.fault === 'invalid') return 'the answer is too large, or it is not HTTP';
   return explained(reasonOf(error) ?? 'OTHER', placeOf(error));
 }

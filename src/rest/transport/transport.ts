@@ -95,6 +95,14 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
+/** Sends one request and waits for its response. Rejects with a TransportError, whose fault is `aborted` after `timeoutMs`. */
+export function askOnce(transport: Transport, request: HttpRequest, timeoutMs: number): Promise<RawResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
+  const sent = transport.send(request, { responded: resolve, failed: reject });
+  const timer = setTimeout(() => sent.abort(), timeoutMs);
+  return promise.finally(() => clearTimeout(timer));
+}
+
 /** A route with its connections. Certificates belong to connections, so that a new route needs new ones. */
 interface Way {
   readonly pool: ConnectionPool;
