@@ -1,7 +1,7 @@
 import type { CallSpans } from './call-spans.ts';
 import type { Caller } from './caller.ts';
 import { UpstreamError } from './errors.ts';
-import { type OnEnd, type OperationCalls, statusOf } from './operation-calls.ts';
+import { type OperationCalls, statusOf } from './operation-calls.ts';
 import type { RestOperation } from './operation-ids.ts';
 import { type CallingOperation, UpstreamCall } from './resilience/call.ts';
 import type { CallOwner, CallRequest } from './resilience/gate.ts';
@@ -121,7 +121,12 @@ export class CallerClient implements RestClient, CallOwner {
   #join(running: UpstreamCall, target: string): Promise<unknown> {
     const { calls, spans } = this.#operation;
     const answer = running.join(this.#operation);
-    reportEnd(answer, calls.share(target));
+    const ended = calls.share(target);
+    if (ended !== undefined)
+      answer.then(
+        () => ended(200),
+        (error: unknown) => ended(statusOf(error)),
+      );
     if (spans !== undefined && running.trace !== undefined) spans.share(running.trace);
     return answer;
   }
@@ -150,11 +155,4 @@ function heard(decode: CallRequest['decode'], onResponse: OnResponse): CallReque
     onResponse(value, response);
     return value;
   };
-}
-
-function reportEnd(answer: Promise<unknown>, ended: OnEnd): void {
-  answer.then(
-    () => ended(200),
-    (error: unknown) => ended(statusOf(error)),
-  );
 }

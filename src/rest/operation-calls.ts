@@ -118,10 +118,13 @@ export class OperationCalls {
     return true;
   }
 
-  /** Notes a call that is sent; `failure` is the error of the previous attempt, if there was one. */
-  begin(method: string, path: string, failure?: unknown): OnEnd {
+  /**
+   * Notes a call that is sent; `failure` is the error of the previous attempt, if there was one. Returns the listener for its
+   * end if the operation is traced.
+   */
+  begin(method: string, path: string, failure?: unknown): OnEnd | undefined {
     this.made += 1;
-    return this.#isTraced ? this.#trace(method, path, false, failure) : ignored;
+    return this.#isTraced ? this.#trace(method, path, false, failure) : undefined;
   }
 
   /** Takes back a call that was given up before a connection took it. */
@@ -129,9 +132,9 @@ export class OperationCalls {
     this.made -= 1;
   }
 
-  /** Notes a call in flight that the operation joins. */
-  share(path: string): OnEnd {
-    return this.#isTraced ? this.#trace('GET', path, true) : ignored;
+  /** Notes a call in flight that the operation joins. Returns the listener for its end if the operation is traced. */
+  share(path: string): OnEnd | undefined {
+    return this.#isTraced ? this.#trace('GET', path, true) : undefined;
   }
 
   /** Notes that an answer stays fresh at least until a time. The call for it may be another operation's. */
@@ -165,10 +168,6 @@ export class OperationCalls {
 }
 
 const unfinished: MadeCall = { method: '', path: '', status: undefined, milliseconds: 0, wave: 0, shared: false };
-
-function ignored(): void {
-  // The operation is not traced.
-}
 
 /** The HTTP status of a failure, if there was an answer. */
 export function statusOf(error: unknown): number | undefined {
