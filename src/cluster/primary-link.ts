@@ -1,8 +1,8 @@
 import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { TextStore } from '../operation/persisted/registered-texts.ts';
 import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
-import type { Ledger } from '../rest/ledger.ts';
 import { LocalEpochs } from '../rest/epochs.ts';
+import type { Ledger } from '../rest/ledger.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import { ConfigError } from '../settings/settings.ts';

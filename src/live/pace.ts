@@ -1,7 +1,7 @@
 import type { CallBudget } from '../rest/budget/call-budget.ts';
-import type { Outlooks } from '../rest/ledger.ts';
 import { type BudgetSettings, tooSmallFor } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
+import type { Outlooks } from '../rest/ledger.ts';
 import { mostCalls } from './walk.ts';
 
 /** Returns the factor, at least 1, by which polls with a sharing key are delayed because its budget shrinks. */

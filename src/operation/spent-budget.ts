@@ -1,9 +1,9 @@
 import type { GraphQLError } from 'graphql';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
-import { accountOf, type Outlooks } from '../rest/ledger.ts';
 import type { Refusal } from '../rest/errors.ts';
 import { operations } from '../rest/generated/views.ts';
+import { accountOf, type Outlooks } from '../rest/ledger.ts';
 import { surfaces } from '../rest/operation-ids.ts';
 import type { BudgetStatus } from './cost.ts';
 import type { OperationRun } from './operation-run.ts';

@@ -3,8 +3,8 @@ import { checkedWrite, ownerArgumentOf, textIn } from '../graphql/mutation-body.
 import { mutationReach } from '../graphql/narrowing.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
-import { type RestOperation, rowOperations } from '../rest/operation-ids.ts';
 import type { Noun } from '../rest/nouns.ts';
+import { type RestOperation, rowOperations } from '../rest/operation-ids.ts';
 import { current } from '../rest/paths.ts';
 import { keyed, type Stage, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';

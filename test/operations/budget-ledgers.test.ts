@@ -2,8 +2,8 @@ import { array, assert, asyncProperty, boolean, constantFrom, integer, record } 
 import { expect, test } from 'vitest';
 import { connectRedis } from '../../src/redis.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
-import type { Ledger, LedgerCall, Want, WantDecision } from '../../src/rest/ledger.ts';
 import { LocalLedger } from '../../src/rest/budget/local-ledger.ts';
+import type { Ledger, LedgerCall, Want, WantDecision } from '../../src/rest/ledger.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -1,8 +1,8 @@
 import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
-import type { Ledger } from '../../src/rest/ledger.ts';
 import type { BudgetSettings, BudgetWindows } from '../../src/rest/budget/settings.ts';
 import { operations } from '../../src/rest/generated/views.ts';
+import type { Ledger } from '../../src/rest/ledger.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import type { Surface } from '../../src/rest/operation-ids.ts';
 import { attemptOf, lostAfter, successAfter } from './attempts.ts';

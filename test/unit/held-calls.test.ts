@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
-import type { Ledger, WantDecision } from '../../src/rest/ledger.ts';
 import { operations } from '../../src/rest/generated/views.ts';
+import type { Ledger, WantDecision } from '../../src/rest/ledger.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import { UpstreamCall } from '../../src/rest/resilience/call.ts';

@@ -56,7 +56,8 @@ function table(name: string, description: string, entries: readonly Entry[]): st
 function literal(value: unknown, indent: string): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'boolean') return String(value);
-  if (typeof value !== 'object' || value === null) throw new Error('expected a string, a boolean, an array or an object');
+  if (typeof value !== 'object' || value === null)
+    throw new Error('expected a string, a boolean, an array or an object');
   const array = Array.isArray(value);
   const [open, close] = array ? ['[', ']'] : ['{', '}'];
   const entries: [string, unknown][] = Object.entries(value);

@@ -2,9 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mapMaybePromise } from '../../maybe-promise.ts';
 import { Refusal } from '../errors.ts';
 import { FairQueue, type Queued } from '../fair-queue.ts';
-import type { Surface } from '../operation-ids.ts';
-import type { Attempt, Gate, Outcome } from '../resilience/gate.ts';
-import type { BudgetCounts } from './budget-counts.ts';
 import {
   type Account,
   accountOf,
@@ -14,6 +11,9 @@ import {
   type Want,
   type WantDecision,
 } from '../ledger.ts';
+import type { Surface } from '../operation-ids.ts';
+import type { Attempt, Gate, Outcome } from '../resilience/gate.ts';
+import type { BudgetCounts } from './budget-counts.ts';
 import { type BudgetSettings, tooSmallFor } from './settings.ts';
 
 /** Settings and collaborators of the budget. */

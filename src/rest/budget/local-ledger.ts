@@ -1,7 +1,5 @@
 import { RecentMap } from '../../recent-map.ts';
 import { KeyMap } from '../key-map.ts';
-import type { Surface } from '../operation-ids.ts';
-import { CallWindows, type CountedCall, callsOf, notSent } from './call-windows.ts';
 import {
   type Account,
   type Ledger,
@@ -13,6 +11,8 @@ import {
   type Want,
   type WantDecision,
 } from '../ledger.ts';
+import type { Surface } from '../operation-ids.ts';
+import { CallWindows, type CountedCall, callsOf, notSent } from './call-windows.ts';
 import { type BudgetSettings, hasShare, type LimitSettings, limitsOf } from './settings.ts';
 
 /** The most users of one key whose calls are counted separately. */

@@ -2,8 +2,6 @@ import { hash, randomUUID } from 'node:crypto';
 import { type Log, LogThrottle } from '../../log.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { SharedRedis } from '../../redis.ts';
-import type { Surface } from '../operation-ids.ts';
-import { type CountedCall, callsOf, notSent } from './call-windows.ts';
 import {
   type Account,
   type CountingState,
@@ -16,6 +14,8 @@ import {
   type Want,
   type WantDecision,
 } from '../ledger.ts';
+import type { Surface } from '../operation-ids.ts';
+import { type CountedCall, callsOf, notSent } from './call-windows.ts';
 import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
 import { script } from './redis-script.ts';
 import { hasShare, limitsOf } from './settings.ts';

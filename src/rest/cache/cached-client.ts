@@ -1,13 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { mapMaybePromise } from '../../maybe-promise.ts';
 import type { Caller } from '../caller.ts';
-import {
-  CallerClient,
-  type OnResponse,
-  type ReadFormat,
-  type RestClient,
-  type Shared,
-} from '../client.ts';
+import { CallerClient, type OnResponse, type ReadFormat, type RestClient, type Shared } from '../client.ts';
 import type { OperationEpoch } from '../epochs.ts';
 import { isForbidden, isNotFound, isUnauthenticated } from '../errors.ts';
 import { OperationCalls, statusOf } from '../operation-calls.ts';

@@ -91,12 +91,7 @@ export class RedisEpochs implements Epochs {
     return told;
   }
 
-  async #run(
-    sharingKey: string,
-    isProven: boolean,
-    act: 'keep' | 'end',
-    mustSend: boolean,
-  ): Promise<Told | undefined> {
+  async #run(sharingKey: string, isProven: boolean, act: 'keep' | 'end', mustSend: boolean): Promise<Told | undefined> {
     const name = `${prefix}${hash('sha256', `${this.#upstream} ${sharingKey}`, 'base64url')}`;
     const args = [randomUUID(), act, isProven ? 'proven' : '', keptSeconds];
     const answer = await this.#redis.run(script, [name], args, { mustSend });
@@ -116,7 +111,8 @@ export class RedisEpochs implements Epochs {
   }
 
   async #tell(): Promise<void> {
-    for (const sharingKey of [...this.#unsent.keys()]) if ((await this.#end(sharingKey, false, false)) === undefined) break;
+    for (const sharingKey of [...this.#unsent.keys()])
+      if ((await this.#end(sharingKey, false, false)) === undefined) break;
     this.#isTelling = false;
     if (this.#unsent.size > 0 && !this.#redis.isClosed) this.#tellLater();
   }

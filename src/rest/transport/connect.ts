@@ -117,8 +117,7 @@ export class Connector {
 
   async #open(steps: ConnectSteps, onBytes: OnBytes): Promise<Socket> {
     if (this.#proxy === undefined) return steps.opened(this.#connect(this.#origin, onBytes), this.#origin);
-    if (this.#origin.tls === undefined)
-      return byProxy(steps.opened(this.#connect(this.#proxy, onBytes), this.#proxy));
+    if (this.#origin.tls === undefined) return byProxy(steps.opened(this.#connect(this.#proxy, onBytes), this.#proxy));
     const tunnel = await byProxy(this.#tunnel(steps, this.#proxy));
     const socket = startTls({ ...this.#tlsOptions(this.#origin), socket: tunnel });
     socket.on('data', onBytes);
