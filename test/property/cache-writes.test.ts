@@ -129,7 +129,7 @@ async function staleReads(redisUrl: string | undefined, gatewayCount: number): P
 async function allShare(gateways: readonly Upstream[]): Promise<void> {
   const first = callerWith('first');
   for (let left = 2000; left > 0; left -= 1) {
-    const epochs = await Promise.all(gateways.map(({ cache }) => cache?.epochs.current(first.sharingKey, true)));
+    const epochs = await Promise.all(gateways.map(async ({ cache }) => cache?.epochs.current(first.sharingKey, true)));
     if (epochs.every((one) => one !== undefined)) return;
     await turns(50);
   }
