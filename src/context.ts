@@ -5,7 +5,7 @@ import type { RestApi } from './rest/api.ts';
 import type { UpstreamError } from './rest/errors.ts';
 import type { ListRef } from './rest/pages.ts';
 import type { Position } from './rest/positions.ts';
-import type { Tenant } from './rest/tenants.ts';
+import type { Rights } from './rest/reach.ts';
 
 /**
  * The format of an answer in parts. `v0.2` has `pending`, `incremental` and `completed`
@@ -19,11 +19,8 @@ export interface GatewayContext {
   readonly rest: RestApi;
   /** The reason why all of its REST calls would fail; undefined if they may succeed. */
   readonly refusal?: UpstreamError | undefined;
-  /**
-   * The tenant for whom the operation runs, if the gateway holds the key. The tenant decides what it may reach and
-   * change.
-   */
-  readonly tenant?: Tenant | undefined;
+  /** The rights of its caller; undefined if the caller has all rights of the key. */
+  readonly rights?: Rights | undefined;
   readonly loaders: Loaders;
   /** The format of its parts; undefined if it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;

@@ -1,26 +1,26 @@
 import { isUpstreamId } from '../graphql/ids.ts';
-import type { Reach, Role, Tenant } from '../rest/tenants.ts';
+import type { Reach, Rights } from '../rest/reach.ts';
+import type { Role, Tenant } from '../rest/tenants.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { type FilePlace, kindOf, memberPath } from './tenants-error.ts';
-
-/** The rights that an entry of a tenant, or one of its roles, gives. */
-export type Rights = Pick<Tenant, 'reach' | 'mutations' | 'roles'>;
 
 /** The members of an entry that say what it gives. */
 export const rightsMembers: readonly string[] = ['projects', 'organizations', 'mutations', 'roles'];
 
 /** The rights of an entry. `mutationNames` are the names of all mutations. */
-export function rightsOf(entry: JsonObject, where: FilePlace, mutationNames: readonly string[]): Rights {
+export function rightsOf(
+  entry: JsonObject,
+  where: FilePlace,
+  mutationNames: readonly string[],
+): Pick<Tenant, 'reach' | 'mutations' | 'roles'> {
   const reach = reachOf(entry, where, undefined);
   const names = mutationsOf(entry, where, { names: mutationNames, reach, what: 'a mutation' });
   const mutations = new Map(names.map((name) => [name, reach]));
   return { reach, mutations, roles: rolesOf(entry['roles'], { reach, mutations }, where.at('.roles')) };
 }
 
-/** The most that a role may give: what its entry gives. */
-type Bounds = Pick<Rights, 'reach' | 'mutations'>;
-
-function rolesOf(value: unknown, entry: Bounds, where: FilePlace): Rights['roles'] {
+/** The roles of an entry. `entry` is the most that a role may give. */
+function rolesOf(value: unknown, entry: Rights, where: FilePlace): Tenant['roles'] {
   if (value === undefined) return undefined;
   if (!isObject(value)) throw where.error(`an object with a member for each role, but got ${kindOf(value)}`);
   const roles = Object.entries(value).map(([name, role]): [string, Role] => {
@@ -35,7 +35,7 @@ function rolesOf(value: unknown, entry: Bounds, where: FilePlace): Rights['roles
 
 const roleMembers = ['mutations', 'projects', 'organizations', 'documents'];
 
-function roleOf(role: JsonObject, entry: Bounds, where: FilePlace): Role {
+function roleOf(role: JsonObject, entry: Rights, where: FilePlace): Role {
   where.refuseUnknown(role, roleMembers);
   const reach = reachOf(role, where, entry.reach);
   const names = [...entry.mutations.keys()];

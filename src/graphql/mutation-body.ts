@@ -12,7 +12,7 @@ import { requestColumns } from '../rest/generated/views.ts';
 import { exactNumber } from '../rest/json.ts';
 import { type Noun, owners, ownerTypeOf } from '../rest/nouns.ts';
 import { current, type Key, keyText } from '../rest/paths.ts';
-import { type Reach, reaches } from '../rest/tenants.ts';
+import { type Reach, reaches } from '../rest/reach.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { enumRestValue } from './enums.ts';
 import { isRowType, mappingOf, restNameOf, snakeCase } from './field-mapping.ts';
@@ -68,7 +68,7 @@ export interface CheckedWrite {
   readonly key: Key;
   readonly body: JsonObject;
   /**
-   * The objects that have to be read before the write is sent, each once; empty if the tenant is not narrowed. Global ids
+   * The objects that have to be read before the write is sent, each once; empty if the caller is not narrowed. Global ids
    * are not signed, so only the upstream can show that an object is in the project that its id names.
    */
   readonly toShow: readonly Key[];
@@ -118,7 +118,7 @@ interface BodyScope {
 
 /**
  * The request body of a mutation: the given fields of the input under their REST names, null as null, and then the
- * members of `extra`. For a narrowed tenant, everything that might name an object of another project is refused.
+ * members of `extra`. For a narrowed caller, everything that might name an object of another project is refused.
  */
 function toRequestBody(input: object, info: MutationInfo, scope: BodyScope): JsonObject {
   const fields = inputFieldsOf(info);

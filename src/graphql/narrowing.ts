@@ -1,9 +1,9 @@
 import { current } from '../rest/paths.ts';
-import type { Reach, Tenant } from '../rest/tenants.ts';
+import type { Reach, Rights } from '../rest/reach.ts';
 import { UserInputError } from './input-error.ts';
 
 /**
- * The error of an action that a tenant may not perform (`FORBIDDEN`), found before any REST call. The message names the
+ * The error of an action that a caller may not perform (`FORBIDDEN`), found before any REST call. The message names the
  * action, and does not disclose what exists.
  */
 export class ForbiddenError extends Error {
@@ -12,26 +12,26 @@ export class ForbiddenError extends Error {
 }
 
 /**
- * The reach of a mutation of a tenant; undefined if the mutation reaches all that the key sees, as it does without a
- * tenant. Throws a ForbiddenError if the tenant may not run the mutation.
+ * The reach of a mutation; undefined if it reaches all that the key sees. Throws a ForbiddenError if the caller may not
+ * run the mutation.
  */
-export function mutationReach(tenant: Tenant | undefined, name: string): Reach | undefined {
-  if (tenant === undefined || tenant.mutations.has(name)) return tenant?.mutations.get(name);
+export function mutationReach(rights: Rights | undefined, name: string): Reach | undefined {
+  if (rights === undefined || rights.mutations.has(name)) return rights?.mutations.get(name);
   throw new ForbiddenError(`The caller is not allowed to run \`${name}\`.`);
 }
 
-/** The refusal of an object that is out of reach, or that does not exist: a tenant cannot tell them apart. */
+/** The refusal of an object that is out of reach, or that does not exist: a caller cannot tell them apart. */
 export function outside(): ForbiddenError {
   return new ForbiddenError('The caller may not reach what the mutation is about.');
 }
 
-/** Refuses `@current` for a narrowed tenant, because only the user of the key knows what it stands for. */
+/** Refuses `@current` for a narrowed caller, because only the user of the key knows what it stands for. */
 export function refuseCurrent(reach: Reach | undefined, id: string | null | undefined, argument: string): void {
   if (reach === undefined || id !== current) return;
   throw new UserInputError(`Expected \`${argument}\` to be an id, but got ${current}, which this tenant may not use.`);
 }
 
-/** Refuses, for a narrowed tenant, what might name an object of another project: only the upstream could tell. */
+/** Refuses, for a narrowed caller, what might name an object of another project: only the upstream could tell. */
 export function refuseUnknownOwner(reach: Reach | undefined, name: string, expected: string): void {
   if (reach !== undefined) throw new ForbiddenError(`The tenant may not use \`${name}\` here${expected}.`);
 }

@@ -18,7 +18,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 /**
  * Lets every root field that would make REST calls fail at once, if the context says why no call can succeed. Each such
  * field gets one error before its resolver does any work. Root fields that need no call answer as usual. A mutation
- * that the tenant's entry does not allow fails in the same way.
+ * that the caller may not run fails in the same way.
  */
 export function attachRefusals(schema: GraphQLSchema): void {
   for (const type of [schema.getQueryType(), schema.getMutationType()]) {
@@ -34,8 +34,8 @@ function refusing(
   resolve: GraphQLFieldResolver<unknown, GatewayContext>,
 ): GraphQLFieldResolver<unknown, GatewayContext> {
   return (source, args: Arguments, context, info) => {
-    const { refusal, tenant } = context;
-    if (tenant !== undefined && info.operation.operation === 'mutation') mutationReach(tenant, field.name);
+    const { refusal, rights } = context;
+    if (rights !== undefined && info.operation.operation === 'mutation') mutationReach(rights, field.name);
     if (refusal !== undefined && wouldCall(type, field, args, info)) throw refusal;
     return resolve(source, args, context, info);
   };

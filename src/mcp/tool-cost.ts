@@ -1,7 +1,7 @@
 import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import { type Extremes, extremesOf, planWith, type Variables } from '../plan/worst-case.ts';
-import type { Tenant } from '../rest/tenants.ts';
+import type { Rights } from '../rest/reach.ts';
 import { isList, isObject } from '../rest/values.ts';
 
 /** The cost of a tool over all arguments that its schema allows. */
@@ -25,10 +25,10 @@ export interface ToolOperation extends OperationScope {
   readonly maxAnswerObjects: number;
 }
 
-/** The cost of a tool for callers of a tenant. Without a tenant, callers reach all that their key sees. */
-export function costOf(tool: ToolOperation, tenant?: Tenant): ToolCost {
+/** The cost of a tool for callers with these rights. Without any, callers reach all that their key sees. */
+export function costOf(tool: ToolOperation, rights?: Rights): ToolCost {
   const { maxUpstreamCalls: most } = tool;
-  const found = unlessTooLarge(() => extremesOf({ ...planningOf(tool, tenant), variesDefaults: true }));
+  const found = unlessTooLarge(() => extremesOf({ ...planningOf(tool, rights), variesDefaults: true }));
   if (found === undefined) {
     const line = `Costs up to ${counted(most)}.`;
     return { lower: 0, upper: most, waves: most, objects: Number.POSITIVE_INFINITY, line };
@@ -38,8 +38,8 @@ export function costOf(tool: ToolOperation, tenant?: Tenant): ToolCost {
   return { lower: Math.min(lower, upper), upper, waves, objects, line: lineOf(found, most) };
 }
 
-function planningOf(tool: ToolOperation, tenant: Tenant | undefined) {
-  return { ...tool, tenant, maxSteps: mostSteps(tool.maxUpstreamCalls) };
+function planningOf(tool: ToolOperation, rights: Rights | undefined) {
+  return { ...tool, rights, maxSteps: mostSteps(tool.maxUpstreamCalls) };
 }
 
 function unlessTooLarge<T>(plan: () => T): T | undefined {
@@ -86,9 +86,9 @@ export function fittingSize(
   tool: ToolOperation,
   sizing: readonly string[],
   values: Variables,
-  tenant: Tenant | undefined,
+  rights: Rights | undefined,
 ): number | undefined {
-  const options = planningOf(tool, tenant);
+  const options = planningOf(tool, rights);
   return smallerSizes.find((size) => {
     const smaller = { ...values, ...Object.fromEntries(sizing.map((name) => [name, sized(values[name], size)])) };
     const plan = unlessTooLarge(() => planWith(smaller, options)?.plan);

@@ -4,8 +4,8 @@ import type { SelectedField } from '../look-ahead/selection-tree.ts';
 import { memoize } from '../memoize.ts';
 import type { PreparedOperation } from '../operation/document.ts';
 import type { Variables } from '../plan/worst-case.ts';
-import { type Caller, runningCaller } from '../rest/caller.ts';
-import { reachesAll, type Tenant } from '../rest/tenants.ts';
+import { type Caller, rightsOf, runningCaller } from '../rest/caller.ts';
+import { type Rights, reachesAll } from '../rest/reach.ts';
 import { inputSchemaOf, oneLine } from './input-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { outputSchemaOf } from './output-schema.ts';
@@ -56,10 +56,10 @@ export class Tool {
   readonly #operation: ToolOperation;
   readonly #fields: readonly SelectedField[];
   /**
-   * The tool as a caller sees it. A tenant that reaches only a part of its key's data reads lists in another way, at
+   * The tool as a caller sees it. A caller that reaches only a part of its key's data reads lists in another way, at
    * another cost. All other callers see the same, and have the tool itself as their viewer.
    */
-  readonly #seen: (viewer: Tenant | Tool) => SeenTool;
+  readonly #seen: (viewer: Rights | Tool) => SeenTool;
 
   constructor(
     name: string,
@@ -101,21 +101,21 @@ export class Tool {
 
   /** The largest size of pages and lists with which the tool stays within its limits; undefined if it does with none. */
   fittingSize(values: Variables, caller: Caller | undefined): number | undefined {
-    return fittingSize(this.#operation, this.sizing, values, caller?.tenant);
+    return fittingSize(this.#operation, this.sizing, values, rightsOf(caller));
   }
 
   #seenBy(caller: Caller | undefined): SeenTool {
-    const tenant = caller && runningCaller(caller, this.name)?.tenant;
-    return this.#seen(tenant === undefined || reachesAll(tenant) ? this : tenant);
+    const rights = caller && rightsOf(runningCaller(caller, this.name));
+    return this.#seen(rights === undefined || reachesAll(rights) ? this : rights);
   }
 
   /** True if a caller may run it. */
   isFor(caller: Caller | undefined): boolean {
     if (caller === undefined) return true;
     const running = runningCaller(caller, this.name);
-    if (running?.tenant === undefined || !this.isMutation) return running !== undefined;
-    const { mutations } = running.tenant;
-    return this.#fields.every(({ field }) => mutations.has(field.name));
+    const rights = rightsOf(running);
+    if (rights === undefined || !this.isMutation) return running !== undefined;
+    return this.#fields.every(({ field }) => rights.mutations.has(field.name));
   }
 
   /** Hints for authors of documents that tell why it is a poor tool. */

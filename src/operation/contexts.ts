@@ -4,6 +4,7 @@ import { Loaders } from '../loaders/loaders.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { MemoryRoom } from '../memory.ts';
 import { RestApi } from '../rest/api.ts';
+import { rightsOf } from '../rest/caller.ts';
 import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
@@ -41,7 +42,7 @@ export function createContexts(options: ContextOptions): CreateContext {
     return {
       rest,
       refusal: upstream.refusalOf(caller),
-      tenant: caller?.tenant,
+      rights: rightsOf(caller),
       loaders: new Loaders(rest, maxPageSize, saved),
       cursors,
       maxPageSize,

@@ -7,10 +7,10 @@ import { type Estimate, estimateOf } from '../plan/estimate.ts';
 import { defersLittle, mostDeferredPlaces, mostNameBytes, planInParts } from '../plan/parts.ts';
 import { type CheckedPlan, type Plan, planChecked } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
-import type { Caller } from '../rest/caller.ts';
+import { type Caller, rightsOf } from '../rest/caller.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import type { Surface } from '../rest/operation-ids.ts';
-import type { Tenant } from '../rest/tenants.ts';
+import type { Rights } from '../rest/reach.ts';
 import { answerRefusal, type CostLimits, expenseRefusal, isExpensive } from './cost-limits.ts';
 import { isUndecided } from './defer.ts';
 import type { PreparedOperation } from './document.ts';
@@ -99,7 +99,7 @@ export class Costs {
     const { prepared } = asked.document;
     const explain = explainOf(asked, options);
     if (explain === 'plan') {
-      const planned = this.#plan(prepared, asked.coerced, tenantOf(asked), true);
+      const planned = this.#plan(prepared, asked.coerced, rightsOf(asked.request.caller), true);
       const refusal = planned instanceof PlanLimitError ? expenseRefusal(planned, prepared, options) : undefined;
       return new Cost(asked, this, { explain, planned, isCheap: false, refusal, isLarge: false });
     }
@@ -110,7 +110,7 @@ export class Costs {
     const mayCall = options.refusalOf(asked.request.caller) === undefined;
     const mayRun = mayCall && tooMany === undefined;
     const isPlanned = (mayCall && wantsCost(asked)) || (mayRun && isExpensive(this.#boundOf(asked), prepared, options));
-    const planned = isPlanned ? this.#plan(prepared, asked.coerced, tenantOf(asked)) : undefined;
+    const planned = isPlanned ? this.#plan(prepared, asked.coerced, rightsOf(asked.request.caller)) : undefined;
     if (asked.request.tool !== undefined && planned !== undefined) refuseToolArguments(planned);
     const refusal = (planned && expenseRefusal(planned, prepared, options)) ?? tooMany;
     return new Cost(asked, this, { explain, planned, isCheap: mayRun && !isPlanned, refusal, isLarge });
@@ -118,13 +118,13 @@ export class Costs {
 
   /**
    * The most REST calls of an operation without variables, planned once for all of its runs. Undefined for operations
-   * with variables and for narrowed tenants, because planning each run would take a tenth of the time of a small
+   * with variables and for narrowed callers, because planning each run would take a tenth of the time of a small
    * operation.
    */
   constantUpper(asked: Asked): number | undefined {
     const { prepared } = asked.document;
     const isConstant = (prepared.operation.variableDefinitions ?? []).length === 0;
-    return isConstant && tenantOf(asked)?.reach === undefined ? this.#constantUpper(prepared) : undefined;
+    return isConstant && rightsOf(asked.request.caller)?.reach === undefined ? this.#constantUpper(prepared) : undefined;
   }
 
   /**
@@ -138,12 +138,12 @@ export class Costs {
   }
 
   /**
-   * The most calls and rows that an operation needs with any variables. A narrowed tenant reads each project of a list
+   * The most calls and rows that an operation needs with any variables. A narrowed caller reads each project of a list
    * by its id. The estimate does not cover that.
    */
   #boundOf(asked: Asked): Pick<Estimate, 'calls' | 'rows'> {
     const { prepared } = asked.document;
-    const isNarrowed = tenantOf(asked)?.reach !== undefined;
+    const isNarrowed = rightsOf(asked.request.caller)?.reach !== undefined;
     const readsByKey = isNarrowed && rootOf(prepared, undefined)?.fields.some(({ role }) => role.kind === 'list');
     return readsByKey === true ? { calls: Infinity, rows: Infinity } : this.#largest(prepared);
   }
@@ -172,12 +172,12 @@ export class Costs {
   #plan(
     prepared: PreparedOperation,
     variableValues: VariableValues,
-    tenant: Tenant | undefined,
+    rights: Rights | undefined,
     isExplained = false,
   ): CheckedPlan | PlanLimitError {
     const { schema, cursors, maxPageSize, maxUpstreamCalls, incremental = false } = this.options;
     const { operation, fragments, deferred } = prepared;
-    const limits = { cursors, maxPageSize, maxSteps: mostSteps(maxUpstreamCalls), tenant };
+    const limits = { cursors, maxPageSize, maxSteps: mostSteps(maxUpstreamCalls), rights };
     const request = { schema, operation, fragments, variableValues, ...limits };
     try {
       const planned = planChecked(request);
@@ -195,7 +195,7 @@ export class Costs {
 }
 
 /**
- * Throws the refusals of arguments, if there are any. What is out of a tenant's reach does not count, because the tenant
+ * Throws the refusals of arguments, if there are any. What is out of a caller's reach does not count, because the caller
  * may still see the other parts.
  */
 function refuseToolArguments(planned: CheckedPlan | PlanLimitError): void {
@@ -205,10 +205,6 @@ function refuseToolArguments(planned: CheckedPlan | PlanLimitError): void {
 }
 
 const noVariables: VariableValues = { sources: {}, coerced: {} };
-
-function tenantOf({ request: { caller } }: Asked): Tenant | undefined {
-  return caller?.tenant;
-}
 
 function wantsCost({ params: { extensions } }: Asked): boolean {
   return extensions?.['cost'] === true;

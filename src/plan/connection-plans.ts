@@ -6,7 +6,7 @@ import { type ObjectSelection, type SelectedField } from '../look-ahead/selectio
 import type { Noun } from '../rest/nouns.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { overlapOf, type Position } from '../rest/positions.ts';
-import type { Reach } from '../rest/tenants.ts';
+import type { Reach } from '../rest/reach.ts';
 import { after, isCurrent, keyed, type SelectedObjects, type Stage, start, toObjects } from './objects.ts';
 import { type Arguments, collectionOf, ownersOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
 

@@ -29,7 +29,7 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   const { noun, method, isRow } = endpoint;
   const { input = {} } = args;
   const ownerText = textIn(input, ownerArgumentOf(noun));
-  const reach = mutationReach(builder.options.tenant, field.name);
+  const reach = mutationReach(builder.options.rights, field.name);
   const info = { parentType: parent, fieldName: field.name };
   // Throws before any call if the resolver would refuse the input. The id of a new object is empty.
   const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, ownerText, info, reach);

@@ -7,7 +7,7 @@ import { ForbiddenError } from '../graphql/narrowing.ts';
 import type { OperationScope, Part, SelectedField } from '../look-ahead/selection-tree.ts';
 import type { RestOperation } from '../rest/operation-ids.ts';
 import { current } from '../rest/paths.ts';
-import { type Reach, reaches, type Tenant } from '../rest/tenants.ts';
+import { type Reach, type Rights, reaches } from '../rest/reach.ts';
 import { ListPlans } from './list-plans.ts';
 import {
   collectionAt,
@@ -28,8 +28,8 @@ export interface PlanRequest extends OperationScope {
   readonly maxPageSize: number;
   /** The most steps of planning (see `mostSteps`); by default unlimited. */
   readonly maxSteps?: number;
-  /** The tenant for whom the operation would run, if the gateway holds the key. */
-  readonly tenant?: Tenant | undefined;
+  /** The rights of the caller for whom the operation would run; undefined if it has all rights of the key. */
+  readonly rights?: Rights | undefined;
   /** The part that is planned; by default all. */
   readonly part?: Part;
 }
@@ -70,7 +70,7 @@ export class PlanBuilder {
 
   /** The reach of the caller of the operation; undefined if the caller reaches all that its key sees. */
   get reach(): Reach | undefined {
-    return this.options.tenant?.reach;
+    return this.options.rights?.reach;
   }
 
   plan(place: SelectedObjects): void {

@@ -5,7 +5,7 @@ import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { Role } from '../look-ahead/roles.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
-import { reaches } from '../rest/tenants.ts';
+import { reaches } from '../rest/reach.ts';
 import { planReachable, rowsOf } from './connection-plans.ts';
 import { estimateOf } from './estimate.ts';
 import { planByRole, planObjects } from './field-plans.ts';

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { toGlobalId } from '../graphql/ids.ts';
 import { current } from '../rest/paths.ts';
-import type { Reach } from '../rest/tenants.ts';
+import type { Reach } from '../rest/reach.ts';
 
 function uuidOf(number: number): string {
   return `018f3c5e-7a31-7c11-9d2b-${`${number}`.padStart(12, '0')}`;

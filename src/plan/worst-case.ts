@@ -12,7 +12,7 @@ import { needsOf } from '../look-ahead/needs.ts';
 import { rootOf, visitFields } from '../look-ahead/operation-trees.ts';
 import type { ObjectSelection } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
-import type { Reach } from '../rest/tenants.ts';
+import type { Reach } from '../rest/reach.ts';
 import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
 import type { PlanRequest } from './plan-builder.ts';
 import { samplesOf } from './samples.ts';
@@ -117,13 +117,13 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
 /**
  * The fewest REST calls that an operation makes, whatever its variables are. Each kind of read counts once: with equal
  * variables several reads are one, and a row may come with a page. Objects by global id do not count. Queries of a
- * narrowed tenant do not count either, because what is out of reach costs nothing.
+ * narrowed caller do not count either, because what is out of reach costs nothing.
  */
-function leastCalls({ tenant, ...scope }: PlanningOptions): number {
+function leastCalls({ rights, ...scope }: PlanningOptions): number {
   const root = rootOf(scope, undefined, 'certain');
   if (root === undefined) return 0;
   const writes = root.fields.filter(({ role }) => role.kind === 'write').length;
-  if (writes > 0 || tenant?.reach !== undefined) return writes;
+  if (writes > 0 || rights?.reach !== undefined) return writes;
   const kinds = new Set<string>();
   const visited = new Map<ObjectSelection, boolean>();
   const hasDirectives = root !== rootOf(scope, undefined);
@@ -198,7 +198,7 @@ function choicesOf(
   const name = variable.name.value;
   if (defaultValue !== undefined && !variesDefaults) return { name, values: [undefined] };
   const samples = isInputType(known)
-    ? reachesOf(options).flatMap((reach) => samplesOf(known, { many, number, reach, named: idsIn(options) }))
+    ? [...reachesOf(options)].flatMap((reach) => samplesOf(known, { many, number, reach, named: idsIn(options) }))
     : [];
   const canBeLeftOut = defaultValue !== undefined || !isNonNullType(known);
   return { name, values: canBeLeftOut ? [undefined, ...samples] : samples };
@@ -217,10 +217,12 @@ function idsIn(scope: PlanningOptions): readonly string[] {
   return [...ids];
 }
 
-/** The reaches of an operation, one for each of its mutations if the tenant has roles. */
-function reachesOf({ tenant, ...scope }: PlanningOptions): readonly (Reach | undefined)[] {
-  if (scope.operation.operation !== 'mutation' || tenant?.roles === undefined) return [tenant?.reach];
-  return (rootOf(scope, undefined)?.fields ?? []).map(({ field }) => tenant.mutations.get(field.name));
+/** The reaches of an operation. With roles, each of its mutations may have another one. */
+function reachesOf({ rights, ...scope }: PlanningOptions): Iterable<Reach | undefined> {
+  const root = scope.operation.operation === 'mutation' ? rootOf(scope, undefined) : undefined;
+  const { fields = [] } = root ?? {};
+  if (rights === undefined || fields.length === 0) return [rights?.reach];
+  return new Set(fields.map(({ field }) => rights.mutations.get(field.name)));
 }
 
 /** The plan with these variables, which may have any text as a cursor; undefined if they do not fit. */

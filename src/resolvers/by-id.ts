@@ -11,12 +11,12 @@ import { startBelow, startRelations } from '../look-ahead/starting.ts';
 import { isNotFound, toError } from '../rest/errors.ts';
 import { ownerTypeOf } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
-import { reaches } from '../rest/tenants.ts';
+import { reaches } from '../rest/reach.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /**
  * The record of an object by its key. An object that was asked for by its id is null if it does not exist, or is out of
- * the tenant's reach. An object that a row refers to always keeps its record; if its row is gone, its columns are null.
+ * the caller's reach. An object that a row refers to always keeps its record; if its row is gone, its columns are null.
  * The row is awaited only if the selection needs a column of it. Everything else that the selection reads is started
  * before. `plan/field-plans.ts` predicts these reads.
  */
@@ -26,7 +26,7 @@ export function fetchRecord(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
-  if (!reaches(context.tenant?.reach, key)) return Promise.resolve(null);
+  if (!reaches(context.rights?.reach, key)) return Promise.resolve(null);
   countAnswered(1, context, info, key.scope.length + key.id.length, key.noun);
   return fetchCounted(key, existence, context, info);
 }

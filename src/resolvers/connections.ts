@@ -41,14 +41,14 @@ export function listConnection(
   return fetch(context, list, args, wantedOf(selection));
 }
 
-/** The connection of all projects. A narrowed tenant gets the projects that it may reach, in the order of its entry. */
+/** The connection of all projects. A narrowed caller gets the projects that it may reach, in the order of its entry. */
 export function projectConnection(
   args: ConnectionArguments,
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<ConnectionSource> | ConnectionSource {
   const list = { noun: 'Project', scope: '' } as const;
-  const reach = context.tenant?.reach;
+  const reach = context.rights?.reach;
   if (reach === undefined) return listConnection(list, args, context, info);
   countAnswered(1, context, info);
   return keyedConnection(context, list, [...reach.projects], args);

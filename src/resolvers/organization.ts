@@ -7,7 +7,7 @@ import { type OrganizationRecord, type RowRecord, toRecord } from '../graphql/re
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { toError, UpstreamError } from '../rest/errors.ts';
 import { type Collection, current } from '../rest/paths.ts';
-import { reaches } from '../rest/tenants.ts';
+import { reaches } from '../rest/reach.ts';
 import type { Row } from '../rest/values.ts';
 import { fetchRecord, fetchWithin, referredId, reportedRecord } from './by-id.ts';
 import { listConnection } from './connections.ts';
@@ -41,13 +41,13 @@ export function namedOrganization(record: RowRecord, column: string): string | u
   return referredId(record, column)?.toLowerCase();
 }
 
-/** An organization by its id; null if it is out of the tenant's reach. Costs no call. */
+/** An organization by its id; null if it is out of the caller's reach. Costs no call. */
 export function organizationRecord(
   organization: Omit<OrganizationRecord, 'noun'>,
-  { tenant }: GatewayContext,
+  { rights }: GatewayContext,
 ): OrganizationRecord | null {
   const record = { noun: 'Organization', ...organization } as const;
-  return reaches(tenant?.reach, { noun: 'Organization', scope: '', id: record.id }) ? record : null;
+  return reaches(rights?.reach, { noun: 'Organization', scope: '', id: record.id }) ? record : null;
 }
 
 /** Applies a function to the real id of an organization. The id behind `@current` is read. */

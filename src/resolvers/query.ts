@@ -22,8 +22,8 @@ export const Query: QueryResolvers = {
   organization: (_root, { id }, context) => organizationRecord({ id: ownerId('Organization', id, context) }, context),
 };
 
-function ownerId(type: 'Project' | 'Organization', id: string, { tenant }: GatewayContext): string {
-  refuseCurrent(tenant?.reach, id, 'id');
+function ownerId(type: 'Project' | 'Organization', id: string, { rights }: GatewayContext): string {
+  refuseCurrent(rights?.reach, id, 'id');
   return parseOwnerId(type, id, 'id');
 }
 

@@ -14,7 +14,7 @@ import { countAnswered } from '../look-ahead/object-weight.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
-import { reaches } from '../rest/tenants.ts';
+import { reaches } from '../rest/reach.ts';
 import { listedRecords } from './by-id.ts';
 
 /** The fields of `Subscription`. */
@@ -51,15 +51,15 @@ export const EventsAdded: EventsAddedResolvers = {
 };
 
 /**
- * The list of events that is followed. A project that the tenant may not reach is reported like one that does not
+ * The list of events that is followed. A project that the caller may not reach is reported like one that does not
  * exist.
  */
 async function listOf({ projectId, filter }: SubscriptionEventsAddedArgs, context: GatewayContext): Promise<ListRef> {
-  const { tenant, loaders } = context;
-  refuseCurrent(tenant?.reach, projectId, 'projectId');
+  const { rights, loaders } = context;
+  refuseCurrent(rights?.reach, projectId, 'projectId');
   const query = eventQueryOf(filter);
   const given = parseOwnerId('Project', projectId, 'projectId');
-  if (!reaches(tenant?.reach, { noun: 'Project', scope: '', id: given })) throw new UpstreamError('NOT_FOUND');
+  if (!reaches(rights?.reach, { noun: 'Project', scope: '', id: given })) throw new UpstreamError('NOT_FOUND');
   const scope = given === current ? await loaders.fetchCurrentId('Project') : given;
   return { noun: 'Event', scope, filter: query };
 }

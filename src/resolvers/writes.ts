@@ -42,16 +42,16 @@ export async function writeRow(
 /**
  * The write that an input asks for. The real id behind `@current` is read first if the payload answers global ids, or
  * if a global id is given beside `@current`. The write then goes to the real id, because the user may open another
- * project meanwhile. For a narrowed tenant, each object that the input names is read below the project in its id, so
+ * project meanwhile. For a narrowed caller, each object that the input names is read below the project in its id, so
  * that no forged id reaches the body. `plan/mutation-plans.ts` predicts these reads.
  */
 export async function prepareWrite(
   target: WriteTarget,
-  { loaders, rest, tenant }: GatewayContext,
+  { loaders, rest, rights }: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<CheckedWrite> {
   const owner = textIn(target.input, ownerArgumentOf(target.noun));
-  const reach = mutationReach(tenant, info.fieldName);
+  const reach = mutationReach(rights, info.fieldName);
   const checked = checkedWrite(target, owner, info, reach);
   await Promise.all(checked.toShow.map((key) => show(key, rest)));
   if (owner !== current) return checked;

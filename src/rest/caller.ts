@@ -1,3 +1,4 @@
+import type { Rights } from './reach.ts';
 import { runningOperation, type Tenant } from './tenants.ts';
 
 /** The caller of an operation: the personal API key, and the names that stand for it when calls are shared or counted. */
@@ -38,4 +39,9 @@ export function runningCaller(caller: Caller, listedName: string | undefined): C
   if (caller.tenant?.roles === undefined) return caller;
   const tenant = runningOperation(caller.tenant, listedName);
   return tenant && { ...caller, tenant };
+}
+
+/** The rights of a caller; undefined if it has all rights of its key. */
+export function rightsOf(caller: Caller | undefined): Rights | undefined {
+  return caller?.tenant;
 }

@@ -2,7 +2,8 @@ import { type Log, LogThrottle } from '../log.ts';
 import type { ReadFormat, RestClient } from './client.ts';
 import { isUnauthenticated, UpstreamError } from './errors.ts';
 import type { RestOperation } from './operation-ids.ts';
-import { reachesTarget, type Tenant } from './tenants.ts';
+import { reachesTarget } from './reach.ts';
+import type { Tenant } from './tenants.ts';
 
 /** The faults of the keys that the gateway holds, and of the limits of their tenants. Counted since the start. */
 export interface HeldKeyFaults {

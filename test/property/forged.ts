@@ -11,7 +11,7 @@ import {
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { type NodeType, type OwnerType, ownerTypeOf } from '../../src/rest/nouns.ts';
-import { type Reach, reaches } from '../../src/rest/tenants.ts';
+import { type Reach, reaches } from '../../src/rest/reach.ts';
 import { idText, isObject, type Row } from '../../src/rest/values.ts';
 import type { Random } from './random.ts';
 import { answerOf } from './upstream.ts';

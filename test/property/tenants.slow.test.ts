@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
-import { type Reach, reachesTarget } from '../../src/rest/tenants.ts';
+import { type Reach, reachesTarget } from '../../src/rest/reach.ts';
 import { idText, isObject } from '../../src/rest/values.ts';
 import { createSchema } from '../../src/schema.ts';
 import { cacheSettings } from '../support/cache.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { reaches, reachesTarget } from '../../src/rest/tenants.ts';
+import { reaches, reachesTarget } from '../../src/rest/reach.ts';
 
 const own = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b77';
 const other = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b78';
