@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, Kind, type OperationDefinitionNode } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
-import { isUndecided, withoutDefer } from '../operation/defer.ts';
+import { withoutDefer } from '../operation/defer.ts';
 import { type PlanInParts, planInParts } from '../plan/parts.ts';
 import { planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
@@ -56,8 +56,8 @@ export function explain(args: string[], settings: SettingsReader): Outcome {
   const scope = { schema, fragments: fragmentsOf(document), operation };
   const request = { ...scope, variableValues, cursors: cursorsOf(config), maxPageSize };
   const whole = planOperation(request);
-  const isDeferring = withoutDefer(text, document) !== document && !isUndecided(document, variableValues);
-  const plan = config.incremental ? planInParts(whole, request, isDeferring ? request : undefined) : whole;
+  const deferring = withoutDefer(text, document) === document ? undefined : { ...scope, document };
+  const plan = config.incremental ? planInParts(whole, request, deferring) : whole;
   return { text: values.json === true ? JSON.stringify(plan, null, 2) : describe(plan, config), exitCode: 0 };
 }
 

@@ -8,8 +8,6 @@ import { fragmentsOf, isIntrospection } from './selection-tree.ts';
 export interface DocumentMeasure extends Readonly<Counts> {
   readonly operations: number;
   readonly fragments: number;
-  /** The variables that decide whether a fragment is deferred. */
-  readonly deferVariables: readonly string[];
 }
 
 /** The sizes of a selection set that add up over its members. */
@@ -48,7 +46,6 @@ const nothing: Readonly<Counts> = {
 export const measureOf = memoize((document: DocumentNode): DocumentMeasure => {
   const fragments = fragmentsOf(document);
   const ofFragments = new Map<string, Readonly<Counts>>();
-  const deferVariables = new Set<string>();
   const ofFragment = (name: string): Readonly<Counts> => {
     const known = ofFragments.get(name);
     if (known !== undefined) return known;
@@ -85,7 +82,6 @@ export const measureOf = memoize((document: DocumentNode): DocumentMeasure => {
     total.directives += 1;
     if (name.value !== GraphQLDeferDirective.name) return;
     for (const { value } of given) {
-      if (value.kind === Kind.VARIABLE) deferVariables.add(value.name.value);
       if (value.kind !== Kind.STRING) continue;
       total.longestLabel = Math.max(total.longestLabel, Buffer.byteLength(JSON.stringify(value.value)));
     }
@@ -98,7 +94,7 @@ export const measureOf = memoize((document: DocumentNode): DocumentMeasure => {
     for (const name of [...sums, ...maxima]) most[name] = Math.max(most[name], counts[name]);
   }
   const counts = { operations: operations.length, fragments: Object.keys(fragments).length };
-  return { ...most, ...counts, deferVariables: [...deferVariables] };
+  return { ...most, ...counts };
 });
 
 function add(total: Counts, part: Readonly<Counts>): void {

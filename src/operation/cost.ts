@@ -4,7 +4,7 @@ import { ForbiddenError } from '../graphql/narrowing.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { memoize } from '../memoize.ts';
 import { type Estimate, estimateOf } from '../plan/estimate.ts';
-import { defersLittle, mostDeferredPlaces, mostNameBytes, planInParts } from '../plan/parts.ts';
+import { defersLittle, isUndecided, planInParts } from '../plan/parts.ts';
 import { type CheckedPlan, type Plan, planChecked } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import { type Caller, rightsOf } from '../rest/caller.ts';
@@ -12,7 +12,6 @@ import { OperationCalls } from '../rest/operation-calls.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Rights } from '../rest/reach.ts';
 import { answerRefusal, type CostLimits, expenseRefusal, isExpensive } from './cost-limits.ts';
-import { isUndecided } from './defer.ts';
 import type { PreparedOperation } from './document.ts';
 import type { OperationRun, RequestContext } from './operation-run.ts';
 import type { Resolved } from './persisted/resolve.ts';
@@ -68,8 +67,6 @@ interface Asked extends Pick<OperationRun, 'params' | 'coerced'> {
 /** Answers with more objects than this take tens of milliseconds to make. */
 const manyObjects = 2000;
 
-const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments or ${mostNameBytes} bytes of labels and paths, so it is answered as one document`;
-
 /**
  * Determines the costs of operations before they run, and refuses those that would cost too much. Most operations
  * cannot exceed the limits with any variables. These are planned only if their client wants the plan.
@@ -124,7 +121,9 @@ export class Costs {
   constantUpper(asked: Asked): number | undefined {
     const { prepared } = asked.document;
     const isConstant = (prepared.operation.variableDefinitions ?? []).length === 0;
-    return isConstant && rightsOf(asked.request.caller)?.reach === undefined ? this.#constantUpper(prepared) : undefined;
+    return isConstant && rightsOf(asked.request.caller)?.reach === undefined
+      ? this.#constantUpper(prepared)
+      : undefined;
   }
 
   /**
@@ -133,7 +132,7 @@ export class Costs {
    * allowed to ignore `@defer`.
    */
   mayDefer(prepared: PreparedOperation, coerced: VariableValues): boolean {
-    if (prepared.deferred === undefined || isUndecided(prepared.deferred.document, coerced)) return false;
+    if (prepared.deferred === undefined || isUndecided(prepared.deferred, coerced)) return false;
     return this.#alwaysDefersLittle(prepared) || this.#defersLittle(prepared, coerced);
   }
 
@@ -181,12 +180,7 @@ export class Costs {
     const request = { schema, operation, fragments, variableValues, ...limits };
     try {
       const planned = planChecked(request);
-      if (!isExplained || !incremental) return planned;
-      const { plan } = planned;
-      if (deferred === undefined || isUndecided(deferred.document, variableValues))
-        return { ...planned, plan: planInParts(plan, request, undefined) };
-      if (this.mayDefer(prepared, variableValues)) return { ...planned, plan: planInParts(plan, request, deferred) };
-      return { ...planned, plan: { ...plan, hints: [...plan.hints, tooMuchDeferred] } };
+      return isExplained && incremental ? { ...planned, plan: planInParts(planned.plan, request, deferred) } : planned;
     } catch (error) {
       if (error instanceof PlanLimitError) return error;
       throw error;

@@ -10,7 +10,6 @@ import {
   visit,
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { measureOf } from '../look-ahead/document-measure.ts';
 import { type ExecutionOptions, executionArgs } from './execute.ts';
 
 /** One part of an answer, as an executor makes it. */
@@ -52,14 +51,6 @@ export function withoutDefer(text: string, document: DocumentNode): DocumentNode
   // Selection trees are cached by their operation node, and each of the two documents needs a tree of its own.
   const definitions = whole.definitions.map((one) => (one.kind === Kind.OPERATION_DEFINITION ? { ...one } : one));
   return { ...whole, definitions };
-}
-
-/**
- * True if the variables do not decide what is deferred, because the `if` of a `@defer` is a variable that is null. The
- * operation is then answered as a whole, as for clients that do not accept parts.
- */
-export function isUndecided(document: DocumentNode, { coerced }: VariableValues): boolean {
-  return measureOf(document).deferVariables.some((name) => coerced[name] === null);
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { DocumentNode } from 'graphql';
+import type { DocumentNode, VariableValues } from 'graphql';
 import { measureOf } from '../look-ahead/document-measure.ts';
+import { conditionsOf } from '../look-ahead/operation-trees.ts';
 import type { OperationScope } from '../look-ahead/selection-tree.ts';
 import { type EstimateRequest, estimateOf } from './estimate.ts';
 import { type Plan, planOperation } from './plan.ts';
@@ -12,23 +13,32 @@ export interface PlanInParts extends Plan {
   readonly firstPartAfter?: number;
 }
 
+/** An operation with `@defer`, of a document. */
+interface Deferring extends Pick<OperationScope, 'operation' | 'fragments'> {
+  readonly document: DocumentNode;
+}
+
 /**
- * Adds to a plan the wave after which the first part of the answer is sent, and a hint for deferring more. `deferring`
- * is the operation with `@defer`; undefined if it has none. Mutations are answered as a whole.
+ * Adds to a plan the wave after which the first part of the answer is sent, and a hint for deferring more or less.
+ * `deferring` is the operation with `@defer`; undefined if it has none. Mutations are answered as a whole.
  */
-export function planInParts(
-  plan: Plan,
-  request: PlanRequest,
-  deferring: Pick<OperationScope, 'operation' | 'fragments'> | undefined,
-): PlanInParts {
+export function planInParts(plan: Plan, request: PlanRequest, deferring: Deferring | undefined): PlanInParts {
   if (request.operation.operation !== 'query') return plan;
   const inParts = { ...request, ...deferring };
-  const defers = deferring !== undefined && estimateOf(inParts).deferrals > 0;
-  const first = defers ? planOperation({ ...inParts, part: 'first' }) : undefined;
-  const hints = [...plan.hints, ...hintsOf(first ?? plan)];
-  return first === undefined
-    ? { ...plan, hints }
-    : { ...plan, firstPartAfter: Math.min(first.waves, plan.waves), hints };
+  const defers = deferring !== undefined && !isUndecided(inParts, request.variableValues);
+  if (!defers || estimateOf(inParts).deferrals === 0) return { ...plan, hints: [...plan.hints, ...hintsOf(plan)] };
+  if (!defersLittle(inParts, deferring.document)) return { ...plan, hints: [...plan.hints, tooMuchDeferred] };
+  const first = planOperation({ ...inParts, part: 'first' });
+  const firstPartAfter = Math.min(first.waves, plan.waves);
+  return { ...plan, firstPartAfter, hints: [...plan.hints, ...hintsOf(first)] };
+}
+
+/**
+ * True if the variables do not decide what is deferred, because one in a directive is null. The operation is then
+ * answered as a whole, as for clients that do not accept parts.
+ */
+export function isUndecided(scope: OperationScope, { coerced }: VariableValues): boolean {
+  return conditionsOf(scope).some((name) => coerced[name] === null);
 }
 
 const listFormat = new Intl.ListFormat('en');
@@ -52,13 +62,15 @@ function hintsOf({ calls, waves }: Plan): readonly string[] {
  * The most deferred fragments of an answer in parts: ten thousand of them hold the event loop for most of a second, and
  * a hundred thousand for half a minute.
  */
-export const mostDeferredPlaces = 5000;
+const mostDeferredPlaces = 5000;
 
 /**
  * The most bytes of the labels and paths of deferred fragments. They are written once for each fragment, and only in
  * answers in parts.
  */
-export const mostNameBytes = 4 * 2 ** 20;
+const mostNameBytes = 4 * 2 ** 20;
+
+const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments or ${mostNameBytes} bytes of labels and paths, so it is answered as one document`;
 
 /**
  * True if the deferred fragments of an answer stay within their limits. A fragment counts once for each object that it is
