@@ -108,9 +108,10 @@ export function readEnvironmentFile(path: string, known: readonly string[]): Env
   return { values, faults };
 }
 
-/** The number of the line that sets a name. */
+/** The number of the first line that sets a name. Other lines may hold the name, too: in a comment or in a value. */
 function lineOf(name: string, text: string): number {
-  return text.split('\n').findIndex((line) => line.includes(`${name}=`) || line.includes(`${name} `)) + 1;
+  const names = text.split('\n').map((line) => /^\s*(?:export\s+)?(.*?)\s*=/.exec(line)?.[1]);
+  return names.indexOf(name) + 1;
 }
 
 /** The index of the first line that is neither empty nor a comment and sets nothing; -1 if there is none. */

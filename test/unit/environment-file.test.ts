@@ -48,6 +48,12 @@ test('a piece of a key that was pasted is not shown', () => {
   ]);
 });
 
+test('the line of a wrong name is the one that sets it, and not one that mentions it', () => {
+  expect(read('# qhunter2=x\nCURSOR_SECRET=qhunter2=x\n qhunter2 = x\n').faults).toEqual([
+    expect.stringMatching(/expected a setting in line 3, but it has another name$/),
+  ]);
+});
+
 test('everything that is wrong with a file is told, and the rest of it counts', () => {
   const { values, faults } = read('COLOUR=red\nPORT=4100\nMAX_DEPHT=3\nHOST\n');
   expect(faults).toEqual([
