@@ -37,9 +37,10 @@ export type Config = ReturnType<typeof readAllSettings>;
 
 /** Makes a reader of the settings in an environment, and in a file of the same form. */
 export function createReader(environment: Environment, file?: EnvironmentFile): SettingsReader {
-  // Kubernetes sets a variable with this setting's name for a service called `metrics`.
-  const isLink = environment['METRICS_PORT']?.startsWith('tcp://') === true;
-  const reader = new SettingsReader(isLink ? { ...environment, METRICS_PORT: undefined } : environment, file);
+  const { METRICS_PORT: port, ...others } = environment;
+  // Kubernetes sets a variable with this setting's name for a service called `metrics`. The one in the file counts then.
+  const isLink = port?.startsWith('tcp://') === true;
+  const reader = new SettingsReader(isLink ? others : environment, file);
   findMisspelt(reader, settings);
   return reader;
 }

@@ -199,6 +199,11 @@ test('what a container inherits, and what other programs read, neither stops the
     expect([name, readConfig({ [name]: 'tcp://10.0.0.1:80' }).warnings]).toEqual([name, []]);
 });
 
+test('the link that Kubernetes makes of a service called `metrics` does not hide the METRICS_PORT of a file', () => {
+  const file = { values: { METRICS_PORT: '9464' }, faults: [] };
+  expect(readConfig({ METRICS_PORT: 'tcp://10.0.0.1:80' }, file).metricsPort).toBe(9464);
+});
+
 test('cursors of one upstream have one secret on every replica, unless one is given', () => {
   expect(cursorSecretOf(undefined, 'https://a.example')).toBe(cursorSecretOf(undefined, 'https://a.example'));
   expect(cursorSecretOf(undefined, 'https://a.example')).not.toBe(cursorSecretOf(undefined, 'https://b.example'));
