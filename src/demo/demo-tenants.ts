@@ -110,7 +110,8 @@ async function answer(
   keySet: object,
   sign: Sign,
 ): Promise<void> {
-  const { pathname, searchParams } = new URL(url, 'http://127.0.0.1');
+  // Some targets are no URL, such as `//`.
+  const { pathname, searchParams } = URL.parse(url, 'http://127.0.0.1') ?? new URL('http://127.0.0.1');
   const tenant = searchParams.get('tenant') ?? '';
   if (pathname === '/keys') return answerJson(response, keySet);
   if (pathname !== '/token' || !Object.hasOwn(tenants, tenant)) return void response.writeHead(404).end();

@@ -38,6 +38,7 @@ test('the users of a demonstration have a token each, and reach what they are sa
   const another: unknown = await (await fetch(`${tokenUrl}?tenant=south&sub=ida`)).json();
   expect(await as(textAt(another, 'token'))).toMatchObject({ project: { upstreamId: '3' } });
   expect((await fetch(`${tokenUrl}?tenant=west`)).status).toBe(404);
+  expect((await fetch(tokenUrl.replace('/token', '//'))).status).toBe(404);
   expect((await ask(url, query)).status).toBe(401);
   const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
   expect(page).toContain('<label>Token <input id="key" type="password"');
