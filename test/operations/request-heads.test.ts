@@ -80,6 +80,12 @@ describe('requests that people make by hand', () => {
     expect((await sendRaw(gateway.url, { path: '/graphql/x', headers: json, body })).status).toBe(404);
   });
 
+  test.each(['', '?a=b'])('a whole URL without a path means /: %j', async (query) => {
+    const { gateway } = await startBoth(routes);
+    const answer = await sendBytes(gateway.url, `GET http://a${query} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 302 [^]*^location: \/graphql\r$/im);
+  });
+
   test('HEAD answers what GET would, without a body', async () => {
     const { gateway } = await startBoth(routes);
     for (const [path, accept] of [
