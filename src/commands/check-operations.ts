@@ -75,17 +75,20 @@ function describe(files: readonly CheckedFile[], sums: Sums, config: PlainConfig
 const listFormat = new Intl.ListFormat('en-GB');
 
 function lineOf(verdict: Verdict, config: PlainConfig): string {
-  const { name, errors, deprecated, cost, overBudget, refused = [] } = verdict;
-  if (cost === undefined) return `${name}: invalid, ${errors.join('\n    ')}`;
-  const limits = listFormat.format(limitsFor(cost, config).map(({ text }) => text));
-  const sums = costText(cost);
-  const line = overBudget ? `${name}: over budget, ${sums} (the limits are ${limits})` : `${name}: ok, ${sums}`;
+  const { name, deprecated, refused = [] } = verdict;
   const further = [
     ...deprecated.map((use) => `deprecated, ${use}`),
     ...refused.map((why) => `refused: ${why}`),
     ...toolLines(verdict),
   ];
-  return [line, ...further.map((one) => `  ${one}`)].join('\n  ');
+  return [`${name}: ${judgement(verdict, config)}`, ...further.map((one) => `  ${one}`)].join('\n  ');
+}
+
+function judgement({ errors, cost, overBudget }: Verdict, config: PlainConfig): string {
+  if (cost === undefined) return `invalid, ${errors.join('\n    ')}`;
+  if (!overBudget) return `ok, ${costText(cost)}`;
+  const limits = listFormat.format(limitsFor(cost, config).map(({ text }) => text));
+  return `over budget, ${costText(cost)} (the limits are ${limits})`;
 }
 
 /** Hints for a better tool for agents; empty if there are none, or if hints were not requested. */

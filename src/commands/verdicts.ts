@@ -56,26 +56,22 @@ export function judge(
     const called = operation.name?.value ?? name;
     const errors = concerning(faults, operation, operations);
     if (errors.length > 0) return invalid(called, errors);
-    const fragments = fragmentsOf(document);
-    const extremes = extremesOf({
-      schema,
-      fragments,
-      operation,
-      maxPageSize: config.maxPageSize,
-      variesDefaults: false,
-    });
-    if (extremes === undefined) return invalid(called, ['no variables fit it']);
-    const { lower, upper, rows, waves, objects } = extremes.worst;
+    const scope = { schema, fragments: fragmentsOf(document), operation };
+    const worst = extremesOf({ ...scope, maxPageSize: config.maxPageSize, variesDefaults: false })?.worst;
     return {
       name: called,
-      errors: [],
+      errors: worst === undefined ? ['no variables fit it'] : [],
       deprecated: concerning(warnings, operation, operations),
-      cost: { lower, upper, rows, waves, objects },
-      overBudget: limitsFor(extremes.worst, config).some(({ isExceeded }) => isExceeded),
+      ...(worst !== undefined && { cost: costOf(worst) }),
+      overBudget: worst !== undefined && limitsFor(worst, config).some(({ isExceeded }) => isExceeded),
       ...(tenant !== undefined && { refused: refusalsFor(tenant, schema, document, operation) }),
       ...(asTools && { mcp: describeTool(schema, document, operation, config) ?? null }),
     };
   });
+}
+
+function costOf({ lower, upper, rows, waves, objects }: Cost): Cost {
+  return { lower, upper, rows, waves, objects };
 }
 
 function invalid(name: string, errors: readonly string[]): Verdict {

@@ -1,7 +1,11 @@
+import { extendSchema, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { checkOperations } from '../../src/commands/check-operations.ts';
-import { createReader } from '../../src/settings/config.ts';
+import { judge } from '../../src/commands/verdicts.ts';
+import { createReadableSchema } from '../../src/schema.ts';
+import { createReader, readPlainConfig } from '../../src/settings/config.ts';
 import { createFolder } from '../support/persisted.ts';
+import { tenantsOf } from '../support/tenants.ts';
 
 test('check-operations says which listed operations a tenant may run', () => {
   using folder = createFolder();
@@ -71,4 +75,21 @@ test('check-operations says which listed operations the roles of a tenant may ru
   expect(() => checkOperations([manifest, '--role', 'viewer'], settings)).toThrow(
     '--role: expected --tenant beside it',
   );
+});
+
+test('an operation that no variables fit is invalid, and still says who may run it and that it is no tool', () => {
+  const odd = parse('scalar Odd extend type Mutation { odd(of: Odd!): String }');
+  const schema = extendSchema(createReadableSchema(true), odd);
+  const tenant = tenantsOf({ acme: { key: 'k' } }).get('acme');
+  const text = 'mutation ($of: Odd!) { odd(of: $of) }';
+  expect(judge(schema, 'Odd', text, readPlainConfig(createReader({})), { tenant, asTools: true })).toEqual([
+    {
+      name: 'Odd',
+      errors: ['no variables fit it'],
+      deprecated: [],
+      overBudget: false,
+      refused: ['acme may not run `odd`'],
+      mcp: null,
+    },
+  ]);
 });
