@@ -3,7 +3,6 @@ import type { Workspace } from 'embedded-workspace';
 import type { Started } from './cluster/messages.ts';
 import { commandIn, helpOf, loadCommand, overview } from './commands/commands.ts';
 import type { DemoTenants } from './demo/demo-tenants.ts';
-import { fail, listening, stopOnSignal } from './exit.ts';
 import type { Task } from './serving.ts';
 import {
   type Config,
@@ -17,6 +16,8 @@ import { settings } from './settings/declaration.ts';
 import { readEnvironmentFile } from './settings/names.ts';
 import { ConfigError, type EnvironmentFile } from './settings/settings.ts';
 import { embedded } from './settings/urls.ts';
+import { fail, listening } from './start-failures.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
 import { complain, greet, takeForeignLines } from './telemetry/start-lines.ts';
 
 /** Runs the command that the arguments name. If it fails the process ends with lines that say why. */

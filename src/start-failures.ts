@@ -1,64 +1,8 @@
 import { WorkersError } from './cluster/worker-handle.ts';
 import { codeOf, messageOf } from './error-text.ts';
-import { stopOnHangUp } from './hang-up.ts';
-import type { Log } from './log.ts';
 import { ManifestError } from './operation/persisted/manifest.ts';
 import { ConfigError } from './settings/settings.ts';
-import { thrown } from './telemetry/log.ts';
 import { complain } from './telemetry/start-lines.ts';
-
-/** Stops gracefully for a reason, and then exits with a code. */
-type Stop = (exitCode: number, reason: string) => void;
-
-/** The log of a process that stops, and the function that ends the log. */
-interface StopLog {
-  /** Undefined in a worker, because its primary logs the stop. */
-  readonly log?: Log | undefined;
-  readonly end: () => Promise<void>;
-}
-
-/**
- * Stops gracefully at the first signal and at once at a second one. The hang-up of the terminal does not count as a
- * second signal.
- */
-export function stopOnSignal(close: () => Promise<void>, { log, end }: StopLog): Stop {
-  let stopping = false;
-  const closeAll = async (): Promise<void> => {
-    await close();
-    log?.('info', 'stopped');
-    await end();
-  };
-  const stop: Stop = (exitCode, reason) => {
-    if (stopping) return;
-    stopping = true;
-    log?.('info', 'stopping', { reason });
-    closeAll().then(() => process.exit(exitCode), fail);
-  };
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (stopping) process.exit(1);
-    stop(0, signal);
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
-  stopOnHangUp(() => stop(0, 'SIGHUP, and the terminal is gone'));
-  return stop;
-}
-
-/**
- * Counts and logs errors that no code caught. A rejected promise harms no other request. After an exception the state
- * of the process is unknown: it answers the requests in flight and exits, so that a new process can replace it.
- */
-export function handleUncaught(count: () => void, log: Log, stop: Stop): void {
-  process.on('unhandledRejection', (error) => {
-    count();
-    log('error', 'unhandled rejection', thrown(error));
-  });
-  process.on('uncaughtException', (error) => {
-    count();
-    log('fatal', 'uncaught exception: stopping', thrown(error));
-    stop(1, 'an uncaught exception');
-  });
-}
 
 /** Writes what is wrong, each fault of the settings in a line of its own, and ends the process. */
 export function fail(error: unknown, inJson = false): never {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureOf, listening } from '../../src/exit.ts';
+import { failureOf, listening } from '../../src/start-failures.ts';
 
 test.each([
   ['EADDRINUSE', 'address already in use', 1, 'PORT: expected a port that is free at HOST'],
