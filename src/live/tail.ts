@@ -1,30 +1,33 @@
 import type { MemoryRoom } from '../memory.ts';
+import type { RestApi } from '../rest/api.ts';
+import type { Caller } from '../rest/caller.ts';
 import { UpstreamError } from '../rest/errors.ts';
+import { sortableMoment } from '../rest/instants.ts';
+import { OperationCalls } from '../rest/operation-calls.ts';
+import { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
 import type { Row } from '../rest/values.ts';
 import { KnownRows, type News, rowsSince } from './known-rows.ts';
 import type { Added, Listener } from './listener.ts';
-import type { Walk } from './walk.ts';
+import type { Pace } from './pace.ts';
+import { mostCalls, type Walk, walkBack } from './walk.ts';
 
-/** The rows that one poll has read, and the number of characters that were read for them. */
-export interface Polled extends Walk {
-  readonly received: number;
-}
-
-/** Settings and collaborators of the polling of one tail. Times in milliseconds. */
-export interface PollerOptions {
-  readonly list: ListRef;
-  readonly maxRows: number;
+/** Settings and collaborators of every tail. */
+export interface TailOptions {
+  /** The REST API in the name of a caller, for one poll. */
+  readonly restFor: (caller: Caller, deadline: OperationDeadline, calls: OperationCalls) => Promise<RestApi> | RestApi;
+  /** The most rows that one REST call asks for, and that a message has. */
+  readonly maxPageSize: number;
+  /** The longest time of one poll, in milliseconds. */
+  readonly deadlineMs: number;
   /** The memory for messages that wait for listeners. */
   readonly room: MemoryRoom;
-  /** Reads the rows since a sortable moment. The signal is aborted when the rows are no longer wanted. */
-  readonly read: (since: string | undefined, signal: AbortSignal) => Promise<Polled>;
-  /** The time that the next poll has to wait; 0 if it has been counted and may begin. */
-  readonly take: () => number;
-  /** The delay between a poll that has ended, successfully or not, and the next one. Never rejects. */
-  readonly next: () => Promise<number>;
-  readonly now: () => string;
+}
+
+/** The rows that one poll has read, and the number of characters that were read for them. */
+interface Polled extends Walk {
+  readonly received: number;
 }
 
 /**
@@ -40,47 +43,61 @@ interface Joining {
 }
 
 /**
- * Polls one list for all of its listeners, until the last one leaves. A listener without a place gets the rows that are
- * new since it joined. A listener with a place gets the rows behind it, beginning with the next poll.
+ * A list that is polled with one upstream key for all of its listeners, until the last one leaves. A listener without a
+ * place gets the rows that are new since it joined. A listener with a place gets the rows behind it, beginning with the
+ * next poll.
  */
-export class Poller {
-  readonly #options: PollerOptions;
-  readonly #listeners = new Set<Listener>();
-  readonly #reading = new AbortController();
-  #joining: readonly Joining[] = [];
+export class Tail {
+  readonly #list: ListRef;
+  readonly #sharingKey: string;
+  readonly #options: TailOptions;
+  readonly #pace: Pace;
   /**
-   * The rows known to all listeners except those that have just joined; undefined until the first poll has been answered.
+   * All listeners with their callers. Each poll is made for the first caller. They take turns, because each has only a
+   * share of the key's budget.
    */
+  readonly #callers = new Map<Listener, Caller>();
+  /** The listeners that get the rows of each poll: all except those that have just joined. */
+  readonly #listeners = new Set<Listener>();
+  #joining: readonly Joining[] = [];
+  /** The rows known to these listeners; undefined until the first poll has been answered. */
   #known: KnownRows | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** The deadline of the poll under way. */
+  #deadline: OperationDeadline | undefined;
   /** True once a first poll was delayed or failed. */
   #isLate = false;
+  polls = 0;
 
-  constructor(options: PollerOptions) {
+  constructor(list: ListRef, sharingKey: string, options: TailOptions, pace: Pace) {
+    this.#list = list;
+    this.#sharingKey = sharingKey;
     this.#options = options;
+    this.#pace = pace;
   }
 
-  /** True while it polls. A poller without listeners has stopped and takes no new ones. */
+  /** True while it polls. A tail whose last listener has left takes no new ones. */
   get isOpen(): boolean {
-    return !this.#reading.signal.aborted;
+    return this.#callers.size > 0;
   }
 
   /** Adds a listener for the rows from now on, or from the place of a message on. */
-  join(listener: Listener, after: Position | undefined): void {
-    const isFirst = this.#listeners.size === 0 && this.#joining.length === 0;
+  join(listener: Listener, caller: Caller, after: Position | undefined): void {
+    this.#callers.set(listener, caller);
     if (after === undefined && this.#known !== undefined) this.#listeners.add(listener);
     else this.#joiningAt(after).listeners.add(listener);
-    if (isFirst) this.#begin();
+    if (this.#callers.size === 1) this.#begin();
   }
 
   /** Removes a listener. If it was the last one, polling stops, and a poll under way is aborted. */
   leave(listener: Listener): void {
+    this.#callers.delete(listener);
     this.#listeners.delete(listener);
     for (const { listeners } of this.#joining) listeners.delete(listener);
     this.#joining = this.#joining.filter(({ listeners }) => listeners.size > 0);
-    if (this.#listeners.size > 0 || this.#joining.length > 0) return;
+    if (this.isOpen) return;
     clearTimeout(this.#timer);
-    this.#reading.abort();
+    this.#deadline?.end('left');
   }
 
   /** The group of listeners that join at a place, or without one, until a poll that serves them is answered. */
@@ -91,7 +108,7 @@ export class Poller {
     const joining = {
       place,
       known: after && KnownRows.at(after),
-      joinedAt: this.#options.now(),
+      joinedAt: now(),
       listeners: new Set<Listener>(),
     };
     this.#joining = [...this.#joining, joining];
@@ -99,23 +116,44 @@ export class Poller {
   }
 
   #begin(): void {
-    const waitMs = this.#options.take();
+    const waitMs = this.#pace.take(this.#sharingKey);
     if (waitMs === 0) return void this.#poll();
     this.#isLate = true;
     this.#timer = setTimeout(() => this.#begin(), waitMs);
   }
 
   async #poll(): Promise<void> {
+    this.polls += 1;
     const joining = this.#joining;
+    const calls = new OperationCalls(mostCalls);
     try {
-      const polled = await this.#options.read(this.#since(joining), this.#reading.signal);
+      const polled = await this.#read(this.#since(joining), calls);
       if (this.isOpen) this.#send(polled, joining);
     } catch (error) {
       this.#isLate = true;
-      if (isFinal(error)) this.#fail(error);
+      if (isFinal(error)) for (const listener of [...this.#callers.keys()]) listener.end(error);
     }
-    const waitMs = await this.#options.next();
+    // A poll that made no call of its own counts as one call, so that tails stay spread.
+    const waitMs = await this.#pace.next(this.#sharingKey, Math.max(calls.made, 1));
     if (this.isOpen) this.#timer = setTimeout(() => this.#begin(), waitMs);
+  }
+
+  async #read(since: string | undefined, calls: OperationCalls): Promise<Polled> {
+    const [first] = this.#callers;
+    if (first === undefined) throw new Error('a list without listeners was polled');
+    const [listener, caller] = first;
+    const { restFor, maxPageSize: maximum, deadlineMs } = this.#options;
+    const deadline = new OperationDeadline(deadlineMs);
+    this.#deadline = deadline;
+    try {
+      const api = await restFor(caller, deadline, calls);
+      const walk = await walkBack({ api, list: this.#list, maximum }, since, now());
+      return { ...walk, received: deadline.received };
+    } finally {
+      deadline.finish();
+      // Moves the caller to the end, unless it has left: the next poll is another caller's.
+      if (this.#callers.delete(listener)) this.#callers.set(listener, caller);
+    }
   }
 
   /** The earliest moment whose rows a listener may get; undefined until a first poll determines it. */
@@ -129,7 +167,7 @@ export class Poller {
     if (this.#known !== undefined) this.#sendNews(this.#known, polled, [...this.#listeners]);
     for (const { known, listeners } of joining) if (known !== undefined) this.#sendNews(known, polled, [...listeners]);
     if (this.#known === undefined) {
-      this.#known = this.#firstKnown(polled);
+      this.#known = firstKnown(polled);
       if (this.#isLate) this.#sendLate(this.#known, polled);
     }
     this.#known.prune();
@@ -143,7 +181,7 @@ export class Poller {
 
   #sendNews(known: KnownRows, polled: Polled, listeners: readonly Listener[]): void {
     const news = known.newsIn(polled);
-    if (news.gap) known.leaveOut(polled, this.#options.now());
+    if (news.gap) known.leaveOut(polled, now());
     this.#sendRows(known, news, polled, listeners);
   }
 
@@ -158,10 +196,14 @@ export class Poller {
     }
   }
 
-  /** Sends rows in messages of at most `maxRows`. The first message reports a gap; a gap without rows is reported, too. */
+  /**
+   * Sends rows in messages of at most `maxPageSize`. The first message reports a gap; a gap without rows is reported,
+   * too.
+   */
   #sendRows(known: KnownRows, { rows, gap }: News, polled: Polled, listeners: readonly Listener[]): void {
-    const { list, maxRows, room, now } = this.#options;
-    const parts = rows.length === 0 && gap ? [[]] : partsOf(rows, maxRows);
+    const { maxPageSize, room } = this.#options;
+    const list = this.#list;
+    const parts = rows.length === 0 && gap ? [[]] : partsOf(rows, maxPageSize);
     const messages = parts.map((part, index): Added => {
       known.add(part, now());
       const received = Math.ceil((polled.received * part.length) / Math.max(polled.rows.length, 1));
@@ -170,18 +212,17 @@ export class Poller {
     for (const listener of listeners) listener.add(messages);
     for (const { claim } of messages) claim.release();
   }
+}
 
-  #firstKnown(polled: Polled): KnownRows {
-    const known = new KnownRows();
-    known.add(polled.rows, this.#options.now());
-    if (!polled.isWhole) known.leaveOut(polled, this.#options.now());
-    return known;
-  }
+function firstKnown(polled: Polled): KnownRows {
+  const known = new KnownRows();
+  known.add(polled.rows, now());
+  if (!polled.isWhole) known.leaveOut(polled, now());
+  return known;
+}
 
-  #fail(error: unknown): void {
-    for (const listener of [...this.#listeners, ...this.#joining.flatMap((one) => [...one.listeners])])
-      listener.end(error);
-  }
+function now(): string {
+  return sortableMoment(new Date().toISOString()) ?? '';
 }
 
 /** True if further polls would fail as well: the error is about the request or the key, or is no UpstreamError. */
