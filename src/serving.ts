@@ -1,28 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type FollowedTenants, followTenants } from './auth/tenants-file.ts';
 import type { Orders, Started } from './cluster/messages.ts';
 import { startWorkers } from './cluster/primary.ts';
 import { PrimaryLink } from './cluster/primary-link.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
+import { followInputs, type Inputs, type InputValues } from './inputs.ts';
 import type { Log } from './log.ts';
-import { checkRoleDocuments } from './operation/persisted/document-set.ts';
-import { entriesIn, sourcesOf } from './operation/persisted/manifest.ts';
 import { createMemoryStore } from './operation/persisted/registered-texts.ts';
-import {
-  type FollowedRemote,
-  followRemoteManifests,
-  type RemoteManifests,
-} from './operation/persisted/remote-manifests.ts';
 import { connectRedis } from './redis.ts';
-import { mutationNames } from './resolvers/resolvers.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
-import type { Tenants } from './rest/tenants.ts';
 import { createAdminEndpoint, followAdminToken } from './server/admin.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, cursorSecretOf, isProduction } from './settings/config.ts';
-import { currentRoute } from './settings/route.ts';
-import { tokenIn } from './settings/setting-files.ts';
 import { failureOf, listening } from './start-failures.ts';
 import { handleUncaught, stopOnSignal } from './stop-on-signal.ts';
 import { createLog, type Journal, thrown } from './telemetry/log.ts';
@@ -53,24 +42,21 @@ export interface Task extends Orders {
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
   const journal = openLog(orders.config, false, environment);
   const { log } = journal;
-  const remote = await followRemote(orders.config, log);
-  const tenants = followKeys(orders.config, { environment, remote, log });
-  const starting = startServing(orders, environment, { log, remote });
+  const followed = await followInputs(orders.config, environment, log);
+  const starting = startServing(orders, environment, log, followed.inputs);
   // The process already serves before its start is complete.
   const end = stopOnSignal(async () => {
     await (await starting).stop();
-    tenants?.close();
-    remote?.close();
+    followed.close();
     await close();
   }, journal);
   const { gateway, url, checked } = await starting;
   handleUncaught(gateway.metrics.unexpected, log, end);
-  if (tenants !== undefined) {
-    gateway.takeTenants(tenants.current());
-    tenants.onChange(gateway.takeTenants);
-    gateway.metrics.reloads.set('tenants', tenants.reloads);
-  }
-  reloadOnHangUp(() => void Promise.all([tenants?.reload(), remote?.reload(), gateway.reload()]));
+  gateway.metrics.reloads.set('tenants', followed.reloads);
+  reloadOnHangUp(() => {
+    followed.reload();
+    void gateway.reload();
+  });
   return { url, upstream: await checked };
 }
 
@@ -79,16 +65,14 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
   const { config, upstreamUrl } = orders;
   const journal = openLog(config, true, environment);
   const { log } = journal;
-  const remote = await followRemote(config, log);
-  const tenants = followKeys(config, { environment, remote, log });
+  const followed = await followInputs(config, environment, log);
   const { budget: settings, operationDeadlineMs } = config;
   const redis = settings && connectRedis(config.persisted, log);
   const starting = startWorkers({
     workers: config.workers,
     orders,
     store: createMemoryStore(),
-    tenants,
-    remote,
+    followed,
     ledger: settings && createLedger({ settings, operationDeadlineMs, upstreamUrl, redis, log }),
     redis,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
@@ -97,7 +81,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
   // The first worker serves before all have started.
   const end = stopOnSignal(async () => {
     await (await starting).stop();
-    remote?.close();
+    followed.close();
     await close();
   }, journal);
   handleUncaught(() => undefined, log, end);
@@ -108,7 +92,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
   });
   reloadOnHangUp(() => {
     group.reload();
-    void Promise.all([tenants?.reload(), remote?.reload()]);
+    followed.reload();
   });
   return group;
 }
@@ -119,7 +103,7 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
   const orders = await link.orders;
   const { log, end: endLog } = openLog(orders.config, true, environment);
   try {
-    const starting = startServing(orders, environment, { log, remote: link.manifests }, link);
+    const starting = startServing(orders, environment, log, link.inputs, link);
     const end = stopOnSignal(async () => (await starting).stop(), { end: endLog });
     const { gateway, url, checked } = await starting;
     handleUncaught(gateway.metrics.unexpected, log, end);
@@ -151,14 +135,11 @@ interface Serving extends Pick<Started, 'url'> {
   readonly stop: () => Promise<void>;
 }
 
-interface ServingParts extends Pick<Journal, 'log'> {
-  readonly remote: RemoteManifests | undefined;
-}
-
 async function startServing(
   { config, upstreamUrl, demoKey }: Orders,
   environment: NodeJS.ProcessEnv,
-  { log, remote }: ServingParts,
+  log: Log,
+  inputs: Inputs,
   link?: PrimaryLink,
 ): Promise<Serving> {
   const adminToken = config.adminTokenFile === undefined ? undefined : followAdminToken(config.adminTokenFile, log);
@@ -166,9 +147,12 @@ async function startServing(
   const tracing = config.traces
     ? (await import('./telemetry/tracing/start.ts')).startTracing(environment, upstreamUrl, log)
     : undefined;
+  const { auth, persisted } = config;
   const gateway = await createGateway({
     ...config,
-    persisted: { ...config.persisted, remote, sharedStore: link?.store },
+    // Those that were read with the settings may name documents that are no longer listed.
+    auth: auth && { ...auth, tenants: inputs.current.tenants ?? auth.tenants },
+    persisted: { ...persisted, remote: inputs.remote, sharedStore: link?.store },
     epochs: link?.epochs,
     ledger: link?.ledger,
     upstreamUrl,
@@ -178,7 +162,12 @@ async function startServing(
     report: (error) => log('error', 'unexpected error', thrown(error)),
     log,
   });
-  link?.onTenants(gateway.takeTenants);
+  const takeTenants = ({ tenants }: InputValues): void => {
+    if (tenants !== undefined) gateway.takeTenants(tenants);
+  };
+  // They may have changed while the gateway was made.
+  takeTenants(inputs.current);
+  inputs.onChange(takeTenants);
   const { port, host, stopDelayMs, compression } = config;
   const metrics = link === undefined ? gateway.metrics : metricsOver(gateway.metrics, link);
   const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression, socket: link?.socket };
@@ -208,33 +197,6 @@ function metricsOver(metrics: Metrics, link: PrimaryLink): Metrics {
     render: async () => (await link.totals()).metrics,
     usage: async () => (await link.totals()).usage,
   };
-}
-
-/** Fetches the manifests that servers have, in the first process for all workers. Rejects with a ManifestError. */
-async function followRemote({ persisted, upstreamTlsFiles }: Config, log: Log): Promise<FollowedRemote | undefined> {
-  const { files = '', mode, tokenFile, routes } = persisted;
-  const { urls } = sourcesOf(files);
-  if (urls.length === 0 || mode === 'off') return undefined;
-  const token = (): string | undefined => (tokenFile === undefined ? undefined : tokenIn(tokenFile));
-  const current = new Map(urls.map((url) => [url, currentRoute(routes[url] ?? {}, upstreamTlsFiles)]));
-  return followRemoteManifests({ urls, token, route: (url) => current.get(url)?.(), log });
-}
-
-/** Follows the keys of tenants, in the first process for all workers. */
-function followKeys(
-  { auth, persisted: { files = '', mode } }: Config,
-  {
-    environment,
-    remote,
-    log,
-  }: { readonly environment: Task['environment']; readonly remote: RemoteManifests | undefined; readonly log: Log },
-): FollowedTenants | undefined {
-  if (auth === undefined) return undefined;
-  const hasRoles = auth.rules.rolesClaim !== undefined;
-  const source = { path: auth.tenantsPath, environment, mutationNames, hasRoles };
-  const { patterns } = sourcesOf(mode === 'off' ? '' : files);
-  const check = (tenants: Tenants): void => checkRoleDocuments(tenants, () => entriesIn(patterns, remote?.current()));
-  return followTenants({ source, log, check });
 }
 
 function drainMsOf({ stopDelayMs }: Config): number {

@@ -11,7 +11,7 @@ const layers = [
   ['start-failures.ts'],
   ['cluster', 'commands', 'demo'],
   ['server'],
-  ['gateway.ts'],
+  ['gateway.ts', 'inputs.ts'],
   ['settings'],
   ['mcp'],
   ['http'],

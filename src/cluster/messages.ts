@@ -1,9 +1,9 @@
+import type { InputValues } from '../inputs.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { ManifestFile } from '../operation/persisted/manifest.ts';
+import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/budget/ledger.ts';
 import type { EpochChange } from '../rest/epochs.ts';
 import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/ledger.ts';
 import type { Surface } from '../rest/operation-ids.ts';
-import type { Tenants } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
@@ -15,8 +15,6 @@ export interface Orders {
   readonly upstreamUrl: string;
   /** The API key or token that GraphiQL starts with; undefined unless there is an embedded workspace. */
   readonly demoKey: string | undefined;
-  /** The manifests that had been fetched from servers when the worker started; undefined if none are fetched. */
-  readonly manifests?: readonly ManifestFile[] | undefined;
 }
 
 /** The facts about a server that listens. */
@@ -41,12 +39,12 @@ export interface Totals {
 
 /** The functions of a worker that the primary calls. */
 export interface WorkerFunctions {
-  start(this: void, orders: Orders): void;
+  start(this: void, start: { readonly orders: Orders; readonly inputs: InputValues }): void;
   stop(this: void): void;
   /** Read the manifests of persisted documents and the certificates again. */
   reload(this: void): void;
-  tenants(this: void, tenants: Tenants): void;
-  manifests(this: void, manifests: readonly ManifestFile[]): void;
+  /** Use these inputs from now on; the others have not changed. */
+  inputs(this: void, changed: InputValues): void;
   /** Report the worker's counts; undefined before it serves. */
   measure(this: void): Promise<Measurements> | undefined;
   /** Change the epoch of a key, as another worker has done. */

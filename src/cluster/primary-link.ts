@@ -1,9 +1,7 @@
-import type { ManifestFile } from '../operation/persisted/manifest.ts';
+import { Inputs } from '../inputs.ts';
 import type { TextStore } from '../operation/persisted/registered-texts.ts';
-import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
+import type { Ledger } from '../rest/budget/ledger.ts';
 import { LocalEpochs } from '../rest/epochs.ts';
-import type { Ledger } from '../rest/ledger.ts';
-import type { Tenants } from '../rest/tenants.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import { ConfigError } from '../settings/settings.ts';
 import type { Measurements, Orders, PrimaryFunctions, Started, Totals, WorkerFunctions } from './messages.ts';
@@ -36,6 +34,8 @@ const failureTimeoutMs = 1000;
 export class PrimaryLink {
   /** The orders of the primary, which come once, soon after the start. */
   readonly orders: Promise<Orders>;
+  /** The inputs that the primary reads. They are there with the orders. */
+  readonly inputs = new Inputs();
   readonly store: TextStore;
   /** The epochs of upstream keys, shared by all workers. */
   readonly epochs: LocalEpochs;
@@ -51,10 +51,6 @@ export class PrimaryLink {
   #served: Served | undefined;
   /** True if a reload was ordered before this worker served: it may have read the files already. */
   #isReloadDue = false;
-  #tenants: Tenants | undefined;
-  #takeTenants: (tenants: Tenants) => void = ignore;
-  #manifests: readonly ManifestFile[] | undefined;
-  #takeManifests: () => void = ignore;
 
   /** Throws if this process was not started by a primary. */
   constructor() {
@@ -67,23 +63,6 @@ export class PrimaryLink {
     this.store = {
       get: (hash) => this.#primary.ask('text', hash, textTimeoutMs),
       set: (hash, text) => this.#primary.tell('register', { hash, text }),
-    };
-  }
-
-  /** Calls the listener with each set of tenants that the primary reads, at once if there is one. */
-  onTenants(listener: (tenants: Tenants) => void): void {
-    this.#takeTenants = listener;
-    if (this.#tenants !== undefined) listener(this.#tenants);
-  }
-
-  /** The manifests that the primary has fetched; undefined if it fetches none. */
-  get manifests(): RemoteManifests | undefined {
-    if (this.#manifests === undefined) return undefined;
-    return {
-      current: () => this.#manifests ?? [],
-      onChange: (listener) => {
-        this.#takeManifests = listener;
-      },
     };
   }
 
@@ -106,8 +85,8 @@ export class PrimaryLink {
 
   #functions(): WorkerFunctions {
     return {
-      start: (orders) => {
-        this.#manifests = orders.manifests;
+      start: ({ orders, inputs }) => {
+        this.inputs.take(inputs);
         this.#orders.resolve(orders);
       },
       stop: () => {
@@ -119,14 +98,7 @@ export class PrimaryLink {
         this.#isReloadDue = this.#served === undefined;
         this.#served?.reload();
       },
-      tenants: (tenants) => {
-        this.#tenants = tenants;
-        this.#takeTenants(tenants);
-      },
-      manifests: (manifests) => {
-        this.#manifests = manifests;
-        this.#takeManifests();
-      },
+      inputs: (changed) => this.inputs.take(changed),
       measure: () => this.#served?.measure(),
       change: (change) => this.epochs.adopt(change),
     };
@@ -137,5 +109,3 @@ export class PrimaryLink {
 function send(batch: Batch): void {
   if (process.connected) process.send?.(batch);
 }
-
-function ignore(): void {}

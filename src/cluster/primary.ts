@@ -1,11 +1,8 @@
-import type { FollowedTenants } from '../auth/tenants-file.ts';
+import type { FollowedInputs } from '../inputs.ts';
 import type { Log } from '../log.ts';
 import type { TextStore } from '../operation/persisted/registered-texts.ts';
-import type { RemoteManifests } from '../operation/persisted/remote-manifests.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { EpochChange } from '../rest/epochs.ts';
-import type { Ledger } from '../rest/ledger.ts';
-import type { Tenants } from '../rest/tenants.ts';
 import { addUp, noUsage } from '../telemetry/client-usage.ts';
 import { createPrimaryMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { JointStop } from './joint-stop.ts';
@@ -19,25 +16,14 @@ export interface GroupOptions {
   readonly workers: number;
   readonly orders: Orders;
   readonly store: TextStore;
-  /** The tenants whose keys the gateway holds, if it holds keys. */
-  readonly tenants?: Pick<FollowedTenants, 'current' | 'onChange' | 'reloads'> | undefined;
-  readonly remote?: RemoteManifests | undefined;
-  /** The ledger of the REST calls of all workers, if calls are limited. */
+  readonly followed: Pick<FollowedInputs, 'inputs' | 'reloads'>;
+  /** The ledger of the budget of all workers, if there is one. */
   readonly ledger?: Ledger | undefined;
   /** The Redis in which this ledger counts, if there is one. */
   readonly redis?: SharedRedis | undefined;
   /** The time after which workers that are still stopping are killed, in milliseconds. */
   readonly stopMs: number;
   readonly log: Log;
-}
-
-/**
- * The configuration with the current tenants, for a worker that starts later. The tenants that were read at the start
- * may name documents that are no longer listed.
- */
-function withTenants(config: Orders['config'], tenants: Tenants | undefined): Orders['config'] {
-  const { auth } = config;
-  return auth === undefined || tenants === undefined ? config : { ...config, auth: { ...auth, tenants } };
 }
 
 /** The workers of one gateway. */
@@ -90,25 +76,22 @@ class Workers {
     this.#options = options;
     this.#lateMs = 2 * options.orders.config.operationDeadlineMs;
     this.#delayAfterEnd = createRestarts(options.workers, () => performance.now());
-    const { ledger, redis, remote, tenants } = options;
+    const { ledger, redis, followed } = options;
     this.#ownMetrics = createPrimaryMetrics({
-      ...{ counting: ledger?.counting, redis, reloads: tenants?.reloads },
+      ...{ counting: ledger?.counting, redis, reloads: followed.reloads },
       workers: () => ({ running: this.#serving().length, restarts: this.#restarted }),
     });
-    remote?.onChange(() => this.tellAll('manifests', remote.current()));
-    tenants?.onChange((all) => this.tellAll('tenants', all));
+    followed.inputs.onChange((changed) => this.tellAll('inputs', changed));
   }
 
   /** Starts a worker in a place; resolves when it listens. */
   start(place: number): Promise<Started> {
-    const { orders, remote, tenants } = this.#options;
-    const worker: WorkerHandle = new WorkerHandle(
-      { ...orders, config: withTenants(orders.config, tenants?.current()), manifests: remote?.current() },
-      {
-        functions: this.#functionsFor(() => worker),
-        onEnd: (how) => this.#onEnd(place, worker, how),
-      },
-    );
+    const { orders, followed } = this.#options;
+    const worker: WorkerHandle = new WorkerHandle({
+      functions: this.#functionsFor(() => worker),
+      onEnd: (how) => this.#onEnd(place, worker, how),
+    });
+    worker.tell('start', { orders, inputs: followed.inputs.current });
     this.#running.set(place, worker);
     return worker.started;
   }

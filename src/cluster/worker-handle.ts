@@ -3,7 +3,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { EpochChange } from '../rest/epochs.ts';
 import { isObject } from '../rest/values.ts';
 import { noUsage } from '../telemetry/client-usage.ts';
-import type { Measurements, Orders, PrimaryFunctions, Started, WorkerFunctions } from './messages.ts';
+import type { Measurements, PrimaryFunctions, Started, WorkerFunctions } from './messages.ts';
 import { type ArgumentOf, type Batch, Channel } from './rpc.ts';
 
 /** The error of workers that cannot serve. */
@@ -41,7 +41,7 @@ export class WorkerHandle {
   #measured: Measurements = { snapshot: [], usage: noUsage };
   #serves = false;
 
-  constructor(orders: Orders, events: WorkerEvents) {
+  constructor(events: WorkerEvents) {
     const start = Promise.withResolvers<Started>();
     this.started = start.promise;
     this.#worker = cluster.fork();
@@ -68,7 +68,6 @@ export class WorkerHandle {
       start.reject(new WorkersError(`a worker ended with ${how} before it served`, 1));
       events.onEnd(how);
     });
-    this.tell('start', orders);
   }
 
   get serves(): boolean {
