@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { createTokenAuth, type TokenAuth, type TokenAuthOptions } from './auth/authenticator.ts';
+import { createTokenAuth, type TokenAuthOptions } from './auth/authenticator.ts';
 import type { CursorCodec } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
@@ -126,7 +126,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     checkRoleDocuments(tenants, () => set.byId.values());
   };
   const persisted = await createPersistedDocuments(options, schemas, { redis, check });
-  const auth = startAuth(options, agents?.resource?.url);
+  // Tokens for agents are accepted, too.
+  const tokens = options.auth && { ...options.auth, agentAudience: agents?.resource?.url };
+  const authenticator = tokens && createTokenAuth(tokens, currentRoute(tokens.route, files), log);
   const tls = followTls({ files, route, reroute: upstream.reroute, log });
   const shared = new SharedOperations(options.joinWindowMs);
   const saved = new SavedCalls();
@@ -141,12 +143,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     cache,
     redis,
     budget: upstream.budget,
-    auth: auth && { results: auth.authenticator.counts, held: upstream },
+    auth: authenticator && { results: authenticator.counts, held: upstream },
     expiries: tls.expiries,
   };
   const metrics = createMetrics(sources, options);
   metrics.reloads.set('documents', persisted.reloads).set('certificates', tls.reloads);
-  metrics.reloads.set('keys', auth?.keySet.reloads);
+  metrics.reloads.set('keys', authenticator?.keySet.reloads);
   const watch = watchWith(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory };
@@ -156,17 +158,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...options,
     run,
     bodyRoom: createRequestRoom(options.bodyLimits.bytes, memory),
-    authenticator: auth?.authenticator,
+    authenticator,
     report: watch.report,
     refused: metrics.refused,
   };
   return {
     handle: createHandle(edge),
     others: agents?.serve({ ...edge, onCall: metrics.measureTools() }, persisted.documents) ?? new Map(),
-    reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), auth?.keySet.renew()])),
+    reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), authenticator?.keySet.renew()])),
     takeTenants: (next) => {
       tenants = next;
-      auth?.authenticator.takeTenants(next);
+      authenticator?.takeTenants(next);
       live?.streams.takeTenants(next);
     },
     cutStreams: () => live?.streams.cutAll(),
@@ -175,17 +177,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     upstreamHealth: upstream.health,
     checkUpstream: upstream.check,
     close: () => {
-      for (const one of [persisted, tls, auth?.keySet, upstream, redis]) one?.close();
+      for (const one of [persisted, tls, authenticator?.keySet, upstream, redis]) one?.close();
     },
   };
-}
-
-/** Starts the authentication, which also accepts tokens for agents. */
-function startAuth(
-  { auth, upstreamTlsFiles, log }: GatewayOptions,
-  agentAudience: string | undefined,
-): TokenAuth | undefined {
-  return auth && createTokenAuth({ ...auth, agentAudience }, currentRoute(auth.route, upstreamTlsFiles), log);
 }
 
 /** Collaborators of operations, beside the settings. */

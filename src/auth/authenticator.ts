@@ -82,6 +82,10 @@ export class Authenticator {
     this.#tenants = options.tenants;
   }
 
+  get keySet(): KeySet {
+    return this.#options.keySet;
+  }
+
   get counts(): ReadonlyMap<AuthResult, number> {
     return this.#counts;
   }
@@ -195,18 +199,12 @@ export interface TokenAuthOptions {
   readonly tenants: Tenants;
 }
 
-/** Authentication by tokens of one identity provider. */
-export interface TokenAuth {
-  readonly authenticator: Authenticator;
-  readonly keySet: KeySet;
-}
-
 /** Makes an authenticator, and begins to fetch the provider's keys. `route` is the current route to them. */
 export function createTokenAuth(
   { rules, keySet: from, tenants, agentAudience }: Omit<TokenAuthOptions, 'route'> & Pick<TokenRules, 'agentAudience'>,
   route: () => Route,
   log: Log,
-): TokenAuth {
+): Authenticator {
   const keySet: KeySet = new KeySet({
     // A query may hold a secret.
     from: from.replace(/\?.*$/, ''),
@@ -216,5 +214,5 @@ export function createTokenAuth(
   });
   const authenticator = new Authenticator({ rules: { ...rules, agentAudience }, keySet, tenants, log });
   void keySet.follow();
-  return { authenticator, keySet };
+  return authenticator;
 }
