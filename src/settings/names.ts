@@ -18,7 +18,8 @@ export function findMisspelt(reader: SettingsReader, settings: Settings): void {
   // Other programs have proxies of their own.
   const own = Object.keys(settings).filter((known) => known.length >= shortest && !known.endsWith('_PROXY'));
   for (const name of Object.keys(reader.environment)) {
-    if (Object.hasOwn(settings, name)) continue;
+    // A name in `.env` was checked when the file was read.
+    if (Object.hasOwn(settings, name) || reader.placeOf(name) === '.env') continue;
     const meant = nearestOf(name, own);
     if (meant === undefined) continue;
     if (reader.environment[meant] === undefined && !mayBeOthers(name, meant)) {

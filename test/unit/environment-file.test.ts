@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/declaration.ts';
 import { readEnvironmentFile } from '../../src/settings/names.ts';
 import type { EnvironmentFile } from '../../src/settings/settings.ts';
@@ -62,6 +63,10 @@ test('everything that is wrong with a file is told, and the rest of it counts', 
     expect.stringMatching(/expected NAME=value in line 4, but it has no =$/),
   ]);
   expect(values).toMatchObject({ PORT: '4100' });
+});
+
+test('a misspelt name is told once', () => {
+  expect(() => readConfig({}, read('MAX_DEPHT=3'))).toThrow(/^MAX_DEPHT: there is no such setting \(in [^;]*$/);
 });
 
 test('lines of a value that has several are not taken for lines without a value', () => {
