@@ -31,7 +31,7 @@ import { DriftWatch } from './rest/drift/drift-watch.ts';
 import type { Epochs } from './rest/epochs.ts';
 import type { Ledger } from './rest/ledger.ts';
 import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
-import type { Tenants } from './rest/tenants.ts';
+import { isOutdated, type Tenants } from './rest/tenants.ts';
 import { bodyRoomLimitsFor } from './rest/transport/body-room.ts';
 import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
@@ -169,7 +169,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     takeTenants: (next) => {
       tenants = next;
       authenticator?.takeTenants(next);
-      live?.streams.takeTenants(next);
+      live?.streams.notifyOutdated(({ tenant }) => tenant !== undefined && isOutdated(tenant, next));
     },
     cutStreams: () => live?.streams.cutAll(),
     metrics,

@@ -1,5 +1,4 @@
 import type { Caller } from '../rest/caller.ts';
-import { type Tenants, withRoles } from '../rest/tenants.ts';
 
 /** The most streams of a process. */
 export interface StreamLimits {
@@ -7,10 +6,11 @@ export interface StreamLimits {
   readonly maxStreamsPerCaller: number;
 }
 
-/** A stream that is open, and the functions that tell it of a change and that end it. */
+/** A stream that is open. */
 export interface OpenStream {
   readonly caller: Caller;
-  readonly onTenantChange: () => void;
+  /** Called if the rights of its caller are no longer what they were. */
+  readonly onOutdated: () => void;
   readonly cut: () => void;
 }
 
@@ -26,8 +26,8 @@ export class Streams {
   readonly #limits: StreamLimits;
   readonly #open = new Set<OpenStream>();
   readonly #byCaller = new Map<string, number>();
-  /** The current tenants; undefined until they have changed since the start. */
-  #tenants: Tenants | undefined;
+  /** True for a caller whose rights have changed. */
+  #isOutdated: (caller: Caller) => boolean = () => false;
   #isClosed = false;
   messages = 0;
 
@@ -47,8 +47,8 @@ export class Streams {
     if (own >= maxStreamsPerCaller) return 'too many of its caller';
     this.#open.add(stream);
     this.#byCaller.set(name, own + 1);
-    // The tenants may have changed since the caller was authenticated.
-    if (this.#tenants !== undefined && hasChanged(stream, this.#tenants)) stream.onTenantChange();
+    // They may have changed since the caller was authenticated.
+    if (this.#isOutdated(stream.caller)) stream.onOutdated();
     return 'open';
   }
 
@@ -60,10 +60,10 @@ export class Streams {
     else this.#byCaller.delete(name);
   }
 
-  /** Replaces the entries of tenants, and notifies the streams whose entries have changed. */
-  takeTenants(tenants: Tenants): void {
-    this.#tenants = tenants;
-    for (const stream of this.#open) if (hasChanged(stream, tenants)) stream.onTenantChange();
+  /** Notifies the streams whose callers are outdated, now and when they open from now on. */
+  notifyOutdated(isOutdated: (caller: Caller) => boolean): void {
+    this.#isOutdated = isOutdated;
+    for (const stream of this.#open) if (isOutdated(stream.caller)) stream.onOutdated();
   }
 
   /** Aborts all streams and opens no new ones: their clients reconnect elsewhere. */
@@ -73,14 +73,7 @@ export class Streams {
   }
 }
 
-/** The owner of a stream: a key, or the user of a tenant. */
-function nameOf({ sharingKey, tenant, subject = '' }: Caller): string {
-  return tenant === undefined ? sharingKey : `${tenant.name}\n${subject}`;
-}
-
-/** True if the entry of the stream's tenant has changed for the roles of its caller. */
-function hasChanged({ caller: { tenant } }: OpenStream, tenants: Tenants): boolean {
-  if (tenant === undefined) return false;
-  const entry = tenants.get(tenant.name);
-  return (entry && withRoles(entry, tenant.roles?.keys() ?? []))?.entryHash !== tenant.entryHash;
+/** The owner of a stream: a key, or a user. */
+function nameOf({ queueKey, subject = '' }: Caller): string {
+  return `${queueKey}\n${subject}`;
 }

@@ -203,7 +203,7 @@ class Subscription implements OpenStream, StreamEnd {
 
   readonly cut = (): void => this.#run.request.cut();
 
-  readonly onTenantChange = (): void =>
+  readonly onOutdated = (): void =>
     this.#fail(requestError('changedTenant', 'What the tenant may reach has changed: subscribe again.'));
 
   /** Begins to listen. Rejects if an argument is refused. */

@@ -55,6 +55,12 @@ export function runningOperation(tenant: Tenant, listedName: string | undefined)
   return allowing.size === roles.size ? tenant : partOf(tenant, allowing);
 }
 
+/** True if a tenant, or a part of one, is not what these tenants say of it. */
+export function isOutdated(tenant: Tenant, tenants: Tenants): boolean {
+  const entry = tenants.get(tenant.name);
+  return (entry && withRoles(entry, tenant.roles?.keys() ?? []))?.entryHash !== tenant.entryHash;
+}
+
 function allows({ documents }: Role, listedName: string | undefined): boolean {
   return documents === undefined || (listedName !== undefined && documents.has(listedName));
 }
