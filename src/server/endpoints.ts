@@ -43,7 +43,7 @@ export function route(endpoints: Endpoints, request: IncomingMessage, response: 
  * The path of a request. Changes `/graphql/` to `/graphql` in the request as well. Servers must also accept the whole URL
  * (RFC 9112 §3.2.2), which clients send to a proxy. Its path may be left out.
  */
-function pathOf(request: IncomingMessage): string {
+export function pathOf(request: IncomingMessage): string {
   const { url = '' } = request;
   const origin = url.startsWith('/') ? undefined : /^https?:\/\/[^/?]*/i.exec(url)?.[0];
   const target = origin === undefined ? url : url.slice(origin.length).replace(/^(?!\/)/, '/');

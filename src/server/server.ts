@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway.ts';
 import type { Handle } from '../http/handle.ts';
 import { Connections, closeAfter, type ReaderLimits } from './connections.ts';
-import { createMetricsEndpoint, type Endpoints, route } from './endpoints.ts';
+import { createMetricsEndpoint, type Endpoints, pathOf, route } from './endpoints.ts';
 import { GracefulStop, type StopTimes } from './graceful-stop.ts';
 
 // An import of `node:http` would read all of its exports, and for its WebSocket Node loads an undici of its own.
@@ -109,8 +109,9 @@ export async function startMetricsServer(
     most: mostScrapers,
     refused: metrics.refused,
     answer: (request, response) => {
-      if (request.url === '/metrics') endpoint(request, response);
-      else if (request.url?.startsWith('/admin/') === true && admin !== undefined) admin(request, response);
+      const path = pathOf(request);
+      if (path === '/metrics') endpoint(request, response);
+      else if (path.startsWith('/admin/') && admin !== undefined) admin(request, response);
       else response.writeHead(404).end();
     },
   });

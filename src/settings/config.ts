@@ -37,10 +37,11 @@ export type Config = ReturnType<typeof readAllSettings>;
 
 /** Makes a reader of the settings in an environment, and in a file of the same form. */
 export function createReader(environment: Environment, file?: EnvironmentFile): SettingsReader {
-  const { METRICS_PORT: port, ...others } = environment;
-  // Kubernetes sets a variable with this setting's name for a service called `metrics`. The one in the file counts then.
-  const isLink = port?.startsWith('tcp://') === true;
-  const reader = new SettingsReader(isLink ? others : environment, file);
+  // For a service called `metrics`, Kubernetes sets METRICS_PORT to such a link. The file may still have the setting.
+  const isLink = (name: string): boolean =>
+    name.endsWith('_PORT') && environment[name]?.startsWith('tcp://') === true;
+  const own = Object.fromEntries(Object.entries(environment).filter(([name]) => !isLink(name)));
+  const reader = new SettingsReader(own, file);
   findMisspelt(reader, settings);
   return reader;
 }

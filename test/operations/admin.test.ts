@@ -217,6 +217,16 @@ test('without a token there is nothing below /admin/, and never on the port of t
   close();
 });
 
+test('metrics are at their path whatever its query is, on a port of their own as on that of the gateway', async () => {
+  const { gateway } = await startBoth(routes);
+  const port = await freePort();
+  const close = await startMetricsServer(gateway.gateway.metrics, { port, host: '127.0.0.1' });
+  for (const url of [`http://127.0.0.1:${port}`, gateway.url]) {
+    expect((await fetch(new URL('/metrics?from=prometheus', url))).status).toBe(200);
+  }
+  close();
+});
+
 test('a token that is replaced in its file counts from then on, and one that is too short changes nothing', async () => {
   await using upstream = await startUpstream(routes);
   using folder = createFolder();
