@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Orders, Started } from './cluster/messages.ts';
-import { startWorkers } from './cluster/primary.ts';
+import { Workers } from './cluster/primary.ts';
 import { PrimaryLink } from './cluster/primary-link.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
 import { followInputs, type Inputs, type InputValues } from './inputs.ts';
 import type { Log } from './log.ts';
-import { createMemoryStore } from './operation/persisted/registered-texts.ts';
 import { connectRedis } from './redis.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
 import { createAdminEndpoint, followAdminToken } from './server/admin.ts';
@@ -68,33 +67,33 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
   const followed = await followInputs(config, environment, log);
   const { budget: settings, operationDeadlineMs } = config;
   const redis = settings && connectRedis(config.persisted, log);
-  const starting = startWorkers({
-    workers: config.workers,
+  const workers = new Workers({
     orders,
-    store: createMemoryStore(),
     followed,
     ledger: settings && createLedger({ settings, operationDeadlineMs, upstreamUrl, redis, log }),
     redis,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
     log,
   });
+  const starting = workers.start();
   // The first worker serves before all have started.
   const end = stopOnSignal(async () => {
-    await (await starting).stop();
+    await starting;
+    await workers.stop();
     followed.close();
     await close();
   }, journal);
   handleUncaught(() => undefined, log, end);
-  const group = await starting;
-  void group.givenUp.then((error) => {
+  const started = await starting;
+  void workers.givenUp.then((error) => {
     complain('fatal', error.message, isProduction(environment));
     end(error.exitCode, error.message);
   });
   reloadOnHangUp(() => {
-    group.reload();
+    workers.reload();
     followed.reload();
   });
-  return group;
+  return started;
 }
 
 /** Serves as a worker, with the orders of the primary that started this process. */

@@ -1,6 +1,6 @@
 import type { FollowedInputs } from '../inputs.ts';
 import type { Log } from '../log.ts';
-import type { TextStore } from '../operation/persisted/registered-texts.ts';
+import { createMemoryStore } from '../operation/persisted/registered-texts.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { EpochChange } from '../rest/epochs.ts';
 import { addUp, noUsage } from '../telemetry/client-usage.ts';
@@ -12,10 +12,8 @@ import { retire, totalsOf } from './totals.ts';
 import { createRestarts, setUpWorkers, type WorkerEvents, WorkerHandle, WorkersError } from './worker-handle.ts';
 
 /** Settings of the workers. */
-export interface GroupOptions {
-  readonly workers: number;
+export interface WorkersOptions {
   readonly orders: Orders;
-  readonly store: TextStore;
   readonly followed: Pick<FollowedInputs, 'inputs' | 'reloads'>;
   /** The ledger of the budget of all workers, if there is one. */
   readonly ledger?: Ledger | undefined;
@@ -27,36 +25,10 @@ export interface GroupOptions {
 }
 
 /** The workers of one gateway. */
-export interface Group extends Started {
-  /**
-   * Stops every worker as a single gateway stops: it reports that it is not ready, finishes the requests in flight, and
-   * ends.
-   */
-  readonly stop: () => Promise<void>;
-  /** Makes every worker read the manifests of persisted documents again. */
-  readonly reload: () => void;
-  /** Resolves when workers keep ending and no further one is started. */
-  readonly givenUp: Promise<WorkersError>;
-}
-
-/** Starts one worker and, once that serves, the others. Rejects with a WorkersError if a worker cannot start. */
-export async function startWorkers(options: GroupOptions): Promise<Group> {
-  setUpWorkers();
-  const workers = new Workers(options);
-  const { givenUp } = workers;
-  try {
-    const started = await workers.start(0);
-    const others = Array.from({ length: options.workers - 1 }, (_, index) => workers.start(index + 1));
-    await Promise.race([Promise.all(others), givenUp.then((error) => Promise.reject(error))]);
-    return { ...started, stop: () => workers.stop(), reload: () => workers.tellAll('reload', undefined), givenUp };
-  } catch (error) {
-    await workers.stop();
-    throw error;
-  }
-}
-
-class Workers {
-  readonly #options: GroupOptions;
+export class Workers {
+  readonly #options: WorkersOptions;
+  /** The texts that clients have registered with any worker. */
+  readonly #texts = createMemoryStore();
   readonly #delayAfterEnd: ReturnType<typeof createRestarts>;
   /** The running workers by their place. When a worker ends, the next one takes its place. */
   readonly #running = new Map<number, WorkerHandle>();
@@ -70,22 +42,43 @@ class Workers {
   #restarted = 0;
   #stopped: PromiseWithResolvers<void> | undefined;
   readonly #end = Promise.withResolvers<WorkersError>();
+  /** Resolves when workers keep ending and no further one is started. */
   readonly givenUp = this.#end.promise;
 
-  constructor(options: GroupOptions) {
+  constructor(options: WorkersOptions) {
     this.#options = options;
-    this.#lateMs = 2 * options.orders.config.operationDeadlineMs;
-    this.#delayAfterEnd = createRestarts(options.workers, () => performance.now());
-    const { ledger, redis, followed } = options;
+    const { orders, ledger, redis, followed } = options;
+    this.#lateMs = 2 * orders.config.operationDeadlineMs;
+    this.#delayAfterEnd = createRestarts(orders.config.workers, () => performance.now());
     this.#ownMetrics = createPrimaryMetrics({
       ...{ counting: ledger?.counting, redis, reloads: followed.reloads },
       workers: () => ({ running: this.#serving().length, restarts: this.#restarted }),
     });
-    followed.inputs.onChange((changed) => this.tellAll('inputs', changed));
+    followed.inputs.onChange((changed) => this.#tellAll('inputs', changed));
+  }
+
+  /** Starts one worker and, once that serves, the others. Rejects with a WorkersError if a worker cannot start. */
+  async start(): Promise<Started> {
+    const { workers } = this.#options.orders.config;
+    setUpWorkers();
+    try {
+      const started = await this.#start(0);
+      const others = Array.from({ length: workers - 1 }, (_, index) => this.#start(index + 1));
+      await Promise.race([Promise.all(others), this.givenUp.then((error) => Promise.reject(error))]);
+      return started;
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Makes every worker read the manifests of persisted documents again. */
+  reload(): void {
+    this.#tellAll('reload', undefined);
   }
 
   /** Starts a worker in a place; resolves when it listens. */
-  start(place: number): Promise<Started> {
+  #start(place: number): Promise<Started> {
     const { orders, followed } = this.#options;
     const worker: WorkerHandle = new WorkerHandle({
       functions: this.#functionsFor(() => worker),
@@ -96,18 +89,22 @@ class Workers {
     return worker.started;
   }
 
+  /**
+   * Stops every worker as a single gateway stops: it reports that it is not ready, finishes the requests in flight, and
+   * ends.
+   */
   async stop(): Promise<void> {
     this.#stopped ??= Promise.withResolvers();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#jointStop.begin();
-    this.tellAll('stop', undefined);
+    this.#tellAll('stop', undefined);
     const cut = setTimeout(() => this.#killAll(), this.#options.stopMs);
     if (this.#running.size > 0) await this.#stopped.promise;
     clearTimeout(cut);
     this.#options.ledger?.close?.();
   }
 
-  tellAll<Name extends keyof WorkerFunctions>(name: Name, argument: ArgumentOf<WorkerFunctions[Name]>): void {
+  #tellAll<Name extends keyof WorkerFunctions>(name: Name, argument: ArgumentOf<WorkerFunctions[Name]>): void {
     for (const worker of this.#running.values()) worker.tell(name, argument);
   }
 
@@ -116,10 +113,10 @@ class Workers {
   }
 
   #functionsFor(workerOf: () => WorkerHandle): WorkerEvents['functions'] {
-    const { store, ledger } = this.#options;
+    const { ledger } = this.#options;
     return {
-      register: ({ hash, text }) => store.set(hash, text),
-      text: (hash) => store.get(hash),
+      register: ({ hash, text }) => this.#texts.set(hash, text),
+      text: (hash) => this.#texts.get(hash),
       reserve: (wants) => ledger?.reserve(wants),
       endCall: ({ call, provesKey }) => ledger?.end(call, provesKey),
       dropCall: (call) => ledger?.drop(call),
@@ -185,7 +182,7 @@ class Workers {
     }
     this.#later(() => {
       this.#restarted += 1;
-      this.start(place).catch((error: unknown) => {
+      this.#start(place).catch((error: unknown) => {
         if (this.#stopped !== undefined) return;
         this.#options.log('error', 'a worker could not start', { worker: place, reason: String(error) });
       });

@@ -4,7 +4,7 @@ import type { CursorCodec } from '../context.ts';
 import { codeOf } from '../error-text.ts';
 import { createCursorCodec } from '../graphql/cursors.ts';
 import { parseDocument, validationErrors } from '../operation/parse-document.ts';
-import { ManifestError, type ManifestFile, readFiles, readManifest } from '../operation/persisted/manifest.ts';
+import { readFiles, readManifest } from '../operation/persisted/manifest.ts';
 import { RefusedDocument } from '../operation/request-error.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import type { PlainConfig } from '../settings/config.ts';
@@ -46,12 +46,13 @@ interface DocumentFile {
 }
 
 /**
- * The documents that a path or a glob names, as in PERSISTED_DOCUMENTS. Throws a ConfigError if a file cannot be read
- * or understood, or lists no documents. If an empty list passed, a build that has lost its documents would continue.
+ * The documents that a path or a glob names, as in PERSISTED_DOCUMENTS. Throws a ManifestError if a file cannot be read
+ * or understood, and a ConfigError if it lists no documents. If an empty list passed, a build that has lost its documents
+ * would continue.
  */
 export function documentFilesAt(pattern: string): readonly DocumentFile[] {
-  return filesAt(pattern).map(({ file, text }) => {
-    const entries = orConfigError(() => readManifest(file, text));
+  return readFiles(pattern).map(({ file, text }) => {
+    const entries = readManifest(file, text);
     if (entries.length === 0) throw new ConfigError(`${file}: expected documents, but it lists none`);
     const isOne = /\.(?:graphql|gql)$/i.test(file);
     return {
@@ -59,19 +60,6 @@ export function documentFilesAt(pattern: string): readonly DocumentFile[] {
       documents: entries.map(({ id, text: content }) => ({ name: isOne ? 'document' : id, id, text: content })),
     };
   });
-}
-
-/** The files that a path or a glob names. Throws a ConfigError if there is none. */
-export function filesAt(pattern: string): readonly ManifestFile[] {
-  return orConfigError(() => readFiles(pattern));
-}
-
-function orConfigError<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof ManifestError ? new ConfigError(error.message) : error;
-  }
 }
 
 /** A document that was read. It is valid if it has no faults. */

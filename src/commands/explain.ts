@@ -2,13 +2,14 @@ import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, Kind, type OperationDefinitionNode } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { withoutDefer } from '../operation/defer.ts';
+import { readFiles } from '../operation/persisted/manifest.ts';
 import { type PlanInParts, planInParts } from '../plan/parts.ts';
 import { planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import { ConfigError, type SettingsReader } from '../settings/settings.ts';
-import { checkDocument, cursorsOf, filesAt, lineOf, readJsonObject } from './documents.ts';
+import { checkDocument, cursorsOf, lineOf, readJsonObject } from './documents.ts';
 import { costText, limitsFor, type Outcome, range, table } from './output.ts';
 import { describeTool, neededOfTools } from './verdicts.ts';
 
@@ -27,7 +28,7 @@ export function explain(args: string[], settings: SettingsReader): Outcome {
     },
     allowPositionals: true,
   });
-  const [found, ...others] = positionals.flatMap(filesAt);
+  const [found, ...others] = positionals.flatMap(readFiles);
   if (found === undefined) throw new ConfigError('explain: expected one file, a GraphQL document');
   if (others.length > 0)
     throw new ConfigError(
