@@ -14,7 +14,15 @@ export interface Measured {
   readonly type: unknown;
   /** The way in which values of several processes are combined. */
   readonly aggregator: Aggregator;
+  readonly bound?: Bound | undefined;
   readonly values: readonly { readonly value: number; readonly labels: Readonly<Record<string, unknown>> }[];
+}
+
+/** The bound of a metric: the first series count separately, and all further ones together. */
+export interface Bound {
+  readonly most: number;
+  /** The labels of all further series. The other labels stay as they are. */
+  readonly others: Labels;
 }
 
 /** The most series of a counter whose labels are found at run time: more than manifests have, however often they change. */
@@ -50,9 +58,12 @@ export class Instruments {
     return this.#registry;
   }
 
-  /** Adds a counter. `read` returns its samples, or its value if it has no labels. */
-  counter(name: string, help: string, read: () => readonly Sample[] | number): void {
-    this.#metrics.push({ name, help, type: 'counter', aggregator: 'sum', read: () => valuesOf(read()) });
+  /**
+   * Adds a counter. `read` returns its samples, or its value if it has no labels. They keep the bound in one process;
+   * those of several processes are bounded when they are summed.
+   */
+  counter(name: string, help: string, read: () => readonly Sample[] | number, bound?: Bound): void {
+    this.#metrics.push({ name, help, type: 'counter', aggregator: 'sum', bound, read: () => valuesOf(read()) });
   }
 
   /** Adds a gauge. `aggregator` says how the values of several processes are combined. */

@@ -3,8 +3,9 @@ import type { Reloads } from '../follow-files.ts';
 import type { DocumentUses } from '../operation/persisted/persisted.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
-import type { DriftWatch } from '../rest/drift/drift-watch.ts';
-import type { CountingState } from '../rest/ledger.ts';
+import type { CountingState } from '../rest/budget/redis-counts.ts';
+import { mostTenants, otherTenants } from '../rest/call-counts.ts';
+import { type DriftWatch, mostDriftSeries, otherDrift } from '../rest/drift/drift-watch.ts';
 import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
 import type { HeldKeyFaults } from '../rest/tenant-client.ts';
 import { packageVersion } from '../version.ts';
@@ -71,6 +72,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     'gateway_upstream_drift_total',
     'Answers of the upstream that differ from the OpenAPI document, of a sample, by route, column and kind.',
     () => drift.counts.map(({ count, ...series }) => [series, count]),
+    { most: mostDriftSeries, others: otherDrift },
   );
   measureDocuments(instruments, documents);
   if (redis !== undefined) measureRedis(instruments, redis);
@@ -133,8 +135,11 @@ interface AuthMeasured {
 }
 
 function measureAuth(instruments: Instruments, { results, held }: AuthMeasured): void {
-  instruments.counter('gateway_tenant_rest_calls_total', 'REST calls sent, by tenant.', () =>
-    byLabel('tenant', held.callsByTenant),
+  instruments.counter(
+    'gateway_tenant_rest_calls_total',
+    'REST calls sent, by tenant.',
+    () => byLabel('tenant', held.callsByTenant),
+    { most: mostTenants, others: { tenant: otherTenants } },
   );
   instruments.counter('gateway_authentications_total', 'Requests, by what became of their token.', () =>
     [...results].map(([result, count]) => [{ result: result.replaceAll(' ', '_') }, count]),
@@ -151,6 +156,12 @@ function measureAuth(instruments: Instruments, { results, held }: AuthMeasured):
   );
 }
 
+/** The metric that a sum over processes cannot show, because each of them has the same documents. */
+export const unusedDocuments = {
+  name: 'gateway_documents_unused',
+  help: 'Listed documents that no client has asked for.',
+} as const;
+
 function measureDocuments(instruments: Instruments, documents: DocumentUses): void {
   const perDocument = (name: string, help: string, count: 'hits' | 'errors' | 'restCalls'): void =>
     instruments.counter(name, help, () => documents.all().map((use) => [{ document: use.id }, use[count]]));
@@ -158,8 +169,8 @@ function measureDocuments(instruments: Instruments, documents: DocumentUses): vo
   perDocument('gateway_document_errors_total', 'Answers with errors of a listed document.', 'errors');
   perDocument('gateway_document_rest_calls_total', 'REST calls of a listed document.', 'restCalls');
   instruments.gauge(
-    'gateway_documents_unused',
-    'Listed documents that no client has asked for.',
+    unusedDocuments.name,
+    unusedDocuments.help,
     () => documents.all().filter(({ hits }) => hits === 0).length,
   );
   instruments.counter('gateway_automatic_documents_total', 'Automatic persisted queries, by what became of them.', () =>

@@ -1,7 +1,7 @@
 import type { OnOperation } from '../operation/operation-report.ts';
 import { answerCodes } from '../operation/request-error.ts';
 import { Tally } from '../tally.ts';
-import type { ClientUsage, Usage } from './client-usage.ts';
+import { type ClientUsage, mostClients, otherClient, type Usage } from './client-usage.ts';
 import { byLabel, type Instruments, type Sample } from './instruments.ts';
 
 /** Counts operations. */
@@ -106,6 +106,8 @@ function measureClients(instruments: Instruments, usage: ClientUsage): void {
     'gateway_client_operations_total',
     'Operations by the name and version that their client gives itself, and by whether they were answered without errors.',
     () => clientSamples(usage.all()),
+    // A client has two series, one for each result.
+    { most: 2 * mostClients, others: otherClient },
   );
   instruments.counter(
     'gateway_deprecated_uses_total',
@@ -117,6 +119,7 @@ function measureClients(instruments: Instruments, usage: ClientUsage): void {
         return [{ coordinate, client }, rows.reduce((sum, { uses: count }) => sum + count, 0)];
       });
     },
+    { most: mostClients, others: { client: otherClient.client } },
   );
 }
 

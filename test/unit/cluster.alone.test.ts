@@ -68,8 +68,11 @@ interface Process {
   readonly drift: DriftWatch;
 }
 
-/** A process with listed documents, and how often each was asked for. */
-function processWith(hits: Readonly<Record<string, number>> = {}): Process {
+/** A process with listed documents, how often each was asked for, and the calls of tenants. */
+function processWith(
+  hits: Readonly<Record<string, number>> = {},
+  callsByTenant: ReadonlyMap<string, number> = new Map(),
+): Process {
   const drift = new DriftWatch(1, () => undefined);
   const uses = Object.entries(hits).map(([id, count]) => ({ id, hits: count, errors: 0, restCalls: 0 }));
   const documents = { automatic: { hits: 0, misses: 0, registrations: 0 }, all: () => uses };
@@ -88,6 +91,7 @@ function processWith(hits: Readonly<Record<string, number>> = {}): Process {
       {
         ...{ upstream, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls(), drift },
         ...{ cache: undefined, redis: undefined, budget: undefined },
+        auth: { results: new Map(), held: { heldKeyFaults: { refusedKeys: 0, stoppedCalls: 0 }, callsByTenant } },
       },
       { maxUpstreamCalls: 150 },
     ),
@@ -191,12 +195,9 @@ test('differences of the upstream are counted apart no further in all processes 
 });
 
 test('tenants are counted apart no further in all processes than in one', async () => {
-  const snapshotOf = (first: number): Snapshot => {
-    const values = Array.from({ length: 80 }, (_, index) => ({ value: 1, labels: { tenant: `t${first + index}` } }));
-    return [{ name: 'gateway_tenant_rest_calls_total', help: 'h', type: 'counter', aggregator: 'sum', values }];
-  };
-  const text = await totalsOf([snapshotOf(0), snapshotOf(40)], []);
-  const told = [...samples(text)].filter(([name]) => name.startsWith('gateway_tenant'));
+  const callsFrom = (first: number) => new Map(Array.from({ length: 80 }, (_, index) => [`t${first + index}`, 1]));
+  const all = await totals([processWith({}, callsFrom(0)), processWith({}, callsFrom(40))]);
+  const told = [...all].filter(([name]) => name.startsWith('gateway_tenant'));
   expect(told).toHaveLength(101);
   expect(told).toContainEqual(['gateway_tenant_rest_calls_total{tenant="t50"}', 2]);
   expect(told).toContainEqual(['gateway_tenant_rest_calls_total{tenant="other"}', 20]);
