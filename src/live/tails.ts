@@ -6,7 +6,7 @@ import { Pace, type PaceOptions } from './pace.ts';
 import { Tail, type TailOptions } from './tail.ts';
 
 /** Settings and collaborators of tails. */
-export interface TailsOptions extends TailOptions, Omit<PaceOptions, 'now'> {}
+export type TailsOptions = TailOptions & Omit<PaceOptions, 'now'>;
 
 /** The tails of one process. Each list with each upstream key has one tail, as long as it has listeners. */
 export class Tails {
