@@ -7,7 +7,7 @@ import type { Log } from '../log.ts';
 import { readTextFile } from '../read-text.ts';
 import type { Route } from '../rest/transport/connect.ts';
 import { fetchDocument } from '../rest/transport/fetch-document.ts';
-import { isList, isObject } from '../rest/values.ts';
+import { isList, isObject, jsonIn } from '../rest/values.ts';
 
 /** Settings of a key set. Times in milliseconds. */
 export interface KeySetOptions {
@@ -141,12 +141,8 @@ export function isKeySetUrl(from: string): boolean {
 
 /** The key set in a text. Throws an Error for any other text; `what` names the text in its message. */
 export function toKeySet(text: string, what: 'the file' | 'the answer'): JSONWebKeySet {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new Error(`${what} is not JSON`);
-  }
+  const value = jsonIn(text);
+  if (value === undefined) throw new Error(`${what} is not JSON`);
   const keys: unknown = isObject(value) ? value['keys'] : undefined;
   if (isObject(value) && typeof value['jwks_uri'] === 'string')
     throw new Error(`${what} is the configuration of a provider; its \`jwks_uri\` is the address of the key set`);

@@ -4,7 +4,7 @@ import { type FollowedFiles, fingerprint, followFiles } from '../follow-files.ts
 import type { Log } from '../log.ts';
 import { readTextFile } from '../read-text.ts';
 import { contentHash, type Tenant, type Tenants } from '../rest/tenants.ts';
-import { isObject, type JsonObject } from '../rest/values.ts';
+import { isObject, type JsonObject, jsonIn } from '../rest/values.ts';
 import { rightsMembers, rightsOf } from './entry-rights.ts';
 import { FilePlace, kindOf, memberPath, shown, TenantsError } from './tenants-error.ts';
 
@@ -28,10 +28,8 @@ export interface TenantsRead {
 /** Reads the file and the keys that it refers to. Throws a TenantsError with the faults of each entry. */
 export function readTenants(source: TenantsSource): TenantsRead {
   const { path } = source;
-  const value = parsed(
-    path,
-    contentOf(path, (why) => new TenantsError(`${path}: expected JSON, but ${why}`)),
-  );
+  const value = jsonIn(contentOf(path, (why) => new TenantsError(`${path}: expected JSON, but ${why}`)));
+  if (value === undefined) throw new TenantsError(`${path}: expected JSON, but it cannot be parsed`);
   if (!isObject(value)) throw new TenantsError(`${path}: expected an object with a member for each tenant`);
   const tenants = new Map<string, Tenant>();
   const files = [path];
@@ -141,15 +139,6 @@ function keyOf(entry: JsonObject, where: FilePlace, { environment }: TenantsSour
 function checkedKey(key: string, place: FilePlace, what: string): string {
   if (/^[\w\-.~+/]{1,4000}=*$/.test(key)) return key;
   throw place.error(`a personal API key (letters, digits and -._~+/ without spaces), but ${what} is something else`);
-}
-
-function parsed(path: string, content: string): unknown {
-  try {
-    return JSON.parse(content.replace(/^\uFEFF/, ''));
-  } catch {
-    // The parser's own message is left out: it quotes the file.
-    throw new TenantsError(`${path}: expected JSON, but it cannot be parsed`);
-  }
 }
 
 function contentOf(path: string, error: (why: string) => TenantsError): string {

@@ -6,7 +6,7 @@ import { createCursorCodec } from '../graphql/cursors.ts';
 import { parseDocument, validationErrors } from '../operation/parse-document.ts';
 import { readFiles, readManifest } from '../operation/persisted/manifest.ts';
 import { RefusedDocument } from '../operation/request-error.ts';
-import { isObject, type JsonObject } from '../rest/values.ts';
+import { isObject, type JsonObject, jsonIn } from '../rest/values.ts';
 import type { PlainConfig } from '../settings/config.ts';
 import { cursorSecretOf } from '../settings/config.ts';
 import { ConfigError } from '../settings/settings.ts';
@@ -22,12 +22,8 @@ export function readText(file: string): string {
 
 /** The JSON object in a file; `expected` says what it is. Throws a ConfigError if there is none. */
 export function readJsonObject(file: string, expected: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(readText(file));
-    if (isObject(value)) return value;
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-  }
+  const value = jsonIn(readText(file));
+  if (isObject(value)) return value;
   throw new ConfigError(`${file}: expected ${expected}`);
 }
 

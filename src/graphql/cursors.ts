@@ -4,6 +4,7 @@ import { RecentMap } from '../recent-map.ts';
 import { type ListRef, listText } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
 import type { Position } from '../rest/positions.ts';
+import { jsonIn } from '../rest/values.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
 const codeBytes = 12;
@@ -90,7 +91,7 @@ function toPayload({ offset, before, after, boundary, isStuck = false }: Positio
  * secret is set: the secret is then derived from the upstream's address, and a client may guess it.
  */
 function toPosition(payload: string): Position | undefined {
-  const value = parsed(payload);
+  const value = jsonIn(payload);
   const members: readonly unknown[] = Array.isArray(value) ? value : [value];
   const [offset, before = null, after = null, time = null, ids = [], isStuck = false] = members;
   const isValid = isOffset(offset) && isTime(before) && isTime(after) && isTime(time) && isListOfIds(ids);
@@ -103,14 +104,6 @@ function toPosition(payload: string): Position | undefined {
     boundary: time === null ? undefined : { time, ids },
     isStuck: isStuck === true ? true : undefined,
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Far beyond any list, and so small that adding a page loses no digits. */

@@ -9,11 +9,11 @@ import {
 import { requestColumns } from './generated/views.ts';
 import type { ResponseHeaders } from './transport/response-parser.ts';
 import type { TransportError } from './transport/transport.ts';
-import { isObject, type JsonObject } from './values.ts';
+import { isObject, type JsonObject, jsonIn } from './values.ts';
 
 /** The error of a response whose status is not a success. `text` is its decoded body, empty if it has none. */
 export function toUpstreamError(status: number, headers: ResponseHeaders, text: string, key: string): UpstreamError {
-  const json = jsonIn(text);
+  const json = text.length > longestError ? undefined : jsonIn(text);
   const body = isObject(json) ? json : {};
   const given = word(body['code'], /^[\w.-]{1,64}$/);
   const code = safe(given, key);
@@ -126,15 +126,6 @@ const clientCodes: Readonly<Record<number, UpstreamErrorCode>> = {
  * texts are something else, and may take much memory once parsed.
  */
 const longestError = 2 ** 16;
-
-function jsonIn(text: string): unknown {
-  if (text.length > longestError) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function rejectionsIn(body: unknown, key: string): readonly Rejection[] {
   return rejectionsOf(body, (text) => safe(text, key) !== undefined && !secretive.some((shape) => shape.test(text)));

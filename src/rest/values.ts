@@ -14,6 +14,15 @@ export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
 
+/** The value in a text of JSON; undefined if the text is none. A byte order mark, which some editors write, is left out. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    return undefined;
+  }
+}
+
 /** The digits of a number that `parseJson` kept as text because a double cannot hold it. */
 export function exactDigits(value: unknown): string | undefined {
   return isRaw(value) ? value.rawJSON : undefined;

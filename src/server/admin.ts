@@ -4,7 +4,7 @@ import { fingerprint, followFiles } from '../follow-files.ts';
 import type { Handle } from '../http/handle.ts';
 import type { Log } from '../log.ts';
 import type { Purge, PurgeTarget } from '../rest/cache/operator-purge.ts';
-import { isObject } from '../rest/values.ts';
+import { isObject, jsonIn } from '../rest/values.ts';
 import { adminTokenIn } from '../settings/setting-files.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
 import { closeAfter } from './connections.ts';
@@ -116,7 +116,7 @@ async function targetIn(request: IncomingMessage): Promise<PurgeTarget | undefin
   // Input beyond the limit is read and dropped, because the next request on the connection comes after it.
   for await (const chunk of request.setEncoding('utf8')) if (text.length <= maxBytes) text += String(chunk);
   if (text.length > maxBytes) return undefined;
-  const value = parsed(text);
+  const value = jsonIn(text);
   const [entry, ...others] = isObject(value) ? Object.entries(value) : [];
   if (entry === undefined || others.length > 0) return undefined;
   const [name, target] = entry;
@@ -124,14 +124,6 @@ async function targetIn(request: IncomingMessage): Promise<PurgeTarget | undefin
   if (typeof target !== 'string') return undefined;
   if (name === 'tenant') return { tenant: target };
   return name === 'keySha256' && /^[\da-f]{64}$/i.test(target) ? { keySha256: target } : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** True if a request has the token. The hashes have equal lengths, so the comparison takes the same time for every text. */

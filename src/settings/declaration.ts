@@ -13,7 +13,7 @@ import {
   windows,
   workerCount,
 } from './kinds.ts';
-import { adminTokenIn, jsonIn, keyFile, keySet, manifests, pemFile, secretFile } from './setting-files.ts';
+import { adminTokenIn, jsonTextIn, keyFile, keySet, manifests, pemFile, secretFile } from './setting-files.ts';
 import { define, nothing, type Settings } from './settings.ts';
 import { baseUrl, origins, proxyUrl, publicUrl, redisUrl } from './urls.ts';
 
@@ -98,7 +98,7 @@ export const authSettings = {
   ),
   tenants: define(
     'UPSTREAM_KEYS',
-    secretFile('the path of a JSON file', jsonIn),
+    secretFile('the path of a JSON file', jsonTextIn),
     'JSON file with the API key and the rights of each tenant. Required with AUTH=jwt',
   ),
 };

@@ -19,7 +19,7 @@ function contentOf(path: string): string {
 }
 
 /** The text of a file of JSON. Throws a Fault for a text that looks like another format. */
-export function jsonIn(path: string): string {
+export function jsonTextIn(path: string): string {
   const text = contentOf(path);
   const form = formOf(text);
   if (form !== json) throw new Fault(`the file holds ${form}`);
@@ -83,7 +83,7 @@ function isUrl(source: string): boolean {
 }
 
 function keySetFile(path: string): string {
-  const content = jsonIn(path);
+  const content = jsonTextIn(path);
   try {
     toKeySet(content, 'the file');
     return path;

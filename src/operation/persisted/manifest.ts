@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { unreadableBecause } from '../../error-text.ts';
 import { quoted } from '../../graphql/input-error.ts';
 import { readTextFile } from '../../read-text.ts';
-import { isList, isObject, type JsonObject } from '../../rest/values.ts';
+import { isList, isObject, type JsonObject, jsonIn } from '../../rest/values.ts';
 import { hashOf, toDocumentId } from './ids.ts';
 
 /** A document of a manifest. */
@@ -112,12 +112,8 @@ function ofGraphQL(file: string, text: string): ManifestEntry {
 }
 
 function ofJson(file: string, text: string): Pair[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch {
-    throw unusable(file, 'it is not JSON');
-  }
+  const value = jsonIn(text);
+  if (value === undefined) throw unusable(file, 'it is not JSON');
   if (Array.isArray(value)) return value.map((pair, index) => ofPair(file, pair, index));
   if (!isObject(value)) throw unusable(file, 'expected an object or a list');
   if ('format' in value || Array.isArray(value['operations'])) return ofApollo(file, value);

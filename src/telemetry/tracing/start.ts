@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DiagLogLevel, diag, trace } from '@opentelemetry/api';
 import { startNodeSdk } from '@opentelemetry/sdk-node';
 import { type Log, LogThrottle } from '../../log.ts';
-import { isObject } from '../../rest/values.ts';
+import { isObject, jsonIn } from '../../rest/values.ts';
 import type { Tracing } from './operations.ts';
 import { createTracing } from './spans.ts';
 
@@ -81,15 +81,10 @@ interface ExportError {
 }
 
 function errorIn(text: string): ExportError | undefined {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    const error: unknown = JSON.parse(text);
-    if (!isObject(error)) return undefined;
-    const { name, message = name, code } = error;
-    return typeof message === 'string' ? { reason: message, ...(typeof code === 'string' && { code }) } : undefined;
-  } catch {
-    return undefined;
-  }
+  const error = jsonIn(text);
+  if (!isObject(error)) return undefined;
+  const { name, message = name, code } = error;
+  return typeof message === 'string' ? { reason: message, ...(typeof code === 'string' && { code }) } : undefined;
 }
 
 /** The message for an error. In errors of metrics, the reader of metrics names itself. */
