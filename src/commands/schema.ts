@@ -35,16 +35,8 @@ export function schemaDiff(args: string[], settings: SettingsReader): Outcome {
   return { text, exitCode: isBroken(findings) ? 1 : 0 };
 }
 
-interface Arguments {
-  readonly old: string;
-  readonly files: readonly string[] | undefined;
-  /** The file with an answer of `GET /admin/usage`. */
-  readonly usage: string | undefined;
-  readonly json: boolean;
-}
-
 /** Parses the command line. Arguments after `--documents` are documents; an argument before it is the old schema. */
-function argumentsOf(args: string[]): Arguments {
+function argumentsOf(args: string[]) {
   const options = {
     json: { type: 'boolean' },
     documents: { type: 'string', multiple: true },
