@@ -1,10 +1,26 @@
 import { parseArgs } from 'node:util';
+import {
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  NoDeprecatedCustomRule,
+  type OperationDefinitionNode,
+  validate,
+  visit,
+} from 'graphql';
+import { rootOf } from '../look-ahead/operation-trees.ts';
+import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
+import { Tool, type ToolDefinition } from '../mcp/tool-definition.ts';
+import { extremesOf } from '../plan/worst-case.ts';
+import { current } from '../rest/paths.ts';
+import { runningOperation, type Tenant, withRoles } from '../rest/tenants.ts';
 import { createReadableSchema } from '../schema.ts';
-import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
+import { type PlainConfig, readPlainConfig, readTenantsSetting } from '../settings/config.ts';
+import { authSettings } from '../settings/declaration.ts';
 import { ConfigError, type SettingsReader } from '../settings/settings.ts';
-import { documentFilesAt } from './documents.ts';
-import { costText, counted, limitsFor, type Outcome } from './output.ts';
-import { judge, neededOfTools, tenantCalled, type Verdict } from './verdicts.ts';
+import { checkDocument, documentFilesAt, lineOf } from './documents.ts';
+import { type Cost, costText, counted, limitsFor, type Outcome } from './output.ts';
 
 interface CheckedFile {
   readonly file: string;
@@ -63,7 +79,7 @@ function sumsOf(verdicts: readonly Verdict[]): Sums {
 
 function describe(files: readonly CheckedFile[], sums: Sums, config: PlainConfig): string {
   const blocks = files.map(({ file, operations }) =>
-    [file, ...operations.map((verdict) => `  ${lineOf(verdict, config)}`)].join('\n'),
+    [file, ...operations.map((verdict) => `  ${textOf(verdict, config)}`)].join('\n'),
   );
   const { operations, invalid, overBudget, runnable } = sums;
   const ofTenant = runnable === undefined ? '' : `, ${runnable} for this tenant`;
@@ -74,7 +90,7 @@ function describe(files: readonly CheckedFile[], sums: Sums, config: PlainConfig
 /** Formats lists such as `150 calls, 10000 rows and 50000 objects`. */
 const listFormat = new Intl.ListFormat('en-GB');
 
-function lineOf(verdict: Verdict, config: PlainConfig): string {
+function textOf(verdict: Verdict, config: PlainConfig): string {
   const { name, deprecated, refused = [] } = verdict;
   const further = [
     ...deprecated.map((use) => `deprecated, ${use}`),
@@ -95,4 +111,151 @@ function judgement({ errors, cost, overBudget }: Verdict, config: PlainConfig): 
 function toolLines({ mcp }: Verdict): readonly string[] {
   if (mcp === null) return [`no tool: ${neededOfTools}`];
   return mcp?.hints.map((hint) => `hint for the tool: ${hint}`) ?? [];
+}
+
+/** The verdict on one operation, or on a document that cannot be read. */
+interface Verdict {
+  readonly name: string;
+  /** Its errors, one line each; empty if it is valid. */
+  readonly errors: readonly string[];
+  /** Uses of deprecated fields and arguments, one line each. */
+  readonly deprecated: readonly string[];
+  /** Undefined if the operation is not valid. */
+  readonly cost?: Cost;
+  readonly overBudget: boolean;
+  /** The reasons why the tenant may not run it, one line each; undefined if no tenant was named. */
+  readonly refused?: readonly string[];
+  /** Its description as a tool for agents; null if it is no tool, undefined if tools were not requested. */
+  readonly mcp?: DescribedTool | null;
+}
+
+/**
+ * Judges each operation of a document separately. `name` is used for operations without a name. With a `tenant`, checks
+ * that it may run them.
+ */
+export function judge(
+  schema: GraphQLSchema,
+  name: string,
+  text: string,
+  config: PlainConfig,
+  { tenant, asTools }: { readonly tenant: Tenant | undefined; readonly asTools: boolean },
+): readonly Verdict[] {
+  const { document, faults } = checkDocument(schema, text);
+  if (document === undefined) return [invalid(name, faults.map(lineOf))];
+  const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
+  if (operations.length === 0) return faults.length === 0 ? [] : [invalid(name, faults.map(lineOf))];
+  const warnings = faults.length === 0 ? validate(schema, document, [NoDeprecatedCustomRule]) : [];
+  return operations.map((operation) => {
+    const called = operation.name?.value ?? name;
+    const errors = concerning(faults, operation, operations);
+    if (errors.length > 0) return invalid(called, errors);
+    const scope = { schema, fragments: fragmentsOf(document), operation };
+    const worst = extremesOf({ ...scope, maxPageSize: config.maxPageSize, variesDefaults: false })?.worst;
+    return {
+      name: called,
+      errors: worst === undefined ? ['no variables fit it'] : [],
+      deprecated: concerning(warnings, operation, operations),
+      ...(worst !== undefined && { cost: costOf(worst) }),
+      overBudget: worst !== undefined && limitsFor(worst, config).some(({ isExceeded }) => isExceeded),
+      ...(tenant !== undefined && { refused: refusalsFor(tenant, document, scope) }),
+      ...(asTools && { mcp: describeTool(scope, config) ?? null }),
+    };
+  });
+}
+
+function costOf({ lower, upper, rows, waves, objects }: Cost): Cost {
+  return { lower, upper, rows, waves, objects };
+}
+
+function invalid(name: string, errors: readonly string[]): Verdict {
+  return { name, errors, deprecated: [], overBudget: false };
+}
+
+/**
+ * The errors within an operation, and the errors outside all operations. An error in a fragment concerns every
+ * operation.
+ */
+function concerning(
+  errors: readonly GraphQLError[],
+  operation: OperationDefinitionNode,
+  all: readonly OperationDefinitionNode[],
+): readonly string[] {
+  const found = errors.filter((error) => isWithin(error, operation) || !all.some((one) => isWithin(error, one)));
+  return found.map(lineOf);
+}
+
+function isWithin({ positions }: GraphQLError, { loc }: OperationDefinitionNode): boolean {
+  if (loc === undefined) return false;
+  return positions?.some((position) => loc.start <= position && position < loc.end) ?? false;
+}
+
+/**
+ * The tenant with a name, limited to some of its roles. Throws a ConfigError if there is no such tenant, if its entry
+ * lacks a role, or if UPSTREAM_KEYS cannot be read.
+ */
+function tenantCalled(name: string, roles: readonly string[], settings: SettingsReader): Tenant {
+  settings.need(authSettings.tenants, 'the option --tenant is given');
+  const tenants = readTenantsSetting(settings, true);
+  settings.finish();
+  const tenant = tenants?.get(name);
+  if (tenant !== undefined) return tenantWith(tenant, roles);
+  const names = [...(tenants?.keys() ?? [])].join(', ');
+  throw new ConfigError(`--tenant: expected one of the tenants in UPSTREAM_KEYS (${names}), but got ${name}`);
+}
+
+function tenantWith(tenant: Tenant, roles: readonly string[]): Tenant {
+  const { name, roles: known } = tenant;
+  const [first] = roles;
+  if (known === undefined && first !== undefined)
+    throw new ConfigError(`--role: expected none, because the entry of ${name} has no roles, but got ${first}`);
+  const expected = `one of the roles of ${name} (${[...(known?.keys() ?? [])].join(', ')})`;
+  const unknown = roles.find((role) => known?.has(role) === false);
+  if (unknown !== undefined) throw new ConfigError(`--role: expected ${expected}, but got ${unknown}`);
+  const found = withRoles(tenant, roles);
+  if (found === undefined)
+    throw new ConfigError(`--role: expected ${expected}, because its entry has roles, but got none`);
+  return found;
+}
+
+/**
+ * The reasons why a tenant may not run an operation, one line each; empty if it may. The operation's document counts as
+ * listed.
+ */
+function refusalsFor(tenant: Tenant, document: DocumentNode, scope: OperationScope): readonly string[] {
+  const { name } = tenant;
+  const { operation } = scope;
+  const running = runningOperation(tenant, operation.name?.value);
+  if (running === undefined) return [`no role of ${name} that is asked about may run it`];
+  const { mutations, reach } = running;
+  const isMutation = operation.operation === 'mutation';
+  const fields = new Set(isMutation ? rootOf(scope, undefined)?.fields.map(({ field }) => field.name) : []);
+  const refusals = [...fields].flatMap((field) => (mutations.has(field) ? [] : [`${name} may not run \`${field}\``]));
+  const reaches = isMutation ? [...fields].map((field) => mutations.get(field)) : [reach];
+  const isNarrowed = reaches.some((one) => one !== undefined);
+  if (isNarrowed && namesCurrent(document)) refusals.push(`${name} may not name ${current}`);
+  return refusals;
+}
+
+function namesCurrent(document: DocumentNode): boolean {
+  let isNamed = false;
+  visit(document, { StringValue: ({ value }) => void (isNamed ||= value === current) });
+  return isNamed;
+}
+
+/** The tool of an operation as agents see it, with one line for each hint to improve it. */
+interface DescribedTool {
+  readonly tool: ToolDefinition;
+  readonly hints: readonly string[];
+}
+
+/** The requirement that an operation has to meet to be a tool. */
+export const neededOfTools = 'expected a query or a mutation with a name';
+
+/** Describes the tool of a valid operation; undefined if the operation is no tool. */
+export function describeTool(scope: OperationScope, config: PlainConfig): DescribedTool | undefined {
+  const { schema, operation } = scope;
+  const { name } = operation;
+  if (name === undefined || operation.operation === 'subscription') return undefined;
+  const tool = new Tool(name.value, '', scope, { ...config, schema });
+  return { tool: tool.definitionFor(undefined), hints: tool.hints };
 }

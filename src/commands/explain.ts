@@ -9,9 +9,9 @@ import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import { ConfigError, type SettingsReader } from '../settings/settings.ts';
+import { describeTool, neededOfTools } from './check-operations.ts';
 import { checkDocument, cursorsOf, lineOf, readJsonObject } from './documents.ts';
 import { costText, limitsFor, type Outcome, range, table } from './output.ts';
-import { describeTool, neededOfTools } from './verdicts.ts';
 
 /**
  * `explain FILE [--variables FILE] [--operation NAME] [--json] [--mcp]`: prints the REST calls of an operation, or its
@@ -41,8 +41,9 @@ export function explain(args: string[], settings: SettingsReader): Outcome {
   if (document === undefined || faults.length > 0)
     return { text: faults.map((fault) => `${file}:${lineOf(fault)}`).join('\n'), exitCode: 1 };
   const operation = operationOf(document, values.operation);
+  const scope = { schema, fragments: fragmentsOf(document), operation };
   if (values.mcp === true) {
-    const described = describeTool(schema, document, operation, config);
+    const described = describeTool(scope, config);
     if (described === undefined) return { text: `--mcp: ${neededOfTools}`, exitCode: 1 };
     return { text: JSON.stringify(described, null, 2), exitCode: 0 };
   }
@@ -54,7 +55,6 @@ export function explain(args: string[], settings: SettingsReader): Outcome {
     return { text: [...errors.map(lineOf), ...hint].join('\n'), exitCode: 1 };
   }
   const { maxPageSize } = config;
-  const scope = { schema, fragments: fragmentsOf(document), operation };
   const request = { ...scope, variableValues, cursors: cursorsOf(config), maxPageSize };
   const whole = planOperation(request);
   const deferring = withoutDefer(text, document) === document ? undefined : { ...scope, document };

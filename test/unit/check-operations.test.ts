@@ -1,7 +1,6 @@
 import { extendSchema, parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { checkOperations } from '../../src/commands/check-operations.ts';
-import { judge } from '../../src/commands/verdicts.ts';
+import { checkOperations, judge } from '../../src/commands/check-operations.ts';
 import { createReadableSchema } from '../../src/schema.ts';
 import { createReader, readPlainConfig } from '../../src/settings/config.ts';
 import { createFolder } from '../support/persisted.ts';
