@@ -1,8 +1,8 @@
 import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/promises';
 import { emptyMoment } from '../server/graceful-stop.ts';
-import type { WorkerHandle } from './worker-handle.ts';
+import type { Handovers, WorkerHandle } from './worker-handle.ts';
 
-type Stopping = Pick<WorkerHandle, 'handed' | 'untaken'>;
+type Stopping = Pick<WorkerHandle, 'handovers'>;
 
 /** The time between two looks for new connections, in milliseconds. */
 const tickMs = 5;
@@ -68,7 +68,7 @@ export class JointStop {
     return this.#sum(({ handed }) => handed) === before && this.#sum(({ untaken }) => untaken) === 0;
   }
 
-  #sum(countOf: (worker: Stopping) => number): number {
-    return [...this.#workers.values()].reduce((sum, worker) => sum + countOf(worker), 0);
+  #sum(countOf: (handovers: Handovers) => number): number {
+    return [...this.#workers.values()].reduce((sum, { handovers }) => sum + countOf(handovers), 0);
   }
 }

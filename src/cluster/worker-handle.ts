@@ -35,8 +35,8 @@ const changeTimeoutMs = 5000;
 export class WorkerHandle {
   /** Resolves once it listens. Rejects with a WorkersError if it ends before, which the owner must handle. */
   readonly started: Promise<Started>;
+  readonly handovers: Handovers;
   readonly #worker: Worker;
-  readonly #handovers: Handovers;
   readonly #channel: Channel<WorkerFunctions>;
   #measured: Measurements = { snapshot: [], usage: noUsage };
   #serves = false;
@@ -45,7 +45,7 @@ export class WorkerHandle {
     const start = Promise.withResolvers<Started>();
     this.started = start.promise;
     this.#worker = cluster.fork();
-    this.#handovers = watchHandovers(this.#worker.process);
+    this.handovers = new Handovers(this.#worker.process);
     const functions: PrimaryFunctions = {
       ...events.functions,
       listening: (started) => {
@@ -74,15 +74,6 @@ export class WorkerHandle {
     return this.#serves;
   }
 
-  get handed(): number {
-    return this.#handovers.handed;
-  }
-
-  /** The number of connections that were handed to the worker and that it has not taken yet. */
-  get untaken(): number {
-    return this.#handovers.untaken;
-  }
-
   get lastMeasured(): Measurements {
     return this.#measured;
   }
@@ -97,7 +88,7 @@ export class WorkerHandle {
   /** Makes it change the epoch of a key. Resolves once it has done so or has ended, at the latest after the timeout. */
   async change(change: EpochChange): Promise<void> {
     // A worker that has not been handed a connection has read nothing.
-    if (this.handed === 0) return;
+    if (this.handovers.handed === 0) return;
     await this.#channel.ask('change', change, changeTimeoutMs);
   }
 
@@ -144,46 +135,39 @@ interface Connection {
   readonly close: () => void;
 }
 
-/** The numbers of connections that a worker was handed. */
-interface Handovers {
-  readonly handed: number;
-  /** The connections that it has not taken yet. */
-  readonly untaken: number;
-}
-
 /**
  * Counts the connections that a worker is handed. When the worker ends, closes those that it had not taken; the
  * operating system closes the others. Node's cluster would wait forever for the acknowledgement of the ended worker,
  * and so would the clients. In `handoff` of lib/internal/cluster/round_robin_handle.js, the primary sends a message
  * `newconn` with a number. The worker sends an `ack` with that number before it reads from the connection.
  */
-function watchHandovers(worker: ChildProcess): Handovers {
-  const untaken = new Map<unknown, Connection>();
-  let handed = 0;
-  const send = worker.send.bind(worker);
-  const watched = (message: unknown, handle?: unknown, ...others: unknown[]): unknown => {
-    if (isObject(message) && message['act'] === 'newconn' && isConnection(handle)) {
-      handed += 1;
-      untaken.set(message['seq'], handle);
-    }
-    return Reflect.apply(send, undefined, [message, handle, ...others]);
-  };
-  Object.defineProperty(worker, 'send', { value: watched });
-  worker.on('internalMessage', (message: unknown) => {
-    if (isObject(message)) untaken.delete(message['ack']);
-  });
-  worker.once('exit', () => {
-    for (const connection of untaken.values()) connection.close();
-    untaken.clear();
-  });
-  return {
-    get handed() {
-      return handed;
-    },
-    get untaken() {
-      return untaken.size;
-    },
-  };
+export class Handovers {
+  readonly #untaken = new Map<unknown, Connection>();
+  handed = 0;
+
+  constructor(worker: ChildProcess) {
+    const send = worker.send.bind(worker);
+    const watched = (message: unknown, handle?: unknown, ...others: unknown[]): unknown => {
+      if (isObject(message) && message['act'] === 'newconn' && isConnection(handle)) {
+        this.handed += 1;
+        this.#untaken.set(message['seq'], handle);
+      }
+      return Reflect.apply(send, undefined, [message, handle, ...others]);
+    };
+    Object.defineProperty(worker, 'send', { value: watched });
+    worker.on('internalMessage', (message: unknown) => {
+      if (isObject(message)) this.#untaken.delete(message['ack']);
+    });
+    worker.once('exit', () => {
+      for (const connection of this.#untaken.values()) connection.close();
+      this.#untaken.clear();
+    });
+  }
+
+  /** The number of connections that the worker was handed and has not taken yet. */
+  get untaken(): number {
+    return this.#untaken.size;
+  }
 }
 
 function isConnection(handle: unknown): handle is Connection {
