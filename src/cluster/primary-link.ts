@@ -1,6 +1,5 @@
 import { Inputs } from '../inputs.ts';
 import type { TextStore } from '../operation/persisted/registered-texts.ts';
-import type { Ledger } from '../rest/budget/ledger.ts';
 import { LocalEpochs } from '../rest/epochs.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import { ConfigError } from '../settings/settings.ts';
@@ -32,38 +31,33 @@ const failureTimeoutMs = 1000;
 
 /** A worker's side of the channel to the primary. */
 export class PrimaryLink {
+  readonly #orders = Promise.withResolvers<Orders>();
+  readonly #primary = new Channel<PrimaryFunctions>(send, { ...this.#functions() });
+  #served: Served | undefined;
+  /** True if a reload was ordered before this worker served: it may have read the files already. */
+  #isReloadDue = false;
   /** The orders of the primary, which come once, soon after the start. */
-  readonly orders: Promise<Orders>;
+  readonly orders = this.#orders.promise;
   /** The inputs that the primary reads. They are there with the orders. */
   readonly inputs = new Inputs();
-  readonly store: TextStore;
+  readonly store: TextStore = {
+    get: (hash) => this.#primary.ask('text', hash, textTimeoutMs),
+    set: (hash, text) => this.#primary.tell('register', { hash, text }),
+  };
   /** The epochs of upstream keys, shared by all workers. */
-  readonly epochs: LocalEpochs;
+  readonly epochs = new LocalEpochs((change) => this.#primary.ask('changeOthers', change, changeTimeoutMs));
   /** The ledger in which the primary counts the calls of all workers. */
-  readonly ledger: Ledger;
-  readonly #primary: Channel<PrimaryFunctions>;
-  readonly #orders = Promise.withResolvers<Orders>();
+  readonly ledger = new RemoteLedger(this.#primary);
   /** The socket that the primary accepts from. */
   readonly socket: SharedSocket = {
     mayClose: () => this.#primary.ask('mayClose', undefined, permissionTimeoutMs),
     mayAnswer: () => this.#primary.ask('mayAnswer', undefined, permissionTimeoutMs),
   };
-  #served: Served | undefined;
-  /** True if a reload was ordered before this worker served: it may have read the files already. */
-  #isReloadDue = false;
 
   /** Throws if this process was not started by a primary. */
   constructor() {
     if (process.send === undefined) throw new ConfigError("worker: this command is the gateway's own; expected serve");
-    this.orders = this.#orders.promise;
-    this.#primary = new Channel(send, { ...this.#functions() });
     process.on('message', (message) => this.#primary.receive(message));
-    this.epochs = new LocalEpochs((change) => this.#primary.ask('changeOthers', change, changeTimeoutMs));
-    this.ledger = new RemoteLedger(this.#primary);
-    this.store = {
-      get: (hash) => this.#primary.ask('text', hash, textTimeoutMs),
-      set: (hash, text) => this.#primary.tell('register', { hash, text }),
-    };
   }
 
   serve(served: Served): void {
