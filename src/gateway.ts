@@ -6,6 +6,7 @@ import { createCursorCodec } from './graphql/cursors.ts';
 import { createHandle, type Handle, type HandleGraphQL } from './http/handle.ts';
 import { createRequestRoom } from './http/request.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
+import { Inputs } from './inputs.ts';
 import type { Log } from './log.ts';
 import { answerRoomBytes, MemoryRoom, processBytes } from './memory.ts';
 import { createContexts } from './operation/contexts.ts';
@@ -51,6 +52,8 @@ export interface GatewayOptions
   readonly joinWindowMs?: number | undefined;
   /** The authentication of requests, if the gateway holds the keys; by default callers send their own. */
   readonly auth?: TokenAuthOptions | undefined;
+  /** The tenants as they are read again, in place of those of `auth`. */
+  readonly inputs?: Inputs | undefined;
   /** The configuration of the cache of REST answers; by default nothing is cached. */
   readonly cache?: Omit<CacheOptions, 'refreshMs' | 'epochs' | 'remote'> | undefined;
   /** The epochs of keys that other processes renew, too; by default this process is the only one. */
@@ -84,8 +87,6 @@ export interface Gateway {
   readonly reload: () => Promise<void>;
   /** Ends the streams of all subscriptions and refuses new ones, so that their clients connect to another gateway. */
   readonly cutStreams: () => void;
-  /** Uses these tenants for all requests from now on, if the gateway holds the keys. */
-  readonly takeTenants: (tenants: Tenants) => void;
   readonly metrics: Metrics;
   readonly purge: Purge;
   /** The state of the upstream, for metrics and readiness. */
@@ -120,14 +121,16 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const upstream = createUpstream({ ...upstreamOptionsOf(options), memory, eventLoop, budget }, caching);
   const cursors = createCursorCodec(options.cursorSecret);
   const schemas = createSchemas(schema, options.incremental);
-  let tenants: Tenants = options.auth?.tenants ?? new Map();
+  const { inputs = new Inputs() } = options;
+  // Those that were read with the settings may name documents that are no longer listed.
+  const tenants = (): Tenants => inputs.current.tenants ?? options.auth?.tenants ?? new Map();
   const check = (set: DocumentSet): void => {
     agents?.check(set);
-    checkRoleDocuments(tenants, () => set.byId.values());
+    checkRoleDocuments(tenants(), () => set.byId.values());
   };
   const persisted = await createPersistedDocuments(options, schemas, { redis, check });
   // Tokens for agents are accepted, too.
-  const tokens = options.auth && { ...options.auth, agentAudience: agents?.resource?.url };
+  const tokens = options.auth && { ...options.auth, tenants: tenants(), agentAudience: agents?.resource?.url };
   const authenticator = tokens && createTokenAuth(tokens, currentRoute(tokens.route, files), log);
   const tls = followTls({ files, route, reroute: upstream.reroute, log });
   const shared = new SharedOperations(options.joinWindowMs);
@@ -148,12 +151,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const metrics = createMetrics(sources, options);
   metrics.reloads.set('documents', persisted.reloads).set('certificates', tls.reloads);
-  metrics.reloads.set('keys', authenticator?.keySet.reloads);
+  metrics.reloads.set('keys', authenticator?.keySet.reloads).set('tenants', inputs.reloads);
   const watch = watchWith(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory };
   const { run, live } = createOperations(options, parts);
   if (live !== undefined) metrics.measureStreams(live);
+  inputs.onChange(({ tenants: next }) => {
+    if (next === undefined) return;
+    authenticator?.takeTenants(next);
+    live?.streams.notifyOutdated(({ tenant }) => tenant !== undefined && isOutdated(tenant, next));
+  });
   const edge = {
     ...options,
     run,
@@ -166,14 +174,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     handle: createHandle(edge),
     others: agents?.serve({ ...edge, onCall: metrics.measureTools() }, persisted.documents) ?? new Map(),
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), authenticator?.keySet.renew()])),
-    takeTenants: (next) => {
-      tenants = next;
-      authenticator?.takeTenants(next);
-      live?.streams.notifyOutdated(({ tenant }) => tenant !== undefined && isOutdated(tenant, next));
-    },
     cutStreams: () => live?.streams.cutAll(),
     metrics,
-    purge: createPurge(cache?.epochs, () => tenants),
+    purge: createPurge(cache?.epochs, tenants),
     upstreamHealth: upstream.health,
     checkUpstream: upstream.check,
     close: () => {

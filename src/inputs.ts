@@ -25,6 +25,8 @@ export interface InputValues {
 export class Inputs {
   readonly #listeners: ((changed: InputValues) => void)[] = [];
   current: InputValues = {};
+  /** The attempts to read the keys of tenants again; undefined in a worker, and if the gateway holds no keys. */
+  reloads: Readonly<Reloads> | undefined;
 
   /** Calls the listener with the inputs that have changed, each time that some have. */
   onChange(listener: (changed: InputValues) => void): void {
@@ -52,8 +54,6 @@ export class Inputs {
 /** Inputs that this process reads again when they change. */
 export interface FollowedInputs {
   readonly inputs: Inputs;
-  /** The attempts to read the keys of tenants again; undefined if the gateway holds no keys. */
-  readonly reloads: Readonly<Reloads> | undefined;
   readonly reload: () => void;
   readonly close: () => void;
 }
@@ -66,12 +66,12 @@ export async function followInputs(config: Config, environment: NodeJS.ProcessEn
   const remote = await followRemote(config, log);
   const tenants = followKeys(config, environment, remote, log);
   const inputs = new Inputs();
+  inputs.reloads = tenants?.reloads;
   inputs.take({ tenants: tenants?.current(), manifests: remote?.current() });
   tenants?.onChange((all) => inputs.take({ tenants: all }));
   remote?.onChange(() => inputs.take({ manifests: remote.current() }));
   return {
     inputs,
-    reloads: tenants?.reloads,
     reload: () => void Promise.all([tenants?.reload(), remote?.reload()]),
     close: () => {
       tenants?.close();

@@ -4,7 +4,7 @@ import { Workers } from './cluster/primary.ts';
 import { PrimaryLink } from './cluster/primary-link.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
-import { followInputs, type Inputs, type InputValues } from './inputs.ts';
+import { followInputs, type Inputs } from './inputs.ts';
 import type { Log } from './log.ts';
 import { connectRedis } from './redis.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
@@ -51,7 +51,6 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
   }, journal);
   const { gateway, url, checked } = await starting;
   handleUncaught(gateway.metrics.unexpected, log, end);
-  gateway.metrics.reloads.set('tenants', followed.reloads);
   reloadOnHangUp(() => {
     followed.reload();
     void gateway.reload();
@@ -69,7 +68,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
   const redis = settings && connectRedis(config.persisted, log);
   const workers = new Workers({
     orders,
-    followed,
+    inputs: followed.inputs,
     ledger: settings && createLedger({ settings, operationDeadlineMs, upstreamUrl, redis, log }),
     redis,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
@@ -146,12 +145,10 @@ async function startServing(
   const tracing = config.traces
     ? (await import('./telemetry/tracing/start.ts')).startTracing(environment, upstreamUrl, log)
     : undefined;
-  const { auth, persisted } = config;
   const gateway = await createGateway({
     ...config,
-    // Those that were read with the settings may name documents that are no longer listed.
-    auth: auth && { ...auth, tenants: inputs.current.tenants ?? auth.tenants },
-    persisted: { ...persisted, remote: inputs.remote, sharedStore: link?.store },
+    inputs,
+    persisted: { ...config.persisted, remote: inputs.remote, sharedStore: link?.store },
     epochs: link?.epochs,
     ledger: link?.ledger,
     upstreamUrl,
@@ -161,12 +158,6 @@ async function startServing(
     report: (error) => log('error', 'unexpected error', thrown(error)),
     log,
   });
-  const takeTenants = ({ tenants }: InputValues): void => {
-    if (tenants !== undefined) gateway.takeTenants(tenants);
-  };
-  // They may have changed while the gateway was made.
-  takeTenants(inputs.current);
-  inputs.onChange(takeTenants);
   const { port, host, stopDelayMs, compression } = config;
   const metrics = link === undefined ? gateway.metrics : metricsOver(gateway.metrics, link);
   const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression, socket: link?.socket };

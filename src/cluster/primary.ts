@@ -1,4 +1,4 @@
-import type { FollowedInputs } from '../inputs.ts';
+import type { Inputs } from '../inputs.ts';
 import type { Log } from '../log.ts';
 import { createMemoryStore } from '../operation/persisted/registered-texts.ts';
 import type { SharedRedis } from '../redis.ts';
@@ -14,7 +14,7 @@ import { createRestarts, setUpWorkers, type WorkerEvents, WorkerHandle, WorkersE
 /** Settings of the workers. */
 export interface WorkersOptions {
   readonly orders: Orders;
-  readonly followed: Pick<FollowedInputs, 'inputs' | 'reloads'>;
+  readonly inputs: Inputs;
   /** The ledger of the budget of all workers, if there is one. */
   readonly ledger?: Ledger | undefined;
   /** The Redis in which this ledger counts, if there is one. */
@@ -47,14 +47,14 @@ export class Workers {
 
   constructor(options: WorkersOptions) {
     this.#options = options;
-    const { orders, ledger, redis, followed } = options;
+    const { orders, ledger, redis, inputs } = options;
     this.#lateMs = 2 * orders.config.operationDeadlineMs;
     this.#delayAfterEnd = createRestarts(orders.config.workers, () => performance.now());
     this.#ownMetrics = createPrimaryMetrics({
-      ...{ counting: ledger?.counting, redis, reloads: followed.reloads },
+      ...{ counting: ledger?.counting, redis, reloads: inputs.reloads },
       workers: () => ({ running: this.#serving().length, restarts: this.#restarted }),
     });
-    followed.inputs.onChange((changed) => this.#tellAll('inputs', changed));
+    inputs.onChange((changed) => this.#tellAll('inputs', changed));
   }
 
   /** Starts one worker and, once that serves, the others. Rejects with a WorkersError if a worker cannot start. */
@@ -79,12 +79,12 @@ export class Workers {
 
   /** Starts a worker in a place; resolves when it listens. */
   #start(place: number): Promise<Started> {
-    const { orders, followed } = this.#options;
+    const { orders, inputs } = this.#options;
     const worker: WorkerHandle = new WorkerHandle({
       functions: this.#functionsFor(() => worker),
       onEnd: (how) => this.#onEnd(place, worker, how),
     });
-    worker.tell('start', { orders, inputs: followed.inputs.current });
+    worker.tell('start', { orders, inputs: inputs.current });
     this.#running.set(place, worker);
     return worker.started;
   }

@@ -1,5 +1,6 @@
 import { readTenants } from '../../src/auth/tenants-file.ts';
 import type { GatewayOptions } from '../../src/gateway.ts';
+import { Inputs } from '../../src/inputs.ts';
 import { mutationNames } from '../../src/resolvers/resolvers.ts';
 import type { Tenants } from '../../src/rest/tenants.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
@@ -60,7 +61,8 @@ export async function startTenants(
   const keySet = folder.write('jwks.json', { keys: [signingKey.jwk] });
   const rules = { issuer, audience, tenantClaim: 'tenant', rolesClaim: 'roles' };
   const auth = { rules, keySet, route: {}, tenants: tenantsOf(entries) };
-  const gateway = await startGateway(upstream, { auth, ...options }, serverOptions);
+  const inputs = new Inputs();
+  const gateway = await startGateway(upstream, { auth, inputs, ...options }, serverOptions);
   const tokens = new Map<string, Promise<string>>();
   const headersOf: TenantGateway['headersOf'] = async (user, parts) => {
     const known = parts === undefined ? tokens.get(user) : undefined;
@@ -76,7 +78,7 @@ export async function startTenants(
     headersOf,
     askAs: async (user, query, request) =>
       gateway.ask(query, { ...request, headers: { ...request?.headers, ...(await headersOf(user)) } }),
-    take: (others) => gateway.gateway.takeTenants(tenantsOf(others)),
+    take: (others) => inputs.take({ tenants: tenantsOf(others) }),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       folder[Symbol.dispose]();
