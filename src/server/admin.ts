@@ -126,9 +126,12 @@ async function targetIn(request: IncomingMessage): Promise<PurgeTarget | undefin
   return name === 'keySha256' && /^[\da-f]{64}$/i.test(target) ? { keySha256: target } : undefined;
 }
 
-/** True if a request has the token. The hashes have equal lengths, so the comparison takes the same time for every text. */
+/**
+ * True if a request has the token. The hashes have equal lengths, so the comparison takes the same time for every text.
+ * The scheme may be in lower case (RFC 9110 §11.1), as everywhere in the gateway.
+ */
 function isAuthorized({ headers: { authorization = '' } }: IncomingMessage, token: string): boolean {
-  const [given, expected] = [authorization, `Bearer ${token}`].map((text) => hash('sha256', text, 'buffer'));
+  const [given, expected] = [authorization.replace(/^bearer /i, 'Bearer '), `Bearer ${token}`].map((text) => hash('sha256', text, 'buffer'));
   return given !== undefined && expected !== undefined && timingSafeEqual(given, expected);
 }
 

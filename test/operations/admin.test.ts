@@ -51,6 +51,7 @@ test('operators read who has used what', async () => {
     deprecated: [],
     otherRestCalls: 0,
   });
+  expect((await admin.ask('/admin/usage', `bearer ${token}`)).status).toBe(200);
 });
 
 test.each(['', 'Bearer', `Basic ${token}`, `Bearer ${token}x`, `Bearer ${token.slice(1)}`, 'Bearer phx_test'])(
