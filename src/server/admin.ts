@@ -131,7 +131,9 @@ async function targetIn(request: IncomingMessage): Promise<PurgeTarget | undefin
  * The scheme may be in lower case (RFC 9110 §11.1), as everywhere in the gateway.
  */
 function isAuthorized({ headers: { authorization = '' } }: IncomingMessage, token: string): boolean {
-  const [given, expected] = [authorization.replace(/^bearer /i, 'Bearer '), `Bearer ${token}`].map((text) => hash('sha256', text, 'buffer'));
+  const [given, expected] = [authorization.replace(/^bearer /i, 'Bearer '), `Bearer ${token}`].map((text) =>
+    hash('sha256', text, 'buffer'),
+  );
   return given !== undefined && expected !== undefined && timingSafeEqual(given, expected);
 }
 

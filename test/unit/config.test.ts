@@ -192,7 +192,14 @@ test.each([
 
 test('what a container inherits, and what other programs read, neither stops the start nor is warned of', () => {
   const names = ['APP_PORT', 'REDIS_PORT', 'REDIS_HOST', 'REDIS_PASSWORD', 'REDIS_SERVICE_PORT', 'POD_NAME', 'POD_IP'];
-  const links = ['GATEWAY_PORT', 'GATEWAY_SERVICE_HOST', 'METRICS_PORT', 'WORKSPACE_PORT', 'KUBERNETES_PORT', 'LOG_FORMAT'];
+  const links = [
+    'GATEWAY_PORT',
+    'GATEWAY_SERVICE_HOST',
+    'METRICS_PORT',
+    'WORKSPACE_PORT',
+    'KUBERNETES_PORT',
+    'LOG_FORMAT',
+  ];
   const others = ['HOSTNAME', 'NODE_ENV', 'NODE_OPTIONS', 'CI', 'DATABASE_URL', 'MAX_MEMORY', 'LANG', 'HTTP_PORT'];
   const alike = ['WORKSPACE', 'PATH', 'POST', 'npm_config_yes', 'FTP_PROXY', 'GOPROXY', 'ALL_PROXY', 'no_proxy'];
   for (const name of [...names, ...links, ...others, ...alike])
