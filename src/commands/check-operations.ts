@@ -141,14 +141,14 @@ export function judge(
   { tenant, asTools }: { readonly tenant: Tenant | undefined; readonly asTools: boolean },
 ): readonly Verdict[] {
   const { document, faults } = checkDocument(schema, text);
-  if (document === undefined) return [invalid(name, faults.map(lineOf))];
+  if (document === undefined) return [invalidVerdict(name, faults.map(lineOf))];
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
-  if (operations.length === 0) return faults.length === 0 ? [] : [invalid(name, faults.map(lineOf))];
+  if (operations.length === 0) return faults.length === 0 ? [] : [invalidVerdict(name, faults.map(lineOf))];
   const warnings = faults.length === 0 ? validate(schema, document, [NoDeprecatedCustomRule]) : [];
   return operations.map((operation) => {
     const called = operation.name?.value ?? name;
     const errors = concerning(faults, operation, operations);
-    if (errors.length > 0) return invalid(called, errors);
+    if (errors.length > 0) return invalidVerdict(called, errors);
     const scope = { schema, fragments: fragmentsOf(document), operation };
     const worst = extremesOf({ ...scope, maxPageSize: config.maxPageSize, variesDefaults: false })?.worst;
     return {
@@ -167,7 +167,7 @@ function costOf({ lower, upper, rows, waves, objects }: Cost): Cost {
   return { lower, upper, rows, waves, objects };
 }
 
-function invalid(name: string, errors: readonly string[]): Verdict {
+function invalidVerdict(name: string, errors: readonly string[]): Verdict {
   return { name, errors, deprecated: [], overBudget: false };
 }
 

@@ -66,7 +66,7 @@ test('everything that is wrong with a file is told, and the rest of it counts', 
 });
 
 test('a misspelt name is told once', () => {
-  expect(() => readConfig({}, read('MAX_DEPHT=3'))).toThrow(/^MAX_DEPHT: there is no such setting \(in [^;]*$/);
+  expect(() => readConfig({}, read('MAX_DEPHT=3'))).toThrow(/^MAX_DEPHT: [^:]*; expected MAX_DEPTH$/);
 });
 
 test('lines of a value that has several are not taken for lines without a value', () => {
