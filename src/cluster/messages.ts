@@ -1,6 +1,5 @@
 import type { InputValues } from '../inputs.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/budget/ledger.ts';
 import type { EpochChange } from '../rest/epochs.ts';
 import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/ledger.ts';
 import type { Surface } from '../rest/operation-ids.ts';

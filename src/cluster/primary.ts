@@ -3,6 +3,7 @@ import type { Log } from '../log.ts';
 import { createMemoryStore } from '../operation/persisted/registered-texts.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { EpochChange } from '../rest/epochs.ts';
+import type { Ledger } from '../rest/ledger.ts';
 import { addUp, noUsage } from '../telemetry/client-usage.ts';
 import { createPrimaryMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { JointStop } from './joint-stop.ts';
@@ -15,7 +16,7 @@ import { createRestarts, setUpWorkers, type WorkerEvents, WorkerHandle, WorkersE
 export interface WorkersOptions {
   readonly orders: Orders;
   readonly inputs: Inputs;
-  /** The ledger of the budget of all workers, if there is one. */
+  /** The ledger of the REST calls of all workers, if calls are limited. */
   readonly ledger?: Ledger | undefined;
   /** The Redis in which this ledger counts, if there is one. */
   readonly redis?: SharedRedis | undefined;
