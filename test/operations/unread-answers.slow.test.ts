@@ -5,7 +5,7 @@ import { toGlobalId } from '../../src/graphql/ids.ts';
 import { measured } from '../support/form.ts';
 import { key } from '../support/gateway.ts';
 import { pause, together } from '../support/load.ts';
-import { peakMemory } from '../support/memory.ts';
+import { peakMemory, residentMemory } from '../support/memory.ts';
 import { accepts } from '../support/parts.ts';
 import { dashboard, project } from '../support/rows.ts';
 import { type SmallGateway, startSmallGateway } from '../support/small-gateway.ts';
@@ -78,10 +78,10 @@ test.for(Object.entries(forms))(
     await using gateway = await startSmallGateway(upstream);
     for (let reader = readers; reader < readers + 12; reader += 1)
       expect(await read(gateway, query(reader), accept)).toBeGreaterThan(12 * description.length);
-    const before = await gateway.weigh();
+    const before = await residentMemory(gateway);
     const sockets = await together(readers, 6, (reader) => askAndStop(gateway, query(reader), accept));
     await pause(3000);
-    const more = (await peakMemory(gateway)) - before.resident;
+    const more = (await peakMemory(gateway)) - before;
     const after = await gateway.weigh();
     measured(name, { before, after, more: Math.round(more / 2 ** 20) });
     expect(more).toBeLessThan(allowance);

@@ -52,8 +52,17 @@ export function runWeighed(
   };
 }
 
+/** The memory that a process holds in all, in bytes, with garbage that is not yet collected. */
+export async function residentMemory(running: Running): Promise<number> {
+  return await statusOf(running, /^VmRSS:\s+(\d+) kB$/m);
+}
+
 /** The most memory that a process has ever held in all, in bytes. */
-export async function peakMemory({ child }: Running): Promise<number> {
+export async function peakMemory(running: Running): Promise<number> {
+  return await statusOf(running, /^VmHWM:\s+(\d+) kB$/m);
+}
+
+async function statusOf({ child }: Running, line: RegExp): Promise<number> {
   const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+  return Number(line.exec(status)?.[1]) * 1024;
 }
