@@ -22,7 +22,7 @@ import { complain, greet, takeForeignLines } from './telemetry/start-lines.ts';
 
 /** Runs the command that the arguments name. If it fails the process ends with lines that say why. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
-  // A server reports errors as its log does; other commands report them for people.
+  // A server reports errors in the format of its log; other commands report them for people.
   let isServing = true;
   try {
     if (words[0] === 'worker') return await (await import('./serving.ts')).serveAsWorker(process.env);
@@ -75,7 +75,7 @@ function environmentFile(): EnvironmentFile {
   return file;
 }
 
-/** Serves the embedded workspace to tenants of an identity provider of its own. */
+/** Serves the embedded workspace to demo tenants, with an identity provider that this process starts for them. */
 async function serveTenants(file: EnvironmentFile): Promise<void> {
   const { UPSTREAM_URL: upstreamUrl = '' } = { ...file.values, ...process.env };
   if (!['', embedded].includes(upstreamUrl)) {
@@ -142,8 +142,8 @@ function greeting({ url, upstream }: Started, config: Config, workspace: Workspa
   const gateway = `Gateway    ${endpoint}${config.graphiql ? '   (GraphiQL in a browser)' : ''}`;
   if (workspace === undefined) return `${gateway}\nUpstream   ${config.upstreamUrl}   (${upstream})`;
   const lines = [gateway, `Workspace  ${workspace.url}`];
-  // Print only what works: the key is useless if the gateway takes tokens, and a text does not run if only listed
-  // documents do.
+  // Only what works is printed: the key is useless if the gateway takes tokens, and so is the `curl` line if only
+  // listed documents run.
   if (config.auth === undefined) lines.push(`Demo key   ${workspace.demoKey}`);
   if (config.auth !== undefined || config.persisted.mode === 'only') return lines.join('\n');
   const body = JSON.stringify({

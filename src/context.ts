@@ -14,17 +14,17 @@ import type { Rights } from './rest/reach.ts';
  */
 export type PartsFormat = 'v0.2' | '20220824';
 
-/** The state and collaborators of one operation. Operations share nothing but the single flight of `rest`. */
+/** The state and collaborators of one operation. Operations share nothing but what `rest` shares: calls and answers. */
 export interface GatewayContext {
   readonly rest: RestApi;
-  /** The reason why all of its REST calls would fail; undefined if they may succeed. */
+  /** The reason why all REST calls of the operation would fail; undefined if they may succeed. */
   readonly refusal?: UpstreamError | undefined;
   /** The rights of its caller; undefined if the caller has all rights of the key. */
   readonly rights?: Rights | undefined;
   readonly loaders: Loaders;
-  /** The format of its parts; undefined if it is answered as a whole. */
+  /** The format of the parts of the operation; undefined if it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;
-  /** Returns true as long as this read is ahead of the executor. Undefined if the executor itself reads. */
+  /** Returns true until the executor catches up with this read ahead of it. Undefined if the executor itself reads. */
   readonly isAhead?: (() => boolean) | undefined;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
@@ -32,8 +32,8 @@ export interface GatewayContext {
   /** Counts the objects and bytes of the answer, and ends the operation at its limits. */
   readonly answer: AnswerCounter;
   /**
-   * Follows the rows that are added to a list, from now on or from a position on. Only the start of a subscription has
-   * it.
+   * Follows the rows that are added to a list, from now on or from a position on. Only the context for the start of a
+   * subscription has this function.
    */
   readonly follow?: ((list: ListRef, after: Position | undefined) => AsyncIterable<Added>) | undefined;
 }
@@ -44,7 +44,7 @@ export interface CursorCodec {
   readonly encode: (list: ListRef, position: Position) => string;
   /** The position that a cursor of this list holds. A changed or foreign cursor is a UserInputError. */
   readonly decode: (list: ListRef, cursor: string, argument: string) => Position;
-  /** The cursor of a log that continues at `query`, as its upstream says. `log` distinguishes logs. */
+  /** The cursor of a log. `query` asks for the log's next page, as the upstream gave it. `log` distinguishes logs. */
   readonly encodeQuery: (log: string, query: string) => string;
   /** The query that a cursor of this log holds. A changed or foreign cursor is a UserInputError. */
   readonly decodeQuery: (log: string, cursor: string, argument: string) => string;

@@ -1,7 +1,7 @@
-/** The time in one turn of the event loop in which operations may begin and large work may be done, in milliseconds. */
+/** The milliseconds for which operations may begin and large work may be done in one turn of the event loop. */
 const turnMs = 20;
 
-/** The most waiting operations that begin in one further turn. */
+/** The most waiting operations that begin in one later turn. */
 const perTurn = 8;
 
 /** The longest time that large work waits, in milliseconds, before the process counts as crowded. */
@@ -9,14 +9,14 @@ const crowdedMs = 1000;
 
 type Work = () => void;
 
-/** The `endsAt` of work that ends an operation: it goes before all other pieces. */
+/** The `endsAt` of work that ends an operation. Such work goes before all other pieces. */
 const first = Number.NEGATIVE_INFINITY;
 
 /** A piece of large work that waits. Times are by the clock of `EventLoopYield`. */
 interface Piece {
   readonly work: Work;
   readonly since: number;
-  /** The time until which the work is useful. It only decides the order: late work is done as well. */
+  /** The time until which the work is useful. This time only decides the order: work is done even if it is late. */
   readonly endsAt: number;
 }
 
@@ -29,13 +29,13 @@ export class EventLoopYield {
   readonly #now: () => number;
   readonly #operations: Work[] = [];
   /**
-   * Waiting pieces, the one that ends soonest first. If there is no time for all, some operations then complete instead
-   * of none.
+   * Waiting pieces, in the order of `endsAt`. If there is not enough time for all of them, this order lets some
+   * operations complete instead of none.
    */
   readonly #pieces: Piece[] = [];
   /** The moment after which further tasks of this turn have to wait. */
   #until = 0;
-  /** True if the next turn is awaited. */
+  /** True if `#turn` will run in the next turn. */
   #isOn = false;
   /** True if a piece waits for a later turn. */
   #isLargeOn = false;
@@ -48,8 +48,8 @@ export class EventLoopYield {
   }
 
   /**
-   * Returns undefined if an operation may begin at once, as it nearly always may; otherwise a promise of its turn.
-   * `now` is the time by the clock.
+   * Returns undefined if an operation may begin at once, which is nearly always so; otherwise a promise that resolves
+   * when its turn comes. `now` is the time by the clock.
    */
   take(now: number): Promise<void> | undefined {
     if (this.#mayBegin(now) && this.#operations.length === 0) return undefined;
@@ -57,8 +57,8 @@ export class EventLoopYield {
   }
 
   /**
-   * Returns the same for the large work that ends an operation, such as writing a large answer. This work goes before
-   * other pieces, because it releases memory.
+   * Does the same as `take` for the large work that ends an operation, such as writing a large answer. This work goes
+   * before other pieces, because it releases memory.
    */
   takeLast(): Promise<void> | undefined {
     if (this.#mayBegin(this.#now()) && !this.#isLargeOn) return undefined;
@@ -106,8 +106,8 @@ export class EventLoopYield {
     this.#isOn = length > 0;
     if (!this.#isOn) return;
     setImmediate(this.#turn);
-    // Each operation has a callback of its own, so that its consequences run before the next one begins. By then the
-    // time may be up.
+    // Each operation begins in a callback of its own, so that the code that it sets off runs before the next operation
+    // begins. The time may be up by then, which `#begin` checks.
     for (let left = Math.min(perTurn, length) - 1; left > 0; left -= 1) setImmediate(this.#begin);
     this.#operations.shift()?.();
   };

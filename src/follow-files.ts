@@ -21,10 +21,10 @@ export interface FollowOptions {
   readonly log: Log;
 }
 
-/** Attempts to read something again since the start, by their results. */
+/** The numbers of attempts since the start to read something again, by their results. */
 export interface Reloads {
   ok: number;
-  /** Attempts that changed nothing, because the file could not be used. */
+  /** The number of attempts that changed nothing, because the file could not be used. */
   failed: number;
 }
 

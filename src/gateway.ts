@@ -50,13 +50,13 @@ export interface GatewayOptions
   readonly maxResponseBytes?: number;
   /** The time in which an operation may be joined, in milliseconds; by default that of `SharedOperations`. */
   readonly joinWindowMs?: number | undefined;
-  /** The authentication of requests, if the gateway holds the keys; by default callers send their own. */
+  /** The authentication of requests, if the gateway holds the keys; by default callers send their own keys. */
   readonly auth?: TokenAuthOptions | undefined;
   /** The tenants as they are read again, in place of those of `auth`. */
   readonly inputs?: Inputs | undefined;
   /** The configuration of the cache of REST answers; by default nothing is cached. */
   readonly cache?: Omit<CacheOptions, 'refreshMs' | 'epochs' | 'remote'> | undefined;
-  /** The epochs of keys that other processes renew, too; by default this process is the only one. */
+  /** The epochs of keys, if other processes renew them, too; by default only this process does. */
   readonly epochs?: Epochs | undefined;
   /**
    * Memory for answers that are being made or that clients have not taken, in bytes; by default a share of the heap.
@@ -81,8 +81,8 @@ export interface Gateway {
   /** The handlers of paths other than that of GraphQL. */
   readonly others: ReadonlyMap<string, Handle>;
   /**
-   * Reads manifests of persisted documents and certificates again. A file that cannot be used is logged, and changes
-   * nothing.
+   * Reads certificates and the manifests of persisted documents again, and fetches the keys that verify tokens. A file
+   * that cannot be used is logged, and changes nothing.
    */
   readonly reload: () => Promise<void>;
   /** Ends the streams of all subscriptions and refuses new ones, so that their clients connect to another gateway. */
@@ -116,7 +116,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const budget = budgetOf(options, redis);
   const caching = cacheOptionsOf(options, redis);
   const memory = new MemoryRoom(processBytes(), { onCut: () => metrics.refused('slowReader') });
-  // The part of the cache is claimed from the start.
+  // The cache claims its part of the memory at the start.
   memory.claim().insist(caching?.maxBytes ?? 0);
   const upstream = createUpstream({ ...upstreamOptionsOf(options), memory, eventLoop, budget }, caching);
   const cursors = createCursorCodec(options.cursorSecret);
@@ -199,7 +199,8 @@ interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'>
 }
 
 /**
- * Makes the function that runs every operation, with spans if it is traced, and with subscriptions if there are any.
+ * Makes the function that runs every operation, and the subscriptions if they are on. The function makes spans if
+ * operations are traced.
  */
 function createOperations(
   options: GatewayOptions,

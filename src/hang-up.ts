@@ -1,7 +1,8 @@
 import { isatty } from 'node:tty';
 
 /**
- * The response to a kind of hang-up. `isDue` is true if one came before `act` was known; `act` is then called at once.
+ * The response to a kind of hang-up. `isDue` is true if such a hang-up came before `act` was known. `act` is then
+ * called as soon as it is known.
  */
 interface Answer {
   act: (() => void) | undefined;
@@ -12,20 +13,20 @@ const reload: Answer = { act: undefined, isDue: false };
 const stop: Answer = { act: undefined, isDue: false };
 
 /**
- * Handles SIGHUP, which would otherwise end the process. The signal asks to read files again. If a terminal that the
- * process was started at is gone, it asks to stop.
+ * Handles SIGHUP, which would otherwise end the process. The signal asks the process to read files again. If a terminal
+ * at which the process was started is gone, the signal asks it to stop.
  */
 export function takeHangUps(): void {
   const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
   process.on('SIGHUP', () => ask(terminals.every((descriptor) => isatty(descriptor)) ? reload : stop));
 }
 
-/** Reads files again at each hang-up from now on. */
+/** Calls `act` at each hang-up from now on, to read files again; at once if a hang-up has already come. */
 export function reloadOnHangUp(act: () => void): void {
   answerWith(reload, act);
 }
 
-/** Stops the process when its terminal is gone, from now on. */
+/** Calls `act` when the terminal of the process is gone, to stop the process; at once if it has already gone. */
 export function stopOnHangUp(act: () => void): void {
   answerWith(stop, act);
 }

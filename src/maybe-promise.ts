@@ -2,8 +2,8 @@
 export type MaybePromise<T> = Promise<T> | T;
 
 /**
- * Maps a value, without a promise if the value is there: each turn that a promise waits costs a small operation one
- * percent.
+ * Maps a value, or what a promise resolves to. A value that is there already is mapped without a promise, because each
+ * turn that a promise waits costs a small operation one percent.
  */
 export function mapMaybePromise<T, R>(value: MaybePromise<T>, map: (value: T) => Promise<R>): Promise<R>;
 export function mapMaybePromise<T, R>(value: MaybePromise<T>, map: (value: T) => MaybePromise<R>): MaybePromise<R>;

@@ -9,7 +9,7 @@ const shareOfHeap = 0.6;
 /** The share of the heap for answers that are being made or that clients have not taken yet. */
 const shareOfAnswers = 1 / 16;
 
-/** The most bytes of this share. An answer of the largest allowed size always fits. */
+/** The most bytes for answers. If a single answer may have more, its largest size replaces this limit. */
 const mostForAnswers = 96 * 2 ** 20;
 
 /** The share of a room that large claims leave free, so that a few of them cannot exclude all others. */
@@ -31,7 +31,7 @@ export function answerRoomBytes(largest: number): number {
 
 /** The client of an answer. */
 export interface Reader {
-  /** The time since when it has taken none of the bytes that wait for it; undefined if none wait. */
+  /** The moment since which the client has taken none of the bytes that wait for it; undefined if none wait. */
   readonly stuckSince: number | undefined;
   /** Calls back when the client has the whole answer or has left. */
   onClose(listener: () => void): void;
@@ -76,7 +76,7 @@ export class MemoryRoom {
     return new Claim(this);
   }
 
-  /** Makes an empty claim for an answer, which ends when its client has the answer, has left, or is ended. */
+  /** Makes an empty claim for an answer. The claim ends when the client has the answer, has left, or is ended. */
   claimFor(reader: Reader): Claim {
     const claim = new Claim(this);
     this.#readers.set(claim, reader);

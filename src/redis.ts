@@ -73,10 +73,10 @@ const commands = ['eval', 'evalsha', 'exists', 'get', 'pttl', 'scan', 'set', 'un
  * log has one line for each reason of an outage and one for its end.
  */
 export class SharedRedis {
-  /** Commands that Redis refused or did not answer in time, since the start, by their names. */
+  /** The numbers of commands that Redis refused or did not answer in time, since the start, by the commands' names. */
   readonly failures = new Map<string, number>(commands.map((name) => [name, 0]));
   readonly #log: Log;
-  /** Makes a client that connects only once. Each reads the password from its file again. */
+  /** Makes a client that connects only once. Each new client reads the password from its file again. */
   readonly #createClient: () => Redis | Cluster;
   readonly #listeners: (() => void)[] = [];
   readonly #throttle = new LogThrottle();
@@ -141,8 +141,8 @@ export class SharedRedis {
   }
 
   /**
-   * Deletes all names that match a pattern, in every node of a Cluster. Resolves to their number; undefined if a
-   * command fails or is too late. A name that is made meanwhile may stay.
+   * Deletes all names that match a pattern, in every node of a Cluster. Resolves to the number of deleted names;
+   * undefined if a command fails or is too late. A name that is made meanwhile may stay.
    */
   async unlinkAll(pattern: string): Promise<number | undefined> {
     let count = 0;
@@ -213,7 +213,7 @@ export class SharedRedis {
     }
   }
 
-  /** Tries later whether Redis answers in time again, with one command at a time. */
+  /** Checks later whether Redis answers in time again, with one command at a time. */
   #tryLater(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#try(), restMs).unref();
@@ -233,8 +233,8 @@ export class SharedRedis {
     const client = this.#createClient();
     const heard = (error: Error): void => {
       this.#down(reasonOf(error));
-      // Without its database, the connection would continue with another one, which may belong to others. After a
-      // refused password, only a new connection reads the password again.
+      // If its database could not be selected, the connection would continue with another database, which may belong to
+      // others. After a refused password, only a new connection reads the password again.
       if (commandOf(error) !== 'select' && !isOfPassword(error)) return;
       client.removeAllListeners('ready');
       client.disconnect();
@@ -250,7 +250,7 @@ export class SharedRedis {
     });
     client.on('close', () => this.#down(closed));
     client.on('end', () => this.#connectLater());
-    // The reason is reported by its events.
+    // The events of the client report the reason.
     client.connect().catch(() => undefined);
     return client;
   }
@@ -296,8 +296,8 @@ export class SharedRedis {
 }
 
 /**
- * Makes a client that connects only once and never reconnects by itself. `password` is that in the file of the settings;
- * undefined if the URL has it, or if there is none.
+ * Makes a client that connects only once and never reconnects by itself. `password` is the one in the password file;
+ * undefined if the URL has the password, or if there is none.
  */
 function createClient(
   url: string,
@@ -390,7 +390,8 @@ function isOfPassword(error: Error): boolean {
 }
 
 /**
- * True if the user may run scripts, but not a command in this one. Redis then answers with `ERR` and not with `NOPERM`.
+ * True if the user may run scripts, but not a command that this script runs. Redis then answers with `ERR` and not with
+ * `NOPERM`.
  */
 function isWithinScript(error: unknown): boolean {
   const lacksPermission = /^ERR (?:The user executing the script can't run|ACL failure in script)/;

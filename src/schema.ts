@@ -128,8 +128,8 @@ export function createCompilerSchema(): GraphQLSchema {
 }
 
 /**
- * Changes a schema for compiled operations. Results of our own scalars pass unchanged, because columns have checked
- * their values and nothing else answers them. Defaults of arguments are put where graphql-jit looks for them.
+ * Changes a schema for compiled operations. Results of the gateway's own scalars pass unchanged, because only columns
+ * answer them, and columns have checked their values. Defaults of arguments are put where graphql-jit looks for them.
  */
 export function toCompilerSchema(schema: GraphQLSchema): GraphQLSchema {
   for (const [, field] of objectFields(schema)) {

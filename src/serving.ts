@@ -33,7 +33,7 @@ const endMs = 2000;
 export interface Task extends Orders {
   /** The environment in which OpenTelemetry's SDK looks for its settings. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Ends the servers that were started beside it. */
+  /** Ends the servers that were started beside the gateway, such as the embedded workspace. */
   readonly close: () => Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
   const { log } = journal;
   const followed = await followInputs(orders.config, environment, log);
   const starting = startServing(orders, environment, log, followed.inputs);
-  // The process already serves before its start is complete.
+  // Set before the start is complete, because the process already serves by then.
   const end = stopOnSignal(async () => {
     await (await starting).stop();
     followed.close();
@@ -75,7 +75,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
     log,
   });
   const starting = workers.start();
-  // The first worker serves before all have started.
+  // Set before all workers have started, because the first one already serves by then.
   const end = stopOnSignal(async () => {
     await starting;
     await workers.stop();
@@ -127,7 +127,10 @@ function openLog(config: Config, isShared: boolean, environment: NodeJS.ProcessE
 }
 
 interface Serving extends Pick<Started, 'url'> {
-  /** A phrase about the upstream's answer, or about its lack of an answer within a second. */
+  /**
+   * A phrase about the upstream's answer, or about the lack of an answer within a second. Undefined if the upstream is
+   * the embedded workspace.
+   */
   readonly checked: Promise<string | undefined>;
   readonly gateway: Gateway;
   readonly stop: () => Promise<void>;
@@ -141,7 +144,7 @@ async function startServing(
   link?: PrimaryLink,
 ): Promise<Serving> {
   const adminToken = config.adminTokenFile === undefined ? undefined : followAdminToken(config.adminTokenFile, log);
-  // OpenTelemetry's SDK takes longer to load than the rest of the gateway.
+  // Loaded only if it is needed: OpenTelemetry's SDK takes longer to load than the rest of the gateway.
   const tracing = config.traces
     ? (await import('./telemetry/tracing/start.ts')).startTracing(environment, upstreamUrl, log)
     : undefined;

@@ -47,5 +47,5 @@ export async function listening<T>(
   }
 }
 
-/** The codes of errors of the operating system for an address that this machine does not have. */
+/** The codes with which the operating system refuses an address that this machine does not have. */
 const foreignHost: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);

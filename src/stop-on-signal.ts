@@ -41,8 +41,8 @@ export function stopOnSignal(close: () => Promise<void>, { log, end }: StopLog):
 }
 
 /**
- * Counts and logs errors that no code caught. A rejected promise harms no other request. After an exception the state
- * of the process is unknown: it answers the requests in flight and exits, so that a new process can replace it.
+ * Counts and logs errors that no code caught. A rejected promise harms no other request. After an exception, the state
+ * of the process is unknown, so it answers the requests in flight and exits, for a new process to replace it.
  */
 export function handleUncaught(count: () => void, log: Log, stop: Stop): void {
   process.on('unhandledRejection', (error) => {

@@ -4,15 +4,15 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 
-// Flags come before the cache: code that was compiled under other flags is refused.
+// Flags are set before the cache is enabled: V8 refuses cached code that was compiled under other flags.
 
 // Without this flag, V8 keeps the code of every operation that was ever compiled, long after the gateway has forgotten
 // it.
 setFlagsFromString('--no-compilation-cache');
 
-// Without this flag, V8 may allocate parts of operations as long-lived from the start, if many of them lived long while
-// it warmed up. All that these parts refer to is then kept until the next full collection. That takes half as much memory
-// again, and up to twice the CPU time.
+// Without this flag, V8 may allocate objects of operations as long-lived from the start, if many such objects lived
+// long while V8 warmed up. Everything that these objects refer to is then kept until the next full collection. That
+// takes half as much memory again, and up to twice the CPU time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 // Without this flag, V8 optimizes a function after 3000 calls. The path of one operation is hundreds of functions long, so

@@ -10,7 +10,7 @@ export interface AnswerLimits {
 export interface ObjectWeight {
   /** The number of objects: itself, and those that come with it without a resolver or a call. */
   readonly objects: number;
-  /** Bytes of its punctuation and response keys. */
+  /** The number of bytes of its punctuation and response keys. */
   readonly bytes: number;
   readonly leaves: number;
   /**
@@ -18,13 +18,13 @@ export interface ObjectWeight {
    * owner.
    */
   readonly ids: number;
-  /** The most times that it answers the same column of its row. */
+  /** The largest number of times that the object answers the same column of its row. */
   readonly copies: number;
 }
 
 /** A limit that an answer exceeds. */
 export interface AnswerExcess {
-  /** `values` are objects and lists, those inside JSON values included. */
+  /** `values` are objects and lists, including those inside JSON values. */
   readonly unit: 'objects' | 'bytes' | 'values';
   readonly count: number;
   readonly limit: number;
@@ -48,12 +48,12 @@ const longestLeaf = 40;
 const longerId = 32;
 
 /**
- * The most times that a text grows in an answer. A number such as `1e20` takes five times its characters, a control
- * character in a CSV six times.
+ * The largest factor by which a text grows in an answer. A number such as `1e20` takes five times its characters, a
+ * control character in a CSV six times.
  */
 const mostGrowth = 6;
 
-/** The memory of an object while its answer is made, in bytes, without its structure as text. */
+/** The memory of an object while its answer is made, in bytes, in addition to the text of its structure. */
 const objectBytes = 500;
 
 /** The size, in bytes, below which an answer claims no memory while it is made. Nearly all answers stay below it. */
@@ -71,12 +71,12 @@ export class AnswerCounter {
   #state: 'open' | 'exceeded' | 'shed' | 'done' = 'open';
   #excess: AnswerExcess | undefined;
   #objects = 0;
-  /** Bytes of structure. */
+  /** The number of bytes of structure. */
   #bytes = 0;
-  /** Bytes of values that are in no row, at most. */
+  /** The most bytes of values that are in no row. */
   #values = 0;
   #copies = 0;
-  /** Characters that the upstream answered outside the operation's own calls. */
+  /** The number of characters that the upstream answered outside the operation's own calls. */
   #received = 0;
 
   /**
@@ -113,7 +113,7 @@ export class AnswerCounter {
     this.#objects += count * objects;
     this.#bytes += count * bytes;
     this.#values += count * (leaves * longestLeaf + ids * (longerId + owner * 2));
-    // Copies do not grow with the number of objects, because each row of a list is another one.
+    // Copies do not grow with the number of objects, because each object of a list has a row of its own.
     this.#copies += copies;
     const { maxAnswerObjects, maxAnswerBytes } = this.#limits;
     if (this.#objects > maxAnswerObjects) this.#end('objects', this.#objects, maxAnswerObjects, at);

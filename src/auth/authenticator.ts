@@ -46,7 +46,7 @@ export interface AuthenticatorOptions {
   readonly now?: () => number;
 }
 
-/** RFC 6750 §2.1 with a token in the compact form of RFC 7515 §7.1. */
+/** An `Authorization` header (RFC 6750 §2.1) with a token in the compact form (RFC 7515 §7.1). */
 const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
 /** The most tokens that are remembered. */

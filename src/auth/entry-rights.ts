@@ -4,7 +4,7 @@ import type { Role, Tenant } from '../rest/tenants.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { type FilePlace, kindOf, memberPath } from './tenants-error.ts';
 
-/** The members of an entry that say what it gives. */
+/** The members of an entry that say which rights it gives. */
 export const rightsMembers: readonly string[] = ['projects', 'organizations', 'mutations', 'roles'];
 
 /** The rights of an entry. `mutationNames` are the names of all mutations. */
@@ -44,8 +44,8 @@ function roleOf(role: JsonObject, entry: Rights, where: FilePlace): Role {
 }
 
 /**
- * The reach of an entry or a role. `within` is the most that it may reach, and its reach if it has neither list. If it
- * has one of the two lists, the other one counts as empty.
+ * The reach of an entry or a role. `within` is the most that it may reach. Without `projects` and `organizations` its
+ * reach is `within` itself. If it has only one of the two lists, the other one counts as empty.
  */
 function reachOf(
   { projects, organizations }: JsonObject,

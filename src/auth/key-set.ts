@@ -122,7 +122,7 @@ export interface KeySetSource {
 /** The largest key set that is fetched, in bytes: far larger than that of any provider. */
 const maxBytes = 65_536;
 
-/** RFC 7517 §8.5; most providers send plain JSON. */
+/** The media types of key sets (RFC 7517 §8.5). Most providers send plain JSON. */
 const mediaTypes = ['application/json', 'application/jwk-set+json'] as const;
 
 const headers = { accept: mediaTypes.join(', ') };

@@ -27,7 +27,7 @@ export class FilePlace {
     return new FilePlace(this.#file, `${this.#path}${member}`);
   }
 
-  /** Throws a fault if an object has a member other than these. */
+  /** Throws a fault if an object has a member that is not one of `members`. */
   refuseUnknown(object: JsonObject, members: readonly string[]): void {
     const unknown = Object.keys(object).find((member) => !members.includes(member));
     if (unknown === undefined) return;
@@ -51,7 +51,7 @@ export function memberPath(name: string, separator = ''): string {
   return /^[A-Za-z_][\w-]*$/.test(name) ? `${separator}${name}` : `[${JSON.stringify(name.slice(0, 100))}]`;
 }
 
-/** A value as messages may show it. A text might be a key, so only its length is shown. */
+/** A value as messages may show it. Of a text that might be a key, only the length is shown. */
 export function shown(value: unknown): string {
   if (typeof value !== 'string') return kindOf(value);
   const mayBeKey = /^ph[a-z]_/.test(value) || /^[\w-]{24,}$/.test(value) || value.length > 100;

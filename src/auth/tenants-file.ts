@@ -72,7 +72,7 @@ export interface FollowedTenants extends FollowedFiles {
  * are logged and change nothing.
  */
 export function followTenants({ source, check, log, pollMs }: FollowTenantsOptions): FollowedTenants {
-  // The files are known once they have been read. What changes between the two readings is read again.
+  // A first reading shows which files there are. What changes between the two readings is read again.
   const since = fingerprint(readTenants(source).files);
   let { tenants, files } = readTenants(source);
   let take: (tenants: Tenants) => void = () => undefined;
@@ -128,7 +128,7 @@ function keyOf(entry: JsonObject, where: FilePlace, { environment }: TenantsSour
   }
   const found = environment[value];
   if (found === undefined || found === '') {
-    // A key that was put in place of the name is no plain name, or a long one. It is not quoted.
+    // A key that was put in place of the name must not be quoted. It is not a plain name, or it is a long one.
     const text = /^[A-Z][A-Z\d_]*$/.test(value) ? shown(value) : `a text of ${value.length} characters`;
     throw place.error(`the name of an environment variable that is set, but got ${text}`);
   }

@@ -14,7 +14,7 @@ export interface Served extends Started {
   readonly measure: () => Promise<Measurements>;
 }
 
-/** The longest time that a request waits for a text, in milliseconds: its client can send it instead. */
+/** The longest time that a request waits for a text, in milliseconds. Its client can send the text instead. */
 const textTimeoutMs = 150;
 
 /** Longest time that a scrape waits, in milliseconds. */
@@ -26,7 +26,7 @@ const permissionTimeoutMs = 3000;
 /** Longest time that a write waits for the other workers, in milliseconds; the primary gives up a little sooner. */
 const changeTimeoutMs = 6000;
 
-/** Longest time that a worker that cannot start waits for the primary to receive the reason, in milliseconds. */
+/** The longest that a worker waits until the primary has received why the worker cannot start, in milliseconds. */
 const failureTimeoutMs = 1000;
 
 /** A worker's side of the channel to the primary. */
@@ -66,7 +66,7 @@ export class PrimaryLink {
     this.#primary.tell('listening', { url: served.url, upstream: served.upstream });
   }
 
-  /** Reports that this worker cannot start. Resolves when the report has been sent. */
+  /** Reports that this worker cannot start. Resolves when the primary has received that, or after a second. */
   async fail(message: string, exitCode: number): Promise<void> {
     await this.#primary.ask('failed', { message, exitCode }, failureTimeoutMs);
   }

@@ -73,7 +73,7 @@ export class Workers {
     }
   }
 
-  /** Makes every worker read the manifests of persisted documents again. */
+  /** Makes every worker read its files again: the manifests of persisted documents, and the certificates. */
   reload(): void {
     this.#tellAll('reload', undefined);
   }
@@ -91,8 +91,8 @@ export class Workers {
   }
 
   /**
-   * Stops every worker as a single gateway stops: it reports that it is not ready, finishes the requests in flight, and
-   * ends.
+   * Stops every worker as a single gateway stops: each worker reports that it is not ready, finishes its requests in
+   * flight, and ends.
    */
   async stop(): Promise<void> {
     this.#stopped ??= Promise.withResolvers();
@@ -130,8 +130,8 @@ export class Workers {
   }
 
   /**
-   * Renews all epochs, now and once the last write of an ended worker must have arrived. Answers that were read while it
-   * wrote are then no longer used.
+   * Renews all epochs, now and once the last write of an ended worker must have arrived. Answers that were read while
+   * that worker wrote are then no longer used.
    */
   #endWrites(writer: WorkerHandle): void {
     void this.#changeOthers(writer, 'all');

@@ -33,7 +33,7 @@ const changeTimeoutMs = 5000;
 
 /** The primary's side of one worker, from its start to its end; `PrimaryLink` is the other side. */
 export class WorkerHandle {
-  /** Resolves once it listens. Rejects with a WorkersError if it ends before, which the owner must handle. */
+  /** Resolves once it listens. Rejects with a WorkersError if it ends before that. The owner must handle this. */
   readonly started: Promise<Started>;
   readonly handovers: Handovers;
   readonly #worker: Worker;
@@ -112,12 +112,12 @@ const memoryMs = 60_000;
 const firstDelayMs = 100;
 const longestDelayMs = 5000;
 
-/** The number of ends within a minute, for each worker, from which on no further worker is started. */
+/** The number of ends within a minute, on average for each worker, after which no further worker is started. */
 const mostEnds = 5;
 
 /**
- * Makes the function that tells for how many milliseconds the place of a worker that has ended stays empty; undefined if
- * workers keep ending. The delay doubles after each further end in the same place. The clock `now` never goes back.
+ * Makes the function that gives the delay before an ended worker is replaced, in milliseconds; undefined if workers
+ * keep ending. The delay doubles after each further end in the same place. The clock `now` never goes back.
  */
 export function createRestarts(workers: number, now: () => number): (place: number) => number | undefined {
   let ends: { readonly place: number; readonly at: number }[] = [];

@@ -27,7 +27,7 @@ interface CheckedFile {
   readonly operations: readonly Verdict[];
 }
 
-/** The number of operations that were checked, and of those that failed. */
+/** The number of operations that were checked, and the numbers of those that failed, by reason. */
 interface Sums {
   readonly operations: number;
   readonly invalid: number;
@@ -37,8 +37,9 @@ interface Sums {
 }
 
 /**
- * `check-operations FILE… [--tenant NAME [--role ROLE…]] [--json] [--mcp]`: checks that operations are valid, and
- * within the limits both with their defaults and with any other variables.
+ * `check-operations FILE… [--tenant NAME [--role ROLE…]] [--json] [--mcp]`: checks that operations are valid, and that
+ * they are within the limits if variables with a default keep it and all others take any value. Also prints what the
+ * tenant may not run, but does not fail because of that.
  */
 export function checkOperations(args: string[], settings: SettingsReader): Outcome {
   const { values, positionals } = parseArgs({
@@ -107,7 +108,7 @@ function judgement({ errors, cost, overBudget }: Verdict, config: PlainConfig): 
   return `over budget, ${costText(cost)} (the limits are ${limits})`;
 }
 
-/** Hints for a better tool for agents; empty if there are none, or if hints were not requested. */
+/** Hints for a better tool for agents, or the reason why the operation is no tool; empty without the option `--mcp`. */
 function toolLines({ mcp }: Verdict): readonly string[] {
   if (mcp === null) return [`no tool: ${neededOfTools}`];
   return mcp?.hints.map((hint) => `hint for the tool: ${hint}`) ?? [];
@@ -123,7 +124,10 @@ interface Verdict {
   /** Undefined if the operation is not valid. */
   readonly cost?: Cost;
   readonly overBudget: boolean;
-  /** The reasons why the tenant may not run it, one line each; undefined if no tenant was named. */
+  /**
+   * The reasons why the tenant may not run it, one line each; undefined if no tenant was named, or if the operation is
+   * not valid.
+   */
   readonly refused?: readonly string[];
   /** Its description as a tool for agents; null if it is no tool, undefined if tools were not requested. */
   readonly mcp?: DescribedTool | null;
@@ -190,8 +194,8 @@ function isWithin({ positions }: GraphQLError, { loc }: OperationDefinitionNode)
 }
 
 /**
- * The tenant with a name, limited to some of its roles. Throws a ConfigError if there is no such tenant, if its entry
- * lacks a role, or if UPSTREAM_KEYS cannot be read.
+ * The tenant called `name`, limited to `roles`. Throws a ConfigError if there is no such tenant, if `roles` do not fit
+ * its entry, or if UPSTREAM_KEYS cannot be read.
  */
 function tenantCalled(name: string, roles: readonly string[], settings: SettingsReader): Tenant {
   settings.need(authSettings.tenants, 'the option --tenant is given');
@@ -218,8 +222,8 @@ function tenantWith(tenant: Tenant, roles: readonly string[]): Tenant {
 }
 
 /**
- * The reasons why a tenant may not run an operation, one line each; empty if it may. The operation's document counts as
- * listed.
+ * The reasons why a tenant may not run an operation, one line each; empty if it may. The document of the operation
+ * counts as one that a manifest lists.
  */
 function refusalsFor(tenant: Tenant, document: DocumentNode, scope: OperationScope): readonly string[] {
   const { name } = tenant;

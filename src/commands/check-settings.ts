@@ -51,7 +51,7 @@ async function documentWarnings(config: Config): Promise<readonly string[]> {
     agents?.check(set);
     checkRoleDocuments(tenants, () => set.byId.values());
   };
-  // Tools and the documents of roles may be in manifests of servers, which are not read here.
+  // Tools and the documents of roles may be in a manifest on a server. Such manifests are not read here.
   const isWhole = sourcesOf(files).urls.length === 0;
   const followed = await followManifests(files, {
     ...{ mode, strict, schemas, introspection },

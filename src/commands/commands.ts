@@ -19,8 +19,8 @@ const limits = 'MAX_PAGE_SIZE|MAX_UPSTREAM_CALLS|MAX_UPSTREAM_ROWS|MAX_ANSWER_OB
 const files = 'GraphQL documents and manifests: paths of files or folders, or globs in quotes';
 
 /**
- * Every command by its name. Scripts of package.json have the same names. The first command is the one that runs
- * without a name.
+ * Every command by its name, in the order in which `--help` lists them. The scripts in package.json are named after the
+ * first words of commands, except that `serve` is `start`.
  */
 const commands: Readonly<Record<string, CommandEntry>> = {
   serve: {
@@ -132,7 +132,8 @@ export function helpOf(name: string): string {
 }
 
 /**
- * The call of a command. In this repository it is a script of package.json, which finds the Node of `npm ci`.
+ * The words that call a command in a shell. In this repository they call a script of package.json, because npm finds
+ * the Node that `npm ci` installed.
  */
 function callOf(name: string): string {
   if (!import.meta.filename.endsWith('.ts')) return `workspace-gateway ${name}`;
@@ -141,7 +142,7 @@ function callOf(name: string): string {
   return ['npm run -s', script, '--', ...others].join(' ');
 }
 
-/** A call without arguments. The dashes that would stand before them are removed. */
+/** A call without dashes at its end, which are of use only if arguments follow them. */
 function bare(call: string): string {
   return call.replace(/ --$/, '');
 }

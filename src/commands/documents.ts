@@ -20,7 +20,7 @@ export function readText(file: string): string {
   }
 }
 
-/** The JSON object in a file; `expected` says what it is. Throws a ConfigError if there is none. */
+/** The JSON object in a file. Throws a ConfigError that names what was `expected` if the file holds anything else. */
 export function readJsonObject(file: string, expected: string): JsonObject {
   const value = jsonIn(readText(file));
   if (isObject(value)) return value;

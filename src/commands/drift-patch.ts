@@ -8,7 +8,7 @@ const path = 'schema/rest.openapi.yaml';
 /** The number of unchanged lines that a patch shows around a change. */
 const contextLines = 2;
 
-/** The most values of an enum. A column with more values is no enum. */
+/** The most values that a patch adds to an enum. A column with more values is no enum, so the others are left out. */
 const mostValues = 20;
 
 /**
@@ -23,7 +23,7 @@ export function patchOf(openapi: string, differences: readonly Difference[]): st
   return patch.replace(/^=+\n/, '');
 }
 
-/** The document with one difference after the other written into it. Each change sees the previous ones. */
+/** The document with edits for all differences. They are made one by one, each in the text that the last one left. */
 function fit(openapi: string, differences: readonly Difference[]): string {
   return divergencesIn(differences).reduce((text, one) => {
     const edit = editFor(parseDocument(text), text, one);
@@ -31,7 +31,10 @@ function fit(openapi: string, differences: readonly Difference[]): string {
   }, openapi);
 }
 
-/** Groups equal differences. Those of detail views come first, so that columns of list views can refer to theirs. */
+/**
+ * Groups equal differences. Those in detail views come first, so that a new column of a list view can refer to the same
+ * column of the detail view.
+ */
 function divergencesIn(differences: readonly Difference[]): readonly Divergence[] {
   const found = new Map<string, Divergence & { types: Set<JsonType>; values: Set<unknown> }>();
   for (const { kind, view, column, isItem, value } of differences) {

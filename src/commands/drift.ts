@@ -109,10 +109,13 @@ interface Unread {
 /** All GET operations. In the document, each list comes before the operations of its rows. */
 const gets: readonly RestOperation[] = Object.values(operations).filter(({ method }) => method === 'GET');
 
-/** The queries that operations need: the hosted service lists the values of a property only if the query names one. */
+/**
+ * The queries that operations need, by the id of the operation. The hosted service lists the values of a property only
+ * if the query names the property.
+ */
 const queries: Readonly<Record<string, string>> = { listEventValues: '?key=%24browser' };
 
-/** The collection without a list of its own. An organization is known from its projects. */
+/** The path of the only collection that has no list. The id of an organization is taken from a project. */
 const organizations = '/api/organizations/';
 
 /** Reads each GET operation once, with the first project, its organization, and the first row of each list. */

@@ -40,7 +40,7 @@ export function range(lower: number, upper: number): string {
   return lower === upper ? `${upper}` : `${lower}–${upper}`;
 }
 
-/** `1 call`, `2 calls`. */
+/** A count with its noun, such as `1 call` or `2 calls`. */
 export function counted(count: number | string, noun: string): string {
   return `${count} ${noun}${count === 1 || count === '1' ? '' : 's'}`;
 }

@@ -23,7 +23,7 @@ export type Severity = 'breaking' | 'dangerous' | 'safe';
 /** A client's document that is checked against the new schema. */
 export interface Client {
   readonly file: string;
-  /** The name in the file, for documents whose operations have no names. */
+  /** The document's name in the file. Messages show it if the operations of the document have no names. */
   readonly name: string;
   readonly id: string;
   readonly text: string;
@@ -80,7 +80,7 @@ interface Evidence {
   readonly id: string;
   readonly operations: readonly string[];
   readonly uses: Uses;
-  /** Its errors that only the new schema causes. */
+  /** The document's errors by the new schema; empty if the document has errors by the old schema, too. */
   readonly errors: readonly string[];
 }
 
@@ -88,7 +88,7 @@ function evidenceOf({ file, name, id, text }: Client, before: GraphQLSchema, aft
   const document = parseOf(file, text);
   const operations = document.definitions.filter((one) => one.kind === 'OperationDefinition');
   const names = operations.flatMap((one) => one.name?.value ?? []);
-  // A change does not cause errors that the old schema gives too: a fragment of the document may be in another file.
+  // No change is to blame for a document that was not valid before. Its fragments may be in another file, for example.
   const wasValid = validate(before, document).length === 0;
   return {
     document: `${file}: ${names.length === 0 ? name : names.join(', ')}`,
@@ -133,23 +133,26 @@ function severityOf(type: SchemaChange['type']): Severity {
 }
 
 /**
- * The uses that a breaking change of these subjects breaks. Validation finds what other changes break, such as a fragment
- * on a type that a union has lost.
+ * The uses that a breaking change to these subjects breaks; none without subjects. Validation then finds the broken
+ * documents, such as one with a fragment on a type that a union has lost.
  */
 function usesOf(before: GraphQLSchema, type: SchemaChange['type'], [first, second = '']: readonly string[]): string[] {
   if (type === 'IMPLEMENTED_INTERFACE_REMOVED') return fieldsOf(before, second);
   return first === undefined || type.endsWith('DEFAULT_VALUE_CHANGE') ? [] : [first];
 }
 
-/** The fields of an interface; none for other types. A selection on an interface applies to all types that implement it. */
+/**
+ * The fields of an interface; none for other types. A selection on an interface applies to all types that implement
+ * the interface.
+ */
 function fieldsOf(schema: GraphQLSchema, name: string): string[] {
   const type = schema.getType(name);
   return isInterfaceType(type) ? Object.values(type.getFields()).map(String) : [];
 }
 
 /**
- * The uses that break if an argument or an input field has become required: all uses that leave it out. If it is new,
- * every use of its field or input type breaks.
+ * The uses that break if an argument or an input field has become required: all that leave the argument or input field
+ * out. If it is new, every use of the field, directive or input type that it belongs to breaks.
  */
 function demandsOf(before: GraphQLSchema, after: GraphQLSchema, subject: string): readonly string[] {
   if (!/[.(]/.test(subject) || isRequired(before, subject) || !isRequired(after, subject)) return [];
@@ -164,7 +167,10 @@ function isRequired(schema: GraphQLSchema, coordinate: string): boolean {
   return found?.kind === 'InputField' && isRequiredInputField(found.inputField);
 }
 
-/** Patterns of graphql's descriptions of changes whose uses are looked for. Each group is a name or a coordinate. */
+/**
+ * Patterns that match graphql's descriptions, for each type of change that is traced to uses. Each group of a pattern
+ * matches a name or a coordinate.
+ */
 const descriptions: Readonly<Partial<Record<SchemaChange['type'], RegExp>>> = {
   TYPE_REMOVED: /^(?:Standard scalar )?(\S+) was removed/,
   TYPE_CHANGED_KIND: /^(\S+) changed from /,
@@ -184,8 +190,8 @@ const descriptions: Readonly<Partial<Record<SchemaChange['type'], RegExp>>> = {
 };
 
 /**
- * The subjects of a change, read from its description, because graphql gives them in no other form. Throws if the wording
- * is unknown.
+ * The subjects of a change; none for a type of change without a pattern. They are read from the description, because
+ * graphql gives them in no other form. Throws if the wording is unknown.
  */
 function subjectsOf(type: SchemaChange['type'], description: string): readonly string[] {
   const pattern = descriptions[type];

@@ -29,8 +29,8 @@ export function omission(coordinate: string): string {
 }
 
 /**
- * The parts of a schema that a document uses in all of its operations and fragments. A variable uses everything that its
- * type can hold, because a client may send any value. Names that the schema does not have are left out.
+ * The parts of a schema that the operations and fragments of a document use. A variable uses everything that its type
+ * can hold, because a client may send any value. Fields and arguments that the schema does not have are left out.
  */
 export function usesIn(schema: GraphQLSchema, document: DocumentNode): Uses {
   const uses = new Set<string>();
@@ -83,8 +83,8 @@ function argumentUses(info: TypeInfo): readonly string[] {
 }
 
 /**
- * The names of a type and of a member of it: an input field or an enum value. Members within a scalar are JSON and have
- * none.
+ * The name of an input type, and the coordinate of its input field or enum value `member`. A member of a scalar is
+ * JSON, and has no coordinate.
  */
 function namesOf(type: GraphQLInputType | null | undefined, member?: string): readonly string[] {
   if (!type) return [];

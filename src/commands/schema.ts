@@ -35,7 +35,7 @@ export function schemaDiff(args: string[], settings: SettingsReader): Outcome {
   return { text, exitCode: isBroken(findings) ? 1 : 0 };
 }
 
-/** Parses the command line. Arguments after `--documents` are documents; an argument before it is the old schema. */
+/** Parses the command line. The first argument is the old schema. Those after `--documents` are documents. */
 function argumentsOf(args: string[]) {
   const options = {
     json: { type: 'boolean' },
@@ -108,7 +108,7 @@ function block(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : [`${title}:`, ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-/** A description on one line. graphql quotes changed descriptions in full, with all their lines. */
+/** The first line of a text, with `…` if there are more. graphql quotes changed descriptions in full, on many lines. */
 function oneLine(text: string): string {
   const [first = ''] = text.split('\n', 1);
   return first.length < text.length ? `${first} …` : first;

@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { answerHeaders } from '../http/response.ts';
 
-/** The parts of a demonstration of tenants. */
+/** A running demonstration of tenants. */
 export interface DemoTenants {
-  /** The settings of a gateway that takes the tokens. */
+  /** The settings with which a gateway accepts the tokens. */
   readonly settings: Readonly<Record<string, string>>;
-  /** A token of each user for eight hours, the tenant and role of the user, and a sentence about what the user may do. */
+  /**
+   * A token of each user, which is valid for eight hours. `user` is the tenant and the role of the user, and `about`
+   * says what the user may do.
+   */
   readonly tokens: readonly { readonly user: string; readonly about: string; readonly token: string }[];
   /** The URL that answers with another token: `GET ?tenant=NAME&role=ROLE&sub=USER`. */
   readonly tokenUrl: string;
@@ -29,7 +32,7 @@ const tenants: Readonly<Record<string, object>> = {
   south: { projects: ['3'] },
 };
 
-/** The users whose tokens are printed, the one of GraphiQL first. */
+/** The users whose tokens are printed. GraphiQL uses the token of the first. */
 const users = [
   { tenant: 'north', role: 'editor', about: 'projects 1 and 2; may create and change dashboards' },
   { tenant: 'north', role: 'viewer', about: 'the same projects; reads only' },
@@ -40,8 +43,8 @@ const users = [
 type Sign = (tenant: string, role: string | undefined, subject: string) => Promise<string>;
 
 /**
- * Starts an identity provider for demonstrations, on this machine only: it gives a token to anyone who asks. Its key is
- * made anew at each start. `key` is the personal API key that the tenants share.
+ * Starts an identity provider for demonstrations. It listens on this machine only, because it gives a token to anyone
+ * who asks. The key that signs tokens is made anew at each start. `key` is the personal API key that the tenants share.
  */
 export async function startDemoTenants(key: string): Promise<DemoTenants> {
   const { publicKey, privateKey } = await generateKeyPair('EdDSA', { extractable: true });
@@ -89,7 +92,7 @@ function settingsFor(issuer: string, upstreamKeys: string): DemoTenants['setting
     JWT_ROLES_CLAIM: 'roles',
     UPSTREAM_KEYS: upstreamKeys,
     CURSOR_SECRET: 'demonstration, known to all',
-    // The documents of GraphiQL are written as one goes.
+    // A document that a user writes in GraphiQL is in no manifest.
     PERSISTED_DOCUMENTS_MODE: 'allow',
   };
 }

@@ -29,7 +29,7 @@ export function toText(value: unknown): string | Error {
   return exactDigits(value) ?? invalid();
 }
 
-/** A text as it is. */
+/** A text, unchanged. Any other value is an error. */
 export function onlyText(value: unknown): string | Error {
   return typeof value === 'string' ? value : invalid();
 }
@@ -42,12 +42,12 @@ export function toDateTime(value: unknown): string | Error {
 
 const withoutZone = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/i;
 
-/** An integer of 32 bits. */
+/** An integer of 32 bits. Any other value is an error. */
 export function onlyInt(value: unknown): number | Error {
   return typeof value === 'number' && (value | 0) === value ? value : invalid();
 }
 
-/** True or false. */
+/** True or false. Any other value is an error. */
 export function onlyBoolean(value: unknown): unknown {
   return typeof value === 'boolean' ? value : invalid();
 }

@@ -48,7 +48,7 @@ export function pageSizeOf(
   throw new UserInputError(`Expected \`${argument}\` to be from ${minimum} to ${maximum}, but got ${size}.`);
 }
 
-/** The range that connection arguments ask for, after the Relay cursor connections specification §4.4. */
+/** The range that connection arguments ask for, as the Relay cursor connections specification §4.4 defines it. */
 export function rangeOf(
   { first, after, last, before }: ConnectionArguments,
   offsetBehind: (argument: 'after' | 'before', cursor: string) => number,
@@ -154,7 +154,7 @@ export function tableWindowOf(
   return { at: isGiven(after) ? cursors.decode(list, after, 'after') : start, limit: tableSizeOf(first, maxPageSize) };
 }
 
-/** The number of rows of a table that `first` asks for; at least 1: with a limit of 0 upstreams use a default. */
+/** The number of rows of a table that `first` asks for, at least 1: upstreams use a default for a limit of 0. */
 export function tableSizeOf(first: number | null | undefined, maxPageSize: number): number {
   return pageSizeOf('first', first, maxPageSize, 1);
 }

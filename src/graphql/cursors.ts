@@ -16,7 +16,7 @@ const maximumLength = 4096;
  */
 const mostRemembered = 1000;
 
-/** The most characters of a cursor that is remembered, together with the text of its list. */
+/** The most characters that a cursor and the text of its list may have together, if the cursor is remembered. */
 const longestRemembered = 300;
 
 /**

@@ -33,7 +33,7 @@ export function restNameOf(field: GraphQLField<unknown, unknown> | GraphQLInputF
   return directiveArgument(field, 'column', 'name') ?? snakeCase(field.name);
 }
 
-/** True if rows of this type have columns. */
+/** True for the name of a type whose scalar fields are columns of a REST row. */
 export function isRowType(name: string): name is RowType {
   return Object.hasOwn(views, name);
 }

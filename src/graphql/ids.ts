@@ -31,7 +31,7 @@ function formOf(type: NodeType): (typeof forms)[IdForm] {
   return forms[type === 'Organization' ? 'uuid' : nouns[type].ids];
 }
 
-/** The global id of an object: base64url of type, scope and key. Throws for `@current`, which has none. */
+/** The global id of an object: base64url of its type, scope and id. Throws for `@current`, which has none. */
 export function toGlobalId({ type, scope, id }: NodeId): string {
   if (scope === current || (scope === '' && id === current))
     throw new Error(`${type} ${id} has no global id before its owner is known`);
@@ -46,7 +46,7 @@ export function parseGlobalId(text: string, argument: string): NodeId {
   return nodeId;
 }
 
-/** Global ids that are asked for at once. Refuses more than the maximum. */
+/** The global ids that are asked for at once. Throws if they are more than the maximum. */
 export function checkedIds(ids: readonly string[], maximum: number): readonly string[] {
   if (ids.length <= maximum) return ids;
   throw new UserInputError(`Expected at most ${maximum} \`ids\`, but got ${ids.length}.`);
@@ -117,7 +117,7 @@ function article(type: NodeType): 'a' | 'an' {
 /** The start of a global id: type names begin with a capital letter, Q to W in base64. No number or UUID begins so. */
 const globalStart = /^[Q-W]/;
 
-/** The longest global id: more than the base64 of any id that goes into a path, at three bytes a character. */
+/** The length of the longest global id: more than the base64 of any id that fits a path, at three bytes a character. */
 const maximumLength = 2200;
 
 /** Decodes a global id; undefined for other texts, such as upstream ids. Refuses an id with `@current` in it. */
@@ -146,7 +146,7 @@ function split(type: NodeType, text: string): NodeId | undefined {
     : { type, scope: canonical(owner, scope), id: canonical(type, id) };
 }
 
-/** The canonical text of an upstream id, because UUIDs mean the same in capital letters. */
+/** The canonical text of an upstream id. UUIDs are written in small letters, because capital letters mean the same. */
 function canonical(type: NodeType, id: string): string {
   return type === 'Organization' ? id.toLowerCase() : id;
 }

@@ -36,7 +36,7 @@ export function ownerArgumentOf(noun: Noun): string {
   return type === undefined ? 'id' : owners[type].argument;
 }
 
-/** A member of an input; undefined unless it is a text. */
+/** A member of an input; undefined if it is not a text. */
 export function textIn(input: object, name: string): string | undefined {
   const value: unknown = Reflect.get(input, name);
   return typeof value === 'string' ? value : undefined;
@@ -93,8 +93,8 @@ export function checkedWrite(
 }
 
 /**
- * The keys of the objects that the body names. If it names any, the key of the changed object is added. The hosted
- * service looks for both dashboards of a moved tile by their ids alone. A project is not added, because its id already
+ * The keys of the objects that the body names. If it names any, the key of the changed object is added, because the
+ * hosted service looks for both dashboards of a moved tile by their ids alone. A project is not added: its id already
  * shows if it is within reach.
  */
 function toShow(key: Key, named: readonly Key[]): readonly Key[] {
@@ -135,7 +135,7 @@ function toRequestBody(input: object, info: MutationInfo, scope: BodyScope): Jso
   return Object.fromEntries([...entries, ...extra]);
 }
 
-/** A REST name such as `tile.id` is a member within a member. */
+/** A member of the body. A REST name such as `tile.id` becomes a member within a member. */
 function entryOf(restName: string, value: unknown): [string, unknown] {
   const [name = restName, inner] = restName.split('.');
   return [name, inner === undefined ? value : { [inner]: value }];
@@ -164,7 +164,7 @@ function refuseUnknown(name: string): never {
   throw new UserInputError(`Expected \`${name}\` to be a value that the upstream knows, but got UNKNOWN.`);
 }
 
-/** Tiles have no global ids: nothing reads one by its id. */
+/** A checked id of a tile. Tiles have no global ids, because no operation reads a tile by its id. */
 function checkedTileId(text: string): string {
   if (/^(?:0|[1-9]\d{0,19})$/.test(text)) return text;
   throw new UserInputError(`Expected \`tileId\` to be the id of a tile (an integer), but got ${quoted(text)}.`);
@@ -199,7 +199,7 @@ export const mostFiles = 1000;
 
 const longestFileName = 200;
 
-/** A name with an extension, perhaps below folders. No column and no member of JavaScript's objects has a dot in its name. */
+/** A name with an extension, perhaps below folders. No column, and no member of JavaScript's objects, has a dot. */
 const fileName = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.[a-z]\w*$/i;
 
 /** Checks a file name. It needs an extension: the body also has columns, and the upstream could mistake the two. */
@@ -217,8 +217,8 @@ function listIn(input: object, name: string): readonly unknown[] {
 }
 
 /**
- * The members of a mutation's `extra`, which is for what the contract does not document. Refuses the names of the input
- * fields of this mutation and of others of the same noun, as REST and as GraphQL spell them, because only the input
+ * The members of a mutation's `extra`, which is for what the contract does not document. Refuses the name of any input
+ * field of this mutation, or of another mutation of the same noun, in the spelling of REST or of GraphQL: only input
  * fields check their values. Refuses the columns of the noun, too.
  */
 function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
@@ -253,7 +253,7 @@ interface Setter {
   readonly field: GraphQLInputField;
 }
 
-/** Fields that set each name of a noun, in snake_case. One with a REST name such as `tile.id` stands for all of `tile`. */
+/** The fields that set each name of a noun, in snake_case. One for a REST name such as `tile.id` sets all of `tile`. */
 function settersOf(noun: GraphQLObjectType | undefined, { parentType }: MutationInfo): Map<string, Setter[]> {
   const setters = new Map<string, Setter[]>();
   for (const fieldName of Object.keys(parentType.getFields())) {
@@ -268,7 +268,7 @@ function settersOf(noun: GraphQLObjectType | undefined, { parentType }: Mutation
   return setters;
 }
 
-/** The names that stand for a column of a noun, in snake_case. */
+/** The names by which `extra` could set a column of a noun, in snake_case. */
 function columnsOf(noun: GraphQLObjectType | undefined): ReadonlySet<string> {
   if (noun === undefined) return new Set();
   const requests: Readonly<Record<string, readonly string[]>> = requestColumns;

@@ -4,7 +4,7 @@ import type { PluginFile } from './generated/resolvers.ts';
 
 // The contract shows the answers of plugin actions as if each were a plugin. What upstreams answer instead is read here.
 
-/** The row of the plugin that an answer is, or has as its `plugin` member; undefined if it is something else. */
+/** The row of a plugin: the answer itself, or its member `plugin`. Undefined if neither is a plugin. */
 export function pluginIn(body: unknown): Row | undefined {
   if (!isObject(body)) return undefined;
   const inner = body['plugin'];
@@ -12,7 +12,7 @@ export function pluginIn(body: unknown): Row | undefined {
   return isPlugin(body) ? body : undefined;
 }
 
-/** The files of an answer that is a map of file name to text; null for every other. */
+/** The files of an answer that is a map of file name to text; null for any other answer. */
 export function filesIn(body: unknown): PluginFile[] | null {
   if (!isObject(body) || isPlugin(body)) return null;
   const files: PluginFile[] = [];
@@ -29,7 +29,7 @@ export function entriesIn(body: unknown): JsonObject[] | null {
   return entries?.every(isObject) === true ? entries : null;
 }
 
-/** The entries of an answer, which may be anything. */
+/** The items of an array or of `results`, or another object as the only item; null for any other answer. */
 export function itemsIn(body: unknown): unknown[] | null {
   if (isList(body)) return body;
   if (!isObject(body)) return null;

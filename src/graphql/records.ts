@@ -5,7 +5,7 @@ import type { ListRef, TablePage } from '../rest/pages.ts';
 import type { Collection, Key } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 
-/** Relations that are under way already, by response key. */
+/** The results of relations that have already been started, by response key. */
 export type Started = ReadonlyMap<string, Promise<unknown>>;
 
 /** The facts of a record beside its collection. */
@@ -46,7 +46,7 @@ export class RowRecord {
     this.idScope = idScope;
   }
 
-  /** The key. Throws for a row without an id, which matters only if its key is needed. */
+  /** The key. Throws if the row has no id. Such a row does no harm as long as its key is not needed. */
   get key(): Key {
     const id = this.knownId ?? idText(this.row['id']);
     if (id === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
@@ -80,7 +80,7 @@ export function withIdScope(record: RowRecord, idScope: string | Error): RowReco
   return toRecord(record, { id, row, view, failure, started, idScope });
 }
 
-/** An organization is known by its id alone. */
+/** The record of an organization, which is known by its id alone. */
 export interface OrganizationRecord {
   readonly noun: 'Organization';
   readonly id: string;

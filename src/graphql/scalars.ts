@@ -10,7 +10,7 @@ import { exactNumber } from '../rest/json.ts';
 import { exactDigits, isObject } from '../rest/values.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
-/** A date-time: passed on unchanged in answers; as input checked, and turned into UTC with a `Z`. */
+/** A date-time. It is passed on unchanged in answers. As input, it is checked and turned into UTC with a `Z`. */
 export const DateTime = textScalar('DateTime', 'an ISO 8601 date-time such as 2024-05-01T10:00:00Z', toUtc);
 
 /** An IANA time zone name, legacy aliases included, in its exact spelling. */
@@ -34,12 +34,12 @@ export const JSONValue = new GraphQLScalarType<unknown, unknown>({
 
 const coerceId = GraphQLID.coerceInputValue.bind(GraphQLID);
 
-/** Lets ids be integers beyond 2^53 in variables, too. For all schemas: the type is graphql's own. */
+/** Lets ids be integers beyond 2^53 in variables, too. This affects all schemas, because the type is graphql's own. */
 export function acceptExactIds(): void {
   GraphQLID.coerceInputValue = (value) => exactDigits(value) ?? coerceId(value);
 }
 
-/** A scalar over text: `check` answers what is sent upstream, undefined for what does not fit. */
+/** A scalar over text. `check` returns the text that is sent upstream; undefined if the value does not fit. */
 function textScalar(
   name: string,
   expected: string,
@@ -96,7 +96,7 @@ function literalOfJson(value: unknown): ConstValueNode {
 
 const dateTime = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/i;
 
-/** The same instant with a `Z`, its fraction digits as they were; no zone means UTC. */
+/** The same instant in UTC with a `Z`. The digits of its fraction stay the same. A text without a zone is in UTC. */
 function toUtc(text: string): string | undefined {
   const match = dateTime.exec(text);
   if (match === null) return undefined;

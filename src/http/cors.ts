@@ -29,7 +29,8 @@ const usualHeaders = [
   'cache-control',
   'content-type',
   'x-request-id',
-  // Client awareness, operations of Apollo's mobile clients, and its guard against requests without a preflight.
+  // Client awareness, the operation headers of Apollo's mobile clients, and Apollo's guard against requests without a
+  // preflight.
   'apollographql-client-name',
   'apollographql-client-version',
   'x-client-name',

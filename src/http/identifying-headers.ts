@@ -27,7 +27,7 @@ export function identifyingHeaders(raw: readonly string[]): IdentifyingHeaders {
   let traceparents = 0;
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const [name = '', value = ''] = [raw[at], raw[at + 1]];
-    // Nearly all other names differ in length.
+    // Nearly all other names of headers are shorter or longer.
     if (name.length < 10 || name.length > 13) continue;
     switch (name.toLowerCase()) {
       case 'authorization':
@@ -79,7 +79,7 @@ function textOf(value: string | string[] | undefined): string | undefined {
 /** RFC 6750 §2.1: one scheme, one space, one `b64token`. */
 const bearer = /^Bearer ([A-Za-z0-9\-._~+/]{1,4000}=*)$/i;
 
-/** The most callers that are remembered: more than send requests within a short time. */
+/** The most callers that are remembered: more callers than this do not send requests within a short time. */
 const mostCallers = 1000;
 
 /** Callers by their `Authorization` value, so that a key is not hashed for each request. */

@@ -54,7 +54,7 @@ export function countRefused(error: unknown, refused: CountRefused): void {
 /** The least memory for the bodies of all requests, in bytes. There is more if one body may be very large. */
 const leastBytes = 64 * 2 ** 20;
 
-/** The least number of bodies of the largest size that must fit into the memory for bodies. */
+/** The memory for bodies has room for at least this number of bodies of the largest size. */
 const largestBodies = 8;
 
 /** The size above which the body of a request is large, in bytes. */
@@ -134,7 +134,7 @@ export function paramsOfBody(text: string, maxDepth: number): GraphQLParams {
   return toParams(value);
 }
 
-/** The parameters in the query of a URL, `variables` and `extensions` JSON-encoded. */
+/** The parameters in the query of a URL, in which `variables` and `extensions` are JSON. */
 export function paramsOfUrl(url: string, maxDepth: number): GraphQLParams {
   const start = url.indexOf('?');
   const search = new URLSearchParams(start === -1 ? '' : url.slice(start));

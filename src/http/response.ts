@@ -13,7 +13,7 @@ export interface HttpAnswer {
 /** Headers of every GraphQL answer, errors included. */
 export const answerHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
-/** Headers of every stream of messages. Proxies must not compress it: a compressor that waits for more would hold it back. */
+/** Headers of every stream of messages. Proxies must not compress it: compressors that wait for more would delay it. */
 export const streamHeaders = {
   ...answerHeaders,
   'cache-control': `${answerHeaders['cache-control']}, no-transform`,
@@ -55,8 +55,8 @@ function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType):
 
 /**
  * The headers for what is left of the budgets that an operation used, as structured fields. Each window is a policy;
- * for each surface, the window with the least left is reported. `retryAfter` is the answer's own header: no reported
- * window ends after it.
+ * for each surface, the window with the least left is reported. `retryAfter` is the answer's own `Retry-After`: no
+ * window is reported to end after it.
  * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
  */
 export function rateLimitHeaders(windows: readonly BudgetStatus[], retryAfter?: string): Record<string, string> {

@@ -70,7 +70,7 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   else Readable.from(slicesOf(body, encoding)).pipe(response);
 }
 
-/** The moment at which the client of each connection last took bytes that waited for it, or had taken all of them. */
+/** The last moment at which the client of each connection took bytes that waited for it, or at which none waited. */
 const takenAt = new WeakMap<Socket, number>();
 
 /** Notes that a client has taken what was sent. */
@@ -86,8 +86,8 @@ export function watchReader(response: ServerResponse): void {
 }
 
 /**
- * The time since when the client of a connection has taken none of the bytes that wait for it; undefined if none wait. A
- * request that waits behind the answer does not count: it has no bytes yet.
+ * The moment since which the client of a connection has taken none of the bytes that wait for it; undefined if none
+ * wait. A request that waits behind the answer does not count: it has no bytes yet.
  */
 export function stuckSince(socket: Socket): number | undefined {
   return socket.writableLength > 0 ? takenAt.get(socket) : undefined;

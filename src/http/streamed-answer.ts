@@ -25,7 +25,7 @@ function multipartType(format: PartsFormat | undefined): string {
   return `multipart/mixed; boundary="${boundary}"${format === undefined ? '' : formats[format]}`;
 }
 
-/** The lines before the JSON text of a part, behind its delimiter. */
+/** The lines between the delimiter of a part and its JSON text. */
 function partHeaders(text: string): string {
   return `\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
 }
@@ -49,7 +49,7 @@ function toStream(
   type: StreamType,
   format: PartsFormat | undefined,
 ): StreamedAnswer {
-  // The status is that of an answer in one document, in the media type that is most like the type of the stream.
+  // The status is that of an answer as one document, in the media type that is closest to the type of the stream.
   const like = type === 'multipart/mixed' ? 'application/graphql-response+json' : 'application/json';
   const { status, headers, body } = toAnswer(result, like);
   if (type === 'multipart/mixed') {
@@ -114,7 +114,7 @@ async function* compressed(
     await Promise.race([failed, new Promise<void>((resolve) => encoder.flush(kinds[coding], resolve))]);
     yield taken();
   }
-  // All input has been written, but not all output has been read: the end of the coding comes last.
+  // All pieces have been compressed and read. The bytes that end the compressed stream come last.
   encoder.end();
   // If the client leaves now, the encoder is destroyed and never finishes.
   await Promise.race([failed, finished(encoder).catch(() => undefined)]);

@@ -73,7 +73,7 @@ function useResults(compression: boolean): Plugin<object, Streaming> {
   };
 }
 
-/** Passes on the pieces of an answer. A client has taken the earlier ones when the next one is made. */
+/** Passes on the pieces of an answer. Once a piece is asked for, the client has taken the earlier ones. */
 async function* watched(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   { socket }: IncomingMessage,

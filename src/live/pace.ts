@@ -30,7 +30,7 @@ const spacingMs = minuteMs / mostPolls;
 
 interface Polls {
   tails: number;
-  /** Polls that have begun and are not answered yet. */
+  /** The number of polls that have begun and are not answered yet. */
   inFlight: number;
   /** The times at which calls were answered in the last minute, oldest first. */
   readonly answeredAt: number[];

@@ -58,8 +58,8 @@ function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<
 }
 
 /**
- * The list from the second before a moment until shortly after the time of day. Thus it is irrelevant if the upstream
- * includes the bounds.
+ * The list from the second before a moment until shortly after the time of day. So it makes no difference whether the
+ * upstream includes the bounds.
  */
 function narrowed(list: ListRef, since: string | undefined, now: string): ListRef {
   const before = wholeSecond(secondsBefore(now, -aheadSeconds));

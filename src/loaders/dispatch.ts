@@ -21,12 +21,12 @@ const ticks = { rows: 1, windows: 2, afterAll: 3 } as const;
 
 const resolved = Promise.resolve();
 
-/** Dispatches a batch once the resolvers of this turn have made all of their loads. Its first load calls this. */
+/** Dispatches a batch once the resolvers of this turn have made all of their loads. The first load calls this. */
 export function scheduleDispatch(batch: 'rows' | 'windows', dispatch: () => void): void {
   schedule(ticks[batch], dispatch);
 }
 
-/** Resolves when all that is wanted by now has been asked for. */
+/** Resolves when everything that is wanted by now has been requested. */
 export function dispatched(): Promise<void> {
   return new Promise((resolve) => schedule(ticks.afterAll, resolve));
 }

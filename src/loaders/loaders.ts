@@ -9,7 +9,7 @@ import { RowStore } from './row-store.ts';
 import { SavedCalls } from './saved-calls.ts';
 import { WindowLoader } from './window-loader.ts';
 
-/** The loaders of one operation, which read nothing twice. Never share them: they remember what they read. */
+/** The loaders of one operation. They read nothing twice. Never share them: they remember what they have read. */
 export class Loaders {
   store = new RowStore();
   readonly #api: RestApi;
@@ -42,8 +42,8 @@ export class Loaders {
   }
 
   /**
-   * Resolves `@current`: the project that the key's user has open, or that project's organization. Costs one read of the
-   * project per operation. NOT_FOUND if there is none.
+   * Resolves `@current`: the project that the key's user has open, or that project's organization. Costs one read of
+   * the project per operation. Rejects with NOT_FOUND if the user has no project open.
    */
   async fetchCurrentId(type: 'Project' | 'Organization'): Promise<string> {
     const known = await this.rows.load({ noun: 'Project', scope: '', id: current }, 'list');
@@ -62,7 +62,7 @@ export class Loaders {
   }
 }
 
-/** Reads of the API whose answers are no rows. */
+/** The methods of the API that read something other than rows. */
 type Reports = Pick<
   RestApi,
   | 'fetchSelected'
@@ -74,7 +74,7 @@ type Reports = Pick<
   | 'fetchPluginsReport'
 >;
 
-/** Makes each read once. Never share the result: it remembers them. */
+/** Makes each read once. Never share the result: it remembers the answers. */
 function createReports(api: RestApi): Reports {
   return {
     fetchSelected: once((...page) => api.fetchSelected(...page), pageName),

@@ -7,7 +7,7 @@ export interface Window {
   readonly at: Position;
   readonly limit: number;
   readonly countOnly?: boolean;
-  /** True if the rows of one call will do if the upstream caps its pages. */
+  /** True if the rows of one call are enough, even if the upstream caps its pages. */
   readonly onePage?: boolean;
 }
 

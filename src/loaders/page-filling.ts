@@ -5,10 +5,10 @@ import { isBefore, isBehindCount, overlapOf, type Position } from '../rest/posit
 import { idText, type Row } from '../rest/values.ts';
 import { joinPages, type ListPage, positionAfter, type Segment, slicePage } from './page.ts';
 
-/** The most further calls for a page that the upstream answers in pieces. */
+/** The most further calls for one page, if the upstream answers the page in pieces. */
 const maximumFurtherCalls = 10;
 
-/** Reads pages. `maximum` is the most rows that one call asks for. */
+/** The source of pages. `maximum` is the most rows that one call asks for. */
 export interface Reader {
   readonly api: RestApi;
   readonly list: ListRef;
@@ -78,7 +78,10 @@ async function fetchFurther(
   }
 }
 
-/** Asks for `limit` new rows. Rows that were answered before come again if they fit; else the offset skips them. */
+/**
+ * Asks for `limit` new rows. Rows that were answered before are read again if the page has room for them; otherwise the
+ * offset skips them.
+ */
 function fetchRows({ api, list, maximum }: Reader, at: Position, limit: number): Promise<WholePage> {
   const overlap = overlapOf(at, limit, maximum);
   const skipped = (at.boundary?.ids.length ?? 0) - overlap;

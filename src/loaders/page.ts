@@ -10,7 +10,7 @@ export interface Segment {
 /** A range of a list, put together from one REST page or several. */
 export interface ListPage {
   readonly rows: readonly Row[];
-  /** At least one, also for an empty page: it says where the page stands. */
+  /** The segments, at least one. The segment of an empty page says where the page stands. */
   readonly segments: readonly Segment[];
   /** The position behind the last row; undefined at the end of the list. */
   readonly next: Position | undefined;
@@ -53,7 +53,7 @@ export function tailOf(page: ListPage, limit: number): ListPage {
   return slicePage(page, Math.max(page.rows.length - limit, 0), limit);
 }
 
-/** Joins a page and the next one to one page. Rows of the second page that the first one has are left out. */
+/** Joins two successive pages of a list. Rows of the second page that the first one has are left out. */
 export function joinPages(first: ListPage, second: ListPage): ListPage {
   const seen = new Set(first.rows.map(({ id }) => idText(id)));
   const rows = [...first.rows];

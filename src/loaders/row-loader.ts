@@ -21,7 +21,7 @@ interface WantedRow {
 export const pageFirstThreshold = 3;
 
 /**
- * Loads the rows of one operation by their keys. Each operation has its own, because it remembers the rows.
+ * Loads the rows of one operation by their keys. Each operation has a loader of its own, which remembers the rows.
  * `plan/row-plans.ts` predicts its calls: change both together.
  */
 export class RowLoader {
@@ -33,7 +33,7 @@ export class RowLoader {
   readonly #byId = new Map<string, Found>();
   /** Rows that a page of their list may answer, by key. */
   readonly #looked = new Map<string, Found>();
-  /** The loads that no `settlePending` of their collection has waited for yet. */
+  /** The loads for which no `settlePending` of their collection has waited yet. */
   #loading: { readonly collection: Collection; readonly found: Found }[] = [];
   #wanted: WantedRow[] = [];
 
@@ -84,7 +84,7 @@ export class RowLoader {
     return found;
   }
 
-  /** Finds rows that were wanted in the same turn. Lists have all of their wanted columns. */
+  /** Finds rows that were wanted in the same turn. Lists have all columns that are wanted of these rows. */
   #findAll(): void {
     const wanted = this.#wanted;
     this.#wanted = [];

@@ -1,10 +1,10 @@
-/** Counters of the REST calls that loaders saved, by the reason. They never count more calls than would have been made. */
+/** The numbers of REST calls that loaders saved, by reason. They never exceed the calls that would have been made. */
 export class SavedCalls {
-  /** Windows of a list that were answered from a page that another window was read with. */
+  /** The number of windows that were answered from a page that was read for another window. */
   windows = 0;
-  /** Counts of a list that were answered from a page of its rows, or from an earlier count. */
+  /** The number of counts of lists that were answered from a page of rows, or from an earlier count. */
   totals = 0;
-  /** Rows by key that the operation had already read or was already reading. */
+  /** The number of wanted rows that the operation had already read by key, or was already reading. */
   knownRows = 0;
   /**
    * The number of rows that a page of their list answered. Otherwise each would have cost a call for its detail view.

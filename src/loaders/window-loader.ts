@@ -26,17 +26,17 @@ interface Reading extends MergedPage {
   readonly page: Promise<ListPage>;
   settled: boolean;
   readonly isForCount: boolean;
-  /** True if its call is counted as the cost of one of the windows that it answers. The others saved a call. */
+  /** True if its call has been counted as the cost of one of its windows. Each other window saved a call. */
   isCharged: boolean;
 }
 
-/** The most further pages that a tail may cost, after the first two, if the list is longer than its count. */
+/** The most further pages that are read for a tail, after the first two, if the list is longer than its count. */
 const maximumTailPages = 10;
 
 /**
- * Loads the windows of lists for one operation. Never share it: it remembers them. Windows of one list that are wanted in one
- * turn of the event loop are read with the fewest merged pages; a window inside a page that was read costs nothing.
- * `plan/list-plans.ts` predicts these pages: change both together.
+ * Loads the windows of lists for one operation. Never share a loader: it remembers what it has read. Windows of one
+ * list that are wanted in one turn of the event loop are read with the fewest merged pages; a window inside a page that
+ * was read costs nothing. `plan/list-plans.ts` predicts these pages: change both together.
  */
 export class WindowLoader {
   readonly #api: RestApi;
@@ -57,7 +57,8 @@ export class WindowLoader {
   /** The page of a window; for a count, any page of its list. */
   load(window: Window): Promise<ListPage> {
     const last = this.#pending.at(-1);
-    // Equal windows come one after the other if the rows of a page have the same owner, and each asks for its list.
+    // Equal windows come one after the other if each row of a page asks for a list of its owner, and all have the same
+    // owner.
     if (last !== undefined && isEqual(last.window, window)) {
       this.#saved[window.countOnly === true ? 'totals' : 'windows'] += 1;
       return last.page;
@@ -96,7 +97,7 @@ export class WindowLoader {
     return this.load({ list, at: { offset: Math.max(start + tail.rows.length - limit, from) }, limit });
   }
 
-  /** Resolves when the pages of a collection in flight, filtered or not, have settled; undefined if there are none. */
+  /** Resolves when the pages in flight of a collection, filtered or not, have settled; undefined if there are none. */
   inFlight(collection: Collection): Promise<unknown> | undefined {
     const { noun, scope } = collection;
     const pending = [...this.#readings.values()].flat().filter(({ settled }) => !settled);
@@ -188,7 +189,7 @@ export class WindowLoader {
   }
 }
 
-/** True if a page that begins where the window does has the rows that a call for the window alone would get. */
+/** True if a page begins where the window does, and has the rows that a call for the window alone would get. */
 function isFilledFor({ at, limit, onePage }: Window, reading: Reading): boolean {
   return reading.offset === at.offset && limit <= (onePage === true ? reading.limit : reading.required);
 }

@@ -26,7 +26,7 @@ interface Later {
 
 const awaited = new WeakMap<RowRecord, Later>();
 
-/** Makes a record complete later. Each of its fields waits only for what it needs and the record lacks. */
+/** Lets a record be completed later. Each field of it waits only for what the field needs and the record lacks. */
 export function completedLater(record: RowRecord, later: Later): RowRecord {
   // The failure of a form that no field asks for must not be an unhandled rejection.
   later.row?.catch(ignore);
@@ -84,8 +84,8 @@ function laterFor(
 const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown>>>();
 
 /**
- * Resolves a field once for all of its parts, with the nodes of all of them. It then makes the same calls as in an
- * answer as a whole, and its objects count once.
+ * Resolves a field once for all parts that have it, with the nodes of all these parts. The field then makes the same
+ * calls as in an answer that is sent whole, and its objects count once.
  */
 function once(resolve: Resolver): Resolver {
   return (source, args: Readonly<Record<string, unknown>>, context, info) => {
@@ -108,7 +108,7 @@ function fieldsOn(source: unknown, context: GatewayContext): Map<string, unknown
 }
 
 function ignore(): void {
-  // The fields that wait for it report the failure.
+  // The fields that wait for the record report the failure.
 }
 
 // Finds the fields that come with the same part of an answer. graphql's executors work this out for themselves

@@ -10,7 +10,7 @@ export interface DocumentMeasure extends Readonly<Counts> {
   readonly fragments: number;
 }
 
-/** The sizes of a selection set that add up over its members. */
+/** The sizes of a selection set that are the sums of its members' sizes. */
 const sums = [
   'aliases',
   'directives',
@@ -19,7 +19,7 @@ const sums = [
   'selections',
 ] as const;
 
-/** The sizes of a selection set that its largest member decides. */
+/** The sizes of a selection set that are the sizes of its largest member. */
 const maxima = [
   // Nesting of fields, without introspection.
   'depth',

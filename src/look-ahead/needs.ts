@@ -44,8 +44,8 @@ export function proves({ field }: SelectedField): boolean {
 }
 
 /**
- * True if a connection or a payload answers global ids that name a project or an organization. These are the ids of
- * rows, or of a deleted object. The id of a project names no other object.
+ * True if a connection or a payload answers global ids that name a project or an organization as the owner. Those of a
+ * deleted object do, and those of rows other than projects: the id of a project names no other object.
  */
 export const answersScopes: (selection: ObjectSelection) => boolean = memoize(({ fields }) =>
   fields.some(({ field, inside }) => {
@@ -61,7 +61,7 @@ export const wantedOf = memoize(({ fields }: ObjectSelection): Wanted => {
   return fields.some(({ field }) => field.name !== 'totalCount') ? 'rows' : 'count';
 });
 
-/** The knowledge that an object exists. */
+/** The reason to believe that an object exists. */
 export type Existence =
   // The client named its id, which may be wrong.
   | 'unknown'
@@ -84,9 +84,9 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
 }
 
 /**
- * True if an id is selected that only the row has. These are the id of the `@current` project, and the global id of a
- * plugin below `@current`. A plugin that a report names is an exception: the organization of the current project is
- * enough, and one read tells it for all such plugins.
+ * True if the selection has an id that only the row tells. Such ids are those of the `@current` project, and the global
+ * id of a plugin below `@current`. A plugin that a report names is an exception: the organization of the current
+ * project is enough, and one read tells it for all such plugins.
  */
 function isNamedByRow({ noun, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
   if (noun === 'Project') return id === current && (globalId || upstreamId);

@@ -20,7 +20,7 @@ type Coerced = Readonly<Record<string, unknown>>;
 
 /**
  * The selection on the root of an operation with its coerced variables; undefined if the schema has no operations of
- * its kind. Without variables, it holds everything that any variables may select.
+ * its kind. Without variables, the selection holds everything that is selected with any variables.
  */
 export function rootOf(scope: OperationScope, coerced: Coerced | undefined, part?: Part): ObjectSelection | undefined {
   const type = scope.schema.getRootType(scope.operation.operation);
@@ -127,7 +127,7 @@ function findConditions({ operation, fragments }: OperationScope): {
   return { names: [...names], hasDirectives };
 }
 
-/** Visits, once each, the fields that an operation may select, with the first path at which the field occurs. */
+/** Visits each field that an operation may select, once, with the first path at which the field occurs. */
 export function visitFields(scope: OperationScope, visit: (selected: SelectedField, path: string) => void): void {
   const visited = new Set<ObjectSelection>();
   const enter = (selection: ObjectSelection, above: string): void => {

@@ -12,7 +12,7 @@ import type { View } from '../loaders/row-store.ts';
 import { operations } from '../rest/generated/views.ts';
 import type { RestOperation } from '../rest/operation-ids.ts';
 
-/** The source of a field's value, which determines its cost. The directives and the type in the SDL give it. */
+/** The source of a field's value. It determines the field's cost. The directives and types in the SDL give it. */
 export type Role =
   // The key of its object is enough.
   | { readonly kind: 'free' }
@@ -22,9 +22,9 @@ export type Role =
   | { readonly kind: 'organizationOf'; readonly view: View }
   // An object that a column of the row names.
   | { readonly kind: 'reference'; readonly view: View; readonly endpoint: RestOperation }
-  // The project that owns the object which has the field.
+  // The project that owns the object on which the field is selected.
   | { readonly kind: 'owner'; readonly endpoint: RestOperation }
-  // An object by its argument `id`.
+  // An object that the argument `id` names.
   | { readonly kind: 'byId'; readonly endpoint: RestOperation }
   | { readonly kind: 'organization' }
   // Any object by its global id.
@@ -34,7 +34,7 @@ export type Role =
   | { readonly kind: 'tail'; readonly endpoint: RestOperation }
   // A page of a list as one value, which is no connection.
   | { readonly kind: 'table'; readonly endpoint: RestOperation }
-  // An object by its argument `id`, as one value.
+  // An object that the argument `id` names, as one value.
   | { readonly kind: 'text'; readonly endpoint: RestOperation }
   // A value that any row of a list holds.
   | { readonly kind: 'anyRow'; readonly endpoint: RestOperation }

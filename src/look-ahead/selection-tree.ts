@@ -149,7 +149,7 @@ export interface ObjectSelection {
   readonly deferrals: number;
 }
 
-/** One field of the answer: all its nodes stand for the same response key. */
+/** One field of the answer. All of its nodes have the same response key. */
 export class SelectedField {
   readonly parent: GraphQLObjectType;
   readonly responseKey: string;
@@ -225,7 +225,7 @@ const mostDeferrals = 10_000;
 
 /**
  * Collects the fields of a selection on objects of a type (GraphQL specification §6.3.2, CollectFields). A fragment is
- * entered at most once in each deferred fragment, and never again after it has been entered outside of them.
+ * entered at most once in each deferred fragment, and never again after it has been entered outside of all of these.
  */
 function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): ObjectSelection {
   const { schema, fragments } = tree.scope;

@@ -49,8 +49,8 @@ function infoBelow({ parent, field, nodes, responseKey }: SelectedField, info: G
 }
 
 /**
- * Reads further below relations that have been answered while the row of their object is still awaited, because the
- * executor waits for that row. The loaders keep the results for the executor.
+ * Goes on to read below relations that have been answered while the row of their object is still awaited. The executor
+ * cannot do so, because it waits for that row. The loaders keep the results for the executor.
  */
 export function startBelow(
   started: Started,

@@ -19,10 +19,10 @@ export type CallResult =
   | 'refused'
   // At least one field failed.
   | 'error'
-  // The answer is larger than agents are given.
+  // The answer is larger than an agent may get.
   | 'too_large';
 
-/** A result as JSON, without the members that every result has, and the outcome of the call. */
+/** The outcome of a call, and its result as members of JSON, without those that every result has. */
 interface ToolAnswer {
   readonly members: readonly string[];
   readonly meta: JsonObject;
@@ -67,7 +67,7 @@ export async function callTool(
   return answered(tool, result, { sentences, generation, restCalls });
 }
 
-/** REST calls of one use of a tool, as agents are told. */
+/** The numbers of REST calls of one use of a tool, and what is left of the budget, as agents are told. */
 interface RestCalls {
   readonly actual: number;
   readonly cached: number;
@@ -164,7 +164,7 @@ const advice: Readonly<Record<string, string>> = {
   INTERNAL_SERVER_ERROR: 'Try again later, and tell who runs the gateway if it happens again.',
 };
 
-/** Most errors that an agent is told. */
+/** The most errors that an agent is told of. */
 const mostErrors = 5;
 
 /** Describes errors for an agent: a sentence or two for each, with advice. */

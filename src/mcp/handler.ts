@@ -28,7 +28,7 @@ import { challengeOf, type ProtectedResource } from './protected-resource.ts';
 /** Collaborators and settings of the endpoint for agents. */
 export type McpOptions = EdgeOptions & Pick<MethodOptions, 'onCall'>;
 
-/** The tools of the endpoint, and its address as tokens name it. */
+/** The tools of the endpoint, and the address of the endpoint, for which tokens are issued. */
 interface Served extends McpOptions, Pick<MethodOptions, 'tools'> {
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
@@ -90,14 +90,14 @@ export function createMcpHandler(options: Served): Handle {
   };
 }
 
-/** An answer over HTTP; without a body for a notification. */
+/** An answer over HTTP. The answer to a notification has no body. */
 interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string;
 }
 
-/** Throws an McpError for a request that cannot come from an agent. */
+/** Throws an McpError or a GraphQLError for a request that cannot come from an agent. */
 function refuse(request: IncomingMessage, isAllowed: (origin: string) => boolean): void {
   const { origin, accept } = request.headers;
   if (origin !== undefined && !isAllowed(origin)) throw refusedWith(403, 'Expected no `Origin`, or one that may call.');

@@ -19,10 +19,10 @@ import type { ToolOperation } from './tool-cost.ts';
 import { isOwner, mostItems, type NamedBy, namedBy, type VariableUse, type VariableUses } from './variable-uses.ts';
 
 /**
- * The schema of the arguments of a tool: the variables of its operation. Arguments that fit it are run, or refused
- * before any call for a cause that no schema can express. Such causes are a damaged cursor or global id, an unknown
- * time zone, the name of a file, `first` beside `last`, an id without its owner, a member of `extra` that has a field
- * of its own, and the cost.
+ * The schema of the arguments of a tool: the variables of its operation. The gateway runs the tool with all arguments
+ * that fit the schema, unless they have a fault that no schema can express. It then refuses them before any REST call.
+ * Such faults are a damaged cursor or global id, an unknown time zone, the name of a file, `first` beside `last`, an id
+ * without its owner, a member of `extra` that has a field of its own, and the cost.
  */
 export function inputSchemaOf(tool: ToolOperation, uses: VariableUses): JsonSchema {
   const { variableDefinitions: definitions = [] } = tool.operation;
@@ -68,7 +68,7 @@ function variableSchema(
   };
 }
 
-/** A description made of the special form of a value, if it has one, and the text of its author or of the schema. */
+/** A description: the special form of a value, if it has one, and then the text of its author or of the schema. */
 function describedBy({ description: form }: JsonSchema, said: string | undefined): Pick<JsonSchema, 'description'> {
   const sentences = [form, said === undefined ? undefined : oneLine(said)].filter((part) => part !== undefined);
   return sentences.length === 0 ? {} : { description: sentences.join('. ') };
@@ -86,7 +86,7 @@ function defaultOf(schema: GraphQLSchema, definition: VariableDefinitionNode): P
   return value === undefined || value === null ? {} : { default: value };
 }
 
-/** A schema with the bounds of all places of a value. The tightest bounds hold. */
+/** A schema with the bounds of all places in which a value is used. The tightest bounds hold. */
 function boundedBy(value: JsonSchema, uses: readonly VariableUse[], maxPageSize: number): JsonSchema {
   const pages = uses.flatMap(({ page = [] }) => page);
   if (pages.length > 0) return { ...value, minimum: pages.includes('table') ? 1 : 0, maximum: maxPageSize };
@@ -94,7 +94,7 @@ function boundedBy(value: JsonSchema, uses: readonly VariableUse[], maxPageSize:
   return most.length === 0 ? value : { ...value, maxItems: Math.min(...most) };
 }
 
-/** Describes an id that names the owner of its object. */
+/** The ways in which an id may name the owner of its object. */
 interface Owned {
   /** True if the id itself must name the owner. */
   readonly isGlobal?: boolean;
@@ -200,7 +200,7 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Arguments with all ids as texts, because JSON may also have them as numbers. */
+/** Arguments with ids as texts, because JSON may also have them as numbers. Ids in lists and objects stay as given. */
 export function withTextIds(values: unknown, schema: JsonSchema): unknown {
   if (!isObject(values)) return values;
   const entries = Object.entries(values).map(([name, value]): [string, unknown] => {

@@ -100,7 +100,7 @@ export const olderEditions = ['2025-11-25', '2025-06-18'] as const;
 /** The editions of the Model Context Protocol that are spoken, newest first. */
 export const editions: readonly string[] = [modernEdition, ...olderEditions];
 
-/** Editions that differ in what is answered: `older` ones have a handshake. */
+/** The two groups of editions, which are answered in different ways. The `older` ones have a handshake. */
 export type Generation = 'modern' | 'older';
 
 /** The members of `_meta` that the protocol reserves. */
@@ -114,8 +114,8 @@ export const metaNames = {
 export const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id'];
 
 /**
- * The generation of the edition of a request (2026-07-28, Streamable HTTP, Request Metadata). Throws an McpError if the
- * gateway does not support the edition, or if the headers are not those that the edition requires.
+ * The generation of editions to which a request belongs (2026-07-28, Streamable HTTP, Request Metadata). Throws an
+ * McpError if the gateway does not support the edition, or if the headers are not those that the edition requires.
  */
 export function generationOf(message: Message, headers: IncomingHttpHeaders): Generation {
   const header = headers['mcp-protocol-version'];

@@ -25,7 +25,7 @@ export interface Asked {
   readonly context: HttpRequestContext;
 }
 
-/** The label of unknown tools. No name of an operation has this character. */
+/** The label of unknown tools in metrics. No name of an operation has this character. */
 const unknownTool = '-';
 
 /** Answers a request to a server that only has tools, with the JSON text of its result. Rejects with an McpError. */
@@ -96,7 +96,7 @@ async function list(
   return resultOf(generation, [`"tools":[${texts.join()}]`, ...(generation === 'older' ? [] : cacheable(isPrivate))]);
 }
 
-/** The JSON of a tool. Before 2026-07-28, the result of a tool is always an object. */
+/** The JSON of a tool for each generation. Before 2026-07-28, the result of a tool is always an object. */
 function textsOf(definition: ToolDefinition): Readonly<Record<Generation, string>> {
   const outputSchema = { ...definition.outputSchema, type: ['object', 'null'] };
   return { older: JSON.stringify(definition), modern: JSON.stringify({ ...definition, outputSchema }) };

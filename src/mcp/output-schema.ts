@@ -41,7 +41,7 @@ function bareSchema(type: GraphQLOutputType, selected: SelectedField, isCertain:
   return different.length === 1 && only !== undefined ? only : { anyOf: different };
 }
 
-/** Texts have no format, because those of the upstream are passed on unchecked. */
+/** Texts have no format, because the gateway passes on texts of the upstream unchecked. */
 const scalars: Readonly<Record<string, JsonSchema>> = {
   Boolean: { type: 'boolean' },
   Float: { type: 'number' },

@@ -34,7 +34,7 @@ export function protectedResourceOf(publicUrl: string, issuer: string): Protecte
   };
 }
 
-/** The challenge of a refusal (RFC 6750 §3, RFC 9728 §5.1). */
+/** The value of the header `WWW-Authenticate` of a refusal (RFC 6750 §3, RFC 9728 §5.1). */
 export function challengeOf({ metadataUrl }: ProtectedResource, isInvalid: boolean): string {
   return `Bearer ${isInvalid ? 'error="invalid_token", ' : ''}resource_metadata="${metadataUrl}"`;
 }

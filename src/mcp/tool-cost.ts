@@ -66,7 +66,10 @@ function counted(calls: number): string {
   return `${calls} REST ${calls === 1 ? 'call' : 'calls'}`;
 }
 
-/** Names the variables that make a tool so expensive, with their numbers, switches and lengths of lists. */
+/**
+ * Names the variables that make a tool so expensive. A number or a switch is shown with its value, a list with its
+ * length.
+ */
 function withVariables(variables: Variables): string {
   const shown = Object.entries(variables).flatMap(([name, value]) => {
     if (typeof value === 'number' || typeof value === 'boolean') return [`${name}: ${value}`];

@@ -118,7 +118,7 @@ export class Tool {
     return this.#fields.every(({ field }) => rights.mutations.has(field.name));
   }
 
-  /** Hints for authors of documents that tell why it is a poor tool. */
+  /** The reasons why the tool is a poor one, as hints for the author of its document. */
   get hints(): readonly string[] {
     const { upper, objects } = this.#seenBy(undefined).cost;
     const largest = objects * usualCharacters;
@@ -137,7 +137,7 @@ export class Tool {
 /** The most REST calls that agents should spend at once. A tool that needs more gets a hint. */
 const mostUsualCalls = 20;
 
-/** Characters of a usual object of an answer, as JSON. */
+/** The number of characters of a usual object of an answer, as JSON. */
 const usualCharacters = 100;
 
 /** The author's description of the tool; otherwise, the schema's descriptions of its fields. */

@@ -27,7 +27,7 @@ export interface VariableUse {
   readonly isAlone: boolean;
   /** The kind of page whose size the variable gives. A table is a page in one value, and has at least one row. */
   readonly page: 'connection' | 'table' | undefined;
-  /** The most items of the variable's value, if that is a list with a limit. */
+  /** The most items of the variable's value, if that value is a list with a limit. */
   readonly maxItems: number | undefined;
   /** True if the place does not allow null. */
   readonly isRequired: boolean;
@@ -72,7 +72,7 @@ export function variableUses(scope: ToolOperation): VariableUses {
   return uses;
 }
 
-/** True if a variable determines the size of the answer there, as the size of a page or a list of ids. */
+/** True if a variable determines the size of the answer there: the size of a page, or the number of ids. */
 export function isSizing({ page, place }: VariableUse): boolean {
   return page !== undefined || place.name === 'ids';
 }

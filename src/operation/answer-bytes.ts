@@ -1,6 +1,6 @@
 import { exactDigits } from '../rest/values.ts';
 
-/** The size of a value as JSON. If measuring stopped at a limit, the numbers are of the part until there. */
+/** The size of a value as JSON. If measuring stopped at a limit, the numbers cover what was measured until then. */
 export interface MeasuredJson {
   /** The bytes of its JSON text. If the text exceeds the limit, the bytes of a part that already exceeds it. */
   readonly bytes: number;
@@ -25,7 +25,7 @@ export const mostValues = 500_000;
 
 /**
  * Measures the JSON text of a value without making the text. Stops as soon as a limit of bytes, or of objects and
- * lists, is exceeded. Does not recurse, because upstreams nest deeply.
+ * lists, is exceeded. Does not recurse, because values of upstreams may nest deeply.
  */
 export function measureJson(value: unknown, limit: number): MeasuredJson {
   const parts: Part[] = [];

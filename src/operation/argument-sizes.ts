@@ -5,7 +5,7 @@ import type { JsonObject } from '../rest/values.ts';
 import type { PreparedOperation } from './document.ts';
 import { requestError } from './request-error.ts';
 
-/** The forms in which arguments are measured, with the number of bytes of a text. */
+/** The forms in which arguments are measured. Each has a function that counts the bytes of a JSON text in that form. */
 const forms = {
   'as JSON': (text: string) => Buffer.byteLength(text),
   'in the query of a REST call': (text: string) => encodeURIComponent(text.toWellFormed()).length,
@@ -24,7 +24,7 @@ interface FieldArguments {
    */
   readonly path: string;
   readonly form: keyof typeof forms;
-  /** The bytes without variables. */
+  /** The number of bytes without variables. */
   readonly bytes: number;
   readonly variables: readonly string[];
 }
@@ -96,7 +96,7 @@ function argumentsOf(scope: PreparedOperation): OperationArguments {
   };
 }
 
-/** Arguments whose values are sent unchanged in the query. */
+/** Arguments whose values are sent unchanged in the query of a REST call. */
 const queryArguments: ReadonlySet<string> = new Set(['filter', 'select', 'key', 'eventName']);
 
 function argumentsOfField({ arguments: given = [] }: FieldNode, path: string): readonly FieldArguments[] {

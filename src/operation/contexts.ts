@@ -33,7 +33,7 @@ export interface ContextOptions extends AnswerLimits {
   readonly drift: Pick<DriftWatch, 'watch'>;
 }
 
-/** Makes the context of each operation. */
+/** Makes the function that makes the context of each operation. */
 export function createContexts(options: ContextOptions): CreateContext {
   const { maxPageSize, cursors, upstream, room, saved, drift } = options;
   return ({ caller, trace, spans }, deadline, calls, epoch) => {

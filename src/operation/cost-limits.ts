@@ -71,7 +71,7 @@ function tooManySteps({ limit, path }: PlanLimitError): GraphQLError {
   const details = { steps: limit + 1, limit, path: path.slice(0, longestPath) };
   return requestError(
     'expensiveOperation',
-    `The operation has more places and relations, those of each id counted, than are planned: the limit is ${limit}.`,
+    `Planning the operation takes too many steps, one for each place and relation of each id: the limit is ${limit}.`,
     { details },
   );
 }

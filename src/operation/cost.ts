@@ -68,8 +68,8 @@ interface Asked extends Pick<OperationRun, 'params' | 'coerced'> {
 const manyObjects = 2000;
 
 /**
- * Determines the costs of operations before they run, and refuses those that would cost too much. Most operations
- * cannot exceed the limits with any variables. These are planned only if their client wants the plan.
+ * Determines the costs of operations before they run, and refuses those that would cost too much. Most operations stay
+ * within the limits whatever their variables are. These are planned only if their client wants the plan or the cost.
  */
 export class Costs {
   readonly options: CostsOptions;
@@ -127,9 +127,9 @@ export class Costs {
   }
 
   /**
-   * True if an operation may be answered in parts. It must defer something. Its variables must not leave undecided what
-   * is deferred (see `isUndecided`). The deferred part must be small enough (see `defersLittle`). A server is always
-   * allowed to ignore `@defer`.
+   * True if an operation may be answered in parts. It must defer something. Its variables must decide what is deferred
+   * (see `isUndecided`). The deferred part must be small enough (see `defersLittle`). A server is always allowed to
+   * ignore `@defer`.
    */
   mayDefer(prepared: PreparedOperation, coerced: VariableValues): boolean {
     if (prepared.deferred === undefined || isUndecided(prepared.deferred, coerced)) return false;
@@ -204,7 +204,7 @@ function wantsCost({ params: { extensions } }: Asked): boolean {
   return extensions?.['cost'] === true;
 }
 
-/** The facts about the REST calls of its operation that a client asks for. */
+/** The facts that a client asks for about the REST calls of its operation. */
 type Explain = 'plan' | 'trace' | undefined;
 
 /**
@@ -223,7 +223,7 @@ interface Findings {
   readonly explain: Explain;
   /** Its plan, or the reason why it has none; undefined if it was not planned. */
   readonly planned: CheckedPlan | PlanLimitError | undefined;
-  /** True if it was not planned because it cannot exceed the limits with any variables. */
+  /** True if it was not planned because it stays within the limits with any variables. */
   readonly isCheap: boolean;
   readonly refusal: GraphQLError | undefined;
   readonly isLarge: boolean;

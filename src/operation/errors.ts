@@ -81,7 +81,7 @@ export function toPublicErrors(
   return [...reported, publicError(undefined, message, { code: 'LIMIT_EXCEEDED' })];
 }
 
-/** Characters of the path of an error. */
+/** The number of characters of the path of an error. */
 function charactersOf({ path = [] }: PublicError): number {
   return path.reduce((sum: number, step) => sum + (typeof step === 'string' ? step.length : 1), 0);
 }

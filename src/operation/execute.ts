@@ -114,7 +114,7 @@ export function executionArgs(
   operation: OperationDefinitionNode,
 ): ValidatedExecutionArgs {
   const fragments = definitions.filter(({ kind }) => kind !== Kind.OPERATION_DEFINITION);
-  // With definitions of variables, graphql would coerce the variables here.
+  // If the operation had its definitions of variables here, graphql would coerce the variables.
   const definitionsOfNone = [{ ...operation, variableDefinitions: [] }, ...fragments];
   const args = validateExecutionArgs({ ...options, document: { ...document, definitions: definitionsOfNone } });
   if ('schema' in args) return { ...args, operation };

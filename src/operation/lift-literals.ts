@@ -34,7 +34,7 @@ interface LiftedDocument {
    * default.
    */
   readonly neverNull: ReadonlySet<string>;
-  /** Returns the values of all variables, including literals, for the values that the client gave. */
+  /** Returns the values of all variables, including those of lifted literals, from the values that the client gave. */
   readonly valuesOf: (variables: VariableValues) => Readonly<Record<string, unknown>>;
 }
 

@@ -19,7 +19,7 @@ export interface OperationReport {
   /** The name in the document, or else in the request; cut if it is very long. */
   readonly operationName: string | undefined;
   readonly durationMs: number;
-  /** The REST calls that it made. For a subscription, the calls of its messages without the polls, which are shared. */
+  /** The number of REST calls that it made. For a subscription, polls do not count, because they are shared. */
   readonly calls: number;
   /** The most REST calls that it could make, if that was known before it ran; undefined otherwise. */
   readonly plannedCalls: number | undefined;

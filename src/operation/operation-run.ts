@@ -36,7 +36,7 @@ export interface RequestContext {
   trace: TraceContext;
   spans: CallSpans | undefined;
   readonly tool?: string | undefined;
-  /** The time since when the client has taken none of the bytes that wait for it; undefined if none wait. */
+  /** The moment since which the client has taken none of the bytes that wait for it; undefined if none wait. */
   readonly stuckSince: number | undefined;
   hasLeft(): boolean;
   onLeave(listener: () => void): void;

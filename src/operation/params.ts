@@ -80,7 +80,7 @@ export function variablesTextOf(variables: GraphQLParams['variables']): string {
   return text.includes('null') ? JSON.stringify(variables, keepInfinite) : text;
 }
 
-/** Writes an infinite number as a number beyond the range of doubles, as it was read. JSON would write null. */
+/** Writes an infinite number as a number beyond the range of doubles, as the client sent it. JSON would write null. */
 function keepInfinite(_name: string, value: unknown): unknown {
   if (value === Number.POSITIVE_INFINITY) return JSON.rawJSON('1e999');
   return value === Number.NEGATIVE_INFINITY ? JSON.rawJSON('-1e999') : value;

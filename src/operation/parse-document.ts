@@ -37,7 +37,7 @@ function parsed(text: string, maxTokens: number | undefined): DocumentNode {
   }
 }
 
-/** Refuses a text with too many bytes before it is parsed: comments do not count as tokens. */
+/** Refuses a text with too many bytes before it is parsed. The limit of tokens does not cover comments. */
 function refuseLong(text: string, limit: number): void {
   // UTF-8 takes one to three bytes for each UTF-16 unit.
   if (text.length * 3 <= limit) return;
@@ -95,7 +95,7 @@ const subscriptionsOff = 'Subscriptions are off here: the gateway offers them if
 /** The limits of a document. A fragment counts each time it is spread, because it is executed each time. */
 export interface DocumentLimits {
   readonly bytes: number;
-  /** Bytes of the arguments of one field as JSON, variables included. */
+  /** The number of bytes of the arguments of one field as JSON, including the values of variables. */
   readonly argumentBytes: number;
   readonly tokens: number;
   readonly aliases: number;

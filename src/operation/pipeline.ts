@@ -38,7 +38,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly operationDeadlineMs: number;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  /** The time for which a client may keep the answer to a GET by id without errors, in seconds. */
+  /** The time for which a client may keep an answer without errors to a GET by id, in seconds. */
   readonly getMaxAge: number;
   /** The clock of kept answers, in milliseconds. */
   readonly now: () => number;
@@ -47,8 +47,8 @@ export interface OperationsOptions extends ErrorReporting {
   readonly onOpen: (durationMs: number) => void;
   readonly onEnd: OnOperation;
   /**
-   * Called when a client got the plan of an operation, or the reason why there is none. It does not count as an
-   * operation, because nothing is executed.
+   * Called when a client got the plan of an operation, or the reason why there is none. A request for a plan does not
+   * count as an operation, because nothing is executed.
    */
   readonly onPlan: () => void;
 }
@@ -64,9 +64,9 @@ export interface WholeAnswers {
 export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
 
 /**
- * The steps of every operation, from top to bottom, the same for every transport. The codes beside a step are those of
- * its refusals; their statuses are in `refusals` (request-error.ts). It is one function because each further `await`
- * costs a small operation one percent.
+ * The steps of every operation, from top to bottom, the same for every transport. The codes above a step are those of
+ * its refusals; their statuses are in `refusals` (request-error.ts). All steps are in one function because each further
+ * `await` costs a small operation one percent.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
   const { resolve, costs, results, eventLoop } = options;
@@ -221,8 +221,8 @@ function sharedNameOf(run: OperationRun): string | undefined {
 }
 
 /**
- * Executes a mutation. It ends the sharing of earlier operations for all callers with its key, because one user may
- * have other roles in another operation.
+ * Executes a mutation. Before and after it, the sharing of earlier operations ends for all callers with its key: one
+ * user may count as several callers, because the roles of a user depend on the operation.
  */
 async function executeMutation(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {
   const { sharingKey = '' } = run.request.caller ?? {};
@@ -295,9 +295,9 @@ function keepAnswer(
 }
 
 /**
- * Adds to a result the time for which its client may keep it, and its tag, with which the client can ask later whether
- * it has changed. Only a GET with the id of a document qualifies, because it always requests the same operation. The
- * freshness of kept answers may shorten the time.
+ * Adds to a result its tag, and the time for which the client may keep it. With the tag, the client can ask later
+ * whether the answer has changed. Only a GET with the id of a document qualifies, because it always requests the same
+ * operation. The freshness of kept answers may shorten the time.
  */
 function withMaxAge(
   document: Resolved | undefined,

@@ -81,7 +81,7 @@ export const refusals = {
   wrongOperationName: { code: 'BAD_USER_INPUT', status: 400, lenient: true },
   // A mutation came by GET: a link or an image could otherwise change something.
   mutationByGet: { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } },
-  // A subscription came from a client that does not take its answers one after the other.
+  // A subscription came from a client that does not accept a stream of messages.
   onlyStreamed: { code: 'BAD_USER_INPUT', status: 406 },
   // The arguments of a field have more bytes than they may.
   largeArguments: { code: 'LIMIT_EXCEEDED', status: 400 },
@@ -110,7 +110,7 @@ export const answerCodes: readonly string[] = [
 interface RequestErrorOptions {
   /** Facts for clients beside the message. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** An error with the location in the document. */
+  /** An error whose location in the document is reported. */
   readonly at?: GraphQLError;
   /** Headers of the answer, in addition to those of its kind of refusal. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -134,7 +134,7 @@ export function overload(): GraphQLError {
   return requestError('overloaded', new UpstreamError('OVERLOADED').message);
 }
 
-/** The HTTP side of an error, in `extensions.http` as Yoga has it. */
+/** The consequences of an error for the HTTP response, in `extensions.http`, where Yoga looks for them. */
 export interface HttpExtension {
   readonly status?: number;
   readonly kind?: RefusalKind;

@@ -23,7 +23,7 @@ export interface StreamMessage {
   readonly isLast: boolean;
 }
 
-/** The result of an operation. Nothing was executed if there is no `data`. */
+/** The result of an operation. Nothing was executed if there is neither `data` nor a `stream`. */
 export interface OperationResult {
   /** The answers of a subscription, which has no other result. They can be iterated once. */
   readonly stream?: AsyncIterable<StreamMessage>;
@@ -34,7 +34,7 @@ export interface OperationResult {
   readonly maxAge?: number;
   /** The time until which all reads of the result stay fresh, in milliseconds by the clock of kept answers. */
   readonly freshUntil?: number | undefined;
-  /** The state of the budgets of REST calls that it used; undefined if calls are not counted. */
+  /** The state of each budget of REST calls that the operation used; undefined if calls are not counted. */
   readonly rateLimits?: readonly BudgetStatus[] | undefined;
   /** The operation that was executed. It is not part of the answer. */
   readonly prepared?: PreparedOperation;
@@ -72,7 +72,7 @@ export function stringifyData({ data = null, prepared }: OperationResult): strin
   }
 }
 
-/** Data without the leaves that nest too deeply. Throws the error of the writer if it was about something else. */
+/** Data without the leaves that nest too deeply. Throws the error of the writer if that had another cause. */
 function withoutDeep(
   data: unknown,
   prepared: PreparedOperation | undefined,

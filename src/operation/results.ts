@@ -36,7 +36,7 @@ export interface Execution {
   readonly prepared: PreparedOperation;
   readonly cost: Pick<Cost, 'calls' | 'extensions'>;
   readonly answer: AnswerCounter;
-  /** The deadline of the operation, which also records what the upstream answered. */
+  /** The deadline of the operation. It also records how much the upstream has answered. */
   readonly deadline: OperationDeadline;
 }
 
@@ -95,7 +95,7 @@ export class Results {
     const mostBytes = answer.mostBytes(rootWeight(prepared), received);
     const { maxAnswerBytes: limit } = this.#options;
     if (answer.excess !== undefined) return { why: excessError(answer.excess), mostBytes };
-    // Measuring takes as long as writing.
+    // Checked before measuring, because measuring takes as long as writing.
     if (mostBytes <= limit) return { why: undefined, mostBytes };
     const { bytes: own, values, path } = measureJson(data, limit - written);
     const bytes = written + own;
@@ -134,7 +134,7 @@ export class Results {
     return room.isFree(mostBytes) || room.makeRoom(measureJson(data, maxAnswerBytes).bytes);
   }
 
-  /** Makes an empty claim for the texts of an answer, which ends when the client has read all of them or has left. */
+  /** Makes an empty claim for the texts of an answer. It ends when the client has read all of them or has left. */
   claimFor(reader: Reader): Claim {
     return this.#options.room.claimFor(reader);
   }
@@ -183,12 +183,12 @@ function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path'
   return new GraphQLError(message, { extensions });
 }
 
-/** The most bytes of a leaf that is kept of a mutation's payload when data is dropped: enough for ids and names. */
+/** The most bytes of a leaf of a mutation's payload that is kept when data is dropped: enough for ids and names. */
 const longestKept = 1000;
 
 /**
- * The short leaves of each payload of a mutation and of the object in it, so that a client still learns the effect.
- * Everything that was read after the mutation is dropped. A mutation that was not sent is null.
+ * The effect of mutations: the short leaves of each payload, and of the object in the payload, so that a client still
+ * learns what was done. Everything that was read after the mutation is dropped. A mutation that was not sent is null.
  */
 function effectOf(data: unknown, levels = 3): unknown {
   if (isObject(data) && levels > 0)

@@ -15,8 +15,8 @@ export class SharedOperations {
   #savedCalls = 0;
 
   /**
-   * An operation can be joined for `joinWindowMs` milliseconds after its start. Its deadline is that of the first request,
-   * and a request that joins late would have had a later one. Later requests can still share its reads.
+   * An operation can be joined for `joinWindowMs` milliseconds after its start. A request that joined later would lose
+   * time, because it gets the deadline of the first request. Later requests can still share its reads.
    */
   constructor(joinWindowMs = 100) {
     this.#operations = new SingleFlight(joinWindowMs, () => performance.now());
@@ -36,7 +36,7 @@ export class SharedOperations {
     return this.#operations.find(sharingKey, name)?.join(waiter);
   }
 
-  /** Lets other requests join an operation that has just begun, and whose result will come. */
+  /** Lets other requests join an operation that has just begun, and whose result is still to come. */
   share(
     sharingKey: string,
     name: string,

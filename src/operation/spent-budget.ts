@@ -28,8 +28,8 @@ export function refusedOperation({ shortage, upstream }: Refusal): GraphQLError 
 }
 
 /**
- * Adds to a result what is left of the budgets of the surfaces that the operation used. If the client wants the cost,
- * the cost also has surfaces that were planned but not called. If there are no such surfaces, nothing is looked up.
+ * Adds to a result what is left of the budget of each surface that the operation used. If the client wants the cost,
+ * the cost also has surfaces that were planned but not called. If the operation has neither, nothing is looked up.
  */
 export function withBudget(
   { request: { caller }, cost }: OperationRun,

@@ -56,7 +56,7 @@ interface LiveOptions extends ErrorReporting {
 /** A summary of a stream that has ended. */
 export interface StreamEnd {
   readonly messages: number;
-  /** REST calls made for these messages, without polls. */
+  /** The number of REST calls made for these messages, without polls. */
   readonly calls: number;
   /** The errors that ended the stream; undefined if the client ended it. */
   readonly errors: OperationResult['errors'];
@@ -65,7 +65,7 @@ export interface StreamEnd {
 /** The answer to one message. */
 interface MessageAnswer {
   readonly result: OperationResult;
-  /** The REST calls made for the message. Zero if another subscription had already requested the answer. */
+  /** The number of REST calls made for the message; zero if another subscription had already requested the answer. */
   readonly calls: number;
 }
 
@@ -243,8 +243,8 @@ class Subscription implements OpenStream, StreamEnd {
       for await (const payload of payloads) {
         const { result: answered, calls } = await this.#live.answer(this.#run, args, payload);
         this.calls += calls;
-        // The caller must not get messages that were read after its right ended. A client that resumes with a right of
-        // its own gets them.
+        // The caller must not get a message that was read after its right ended. A client that resumes with a right of
+        // its own gets the message then.
         if (this.#failure !== undefined) throw this.#failure;
         const result = this.#withRoom(answered);
         if (isShed(result)) {

@@ -92,8 +92,8 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
 }
 
 /**
- * The range of a list that is walked by offset. If the owner of the list is unknown, its cursors cannot be read: they
- * are taken to fit the list of each owner, and to leave out no row.
+ * The range of a list that is walked by offset. If the owner of the list is unknown, the cursors of the list cannot be
+ * read. They are assumed to fit the list of each owner, and to leave out no row.
  */
 function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
   const { cursors, maxPageSize } = planned.builder.options;
@@ -139,7 +139,7 @@ function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefin
   return parent.id === undefined ? undefined : { noun, scope: parent.id };
 }
 
-/** Plans the read of the current project, if the ids of a page's rows need it. It goes out together with the page. */
+/** Plans the read of the current project, if the ids of a page's rows need it. This read goes out with the page. */
 function planScopeOfList(
   { builder, endpoint, parent, stage, certain, path }: PlannedField,
   page: ObjectSelection,

@@ -21,22 +21,22 @@ export interface Estimate extends Readonly<Sums> {
 
 interface Sums {
   /**
-   * JSON objects: records, connections, edges, `pageInfo` and payloads. Objects in JSON values do not count.
-   * `look-ahead/object-weight.ts` counts the same objects while the answer is made.
+   * The number of JSON objects: records, connections, edges, `pageInfo` and payloads. Objects in JSON values do not
+   * count. `look-ahead/object-weight.ts` counts the same objects while the answer is made.
    */
   objects: number;
   /**
-   * Deferred fragments, each once for each object that it is on; infinite if they are in a list whose length only the
-   * upstream's answer says.
+   * The number of deferred fragments. Each counts once for each object that it is on. Infinite if a fragment is in a
+   * list whose length only the upstream's answer tells.
    */
   deferrals: number;
-  /** REST calls; infinite for mutations, subscriptions, and objects by global id. */
+  /** The number of REST calls; infinite for mutations, subscriptions, and objects by global id. */
   calls: number;
-  /** The rows that the REST calls ask for. */
+  /** The number of rows that the REST calls ask for. */
   rows: number;
 }
 
-/** An operation of a valid document that is estimated. */
+/** An operation that is estimated. Its document is valid. */
 export interface EstimateRequest extends OperationScope {
   readonly maxPageSize: number;
   /** The coerced variables. If undefined, the estimate holds for any variables. */
@@ -62,21 +62,21 @@ interface Answered {
   readonly items: number;
   /** True if only the upstream's answer says how many items there are. */
   readonly isOpen: boolean;
-  /** The number of rows in the page, if it is a connection. */
+  /** The number of rows in the page, if the field is a connection. */
   readonly page: number | undefined;
 }
 
 /** The estimate of one tree. It visits each selection once, so that nested fragments cannot multiply the work. */
 class Estimating {
   readonly #request: EstimateRequest;
-  /** The sums of each selection, by the number of rows of its page. The key is undefined if it is no connection. */
+  /** The sums of each selection, by the number of rows of its page; undefined if the selection is on no connection. */
   readonly #known = memoize((_selection: ObjectSelection) => new Map<number | undefined, Sums>());
 
   constructor(request: EstimateRequest) {
     this.#request = request;
   }
 
-  /** The sums of an object and all that is below it; `page` is its number of rows, if it is a connection. */
+  /** The sums of an object and all that is below it. If it is a connection, `page` is the number of its rows. */
   ofObject(selection: ObjectSelection, page: number | undefined): Readonly<Sums> {
     const sums = this.#known(selection);
     const known = sums.get(page);
@@ -88,7 +88,7 @@ class Estimating {
     return total;
   }
 
-  /** Adds the reads of a field, and the objects that it answers with all that is below them. */
+  /** Adds the reads of a field, its objects, and all that is below these objects. */
   #add(total: Sums, selected: SelectedField, { inside, items, isOpen, page }: Answered): void {
     const { calls, rows } = this.#readsOf(selected, page);
     total.calls += calls;
@@ -102,11 +102,11 @@ class Estimating {
     total.rows += most('rows');
   }
 
-  /** The REST calls and rows of a field itself. Rows that need the detail view count with the objects that it answers. */
+  /** The REST calls and rows of a field itself. Rows that need the detail view are counted with the field's objects. */
   #readsOf(selected: SelectedField, page = 0): Pick<Sums, 'calls' | 'rows'> {
     const { maxPageSize } = this.#request;
     const { role, inside } = selected;
-    // The own row of an object that is read by its key. If `ofObject` counts that row, it is not counted here.
+    // The own row of an object that is read by its key. It is counted here unless `ofObject` counts it.
     const byKey = inside !== undefined && isNoun(inside.type.name) && !readsOwnRow(inside) ? 1 : 0;
     const has = (argument: string): boolean => selected.given(argument) !== undefined;
     switch (role.kind) {
@@ -121,7 +121,7 @@ class Estimating {
       case 'byId':
       case 'owner':
       case 'reference':
-        // A page of its list, and its row.
+        // A page of the object's list, and the object's row.
         return { calls: 1 + byKey, rows: maxPageSize + byKey };
       case 'list': {
         // After a cursor, one page may be merged from this window and another window of the list.
@@ -134,7 +134,7 @@ class Estimating {
         // The event, and the project that tells what `@current` stands for.
         return { calls: 2, rows: 2 };
       case 'report':
-        // If it names rows, a page of their list is read, and then each of the rows that the page lacks.
+        // If the report names rows, a page of their list is read, and then each of the rows that the page lacks.
         if (!isRowType(getNamedType(selected.field.type).name)) return { calls: 1, rows: 0 };
         return { calls: 2 + maxPageSize * byKey, rows: maxPageSize * (1 + byKey) };
       case 'node':
@@ -208,7 +208,7 @@ class Estimating {
   }
 }
 
-/** True if a column is selected that only the object's own row has. The rows of lists lack it. */
+/** True if the selection has a column that the object's own row has, but that the rows of lists lack. */
 function readsOwnRow(selection: ObjectSelection): boolean {
   const { name } = selection.type;
   const { view } = needsOf(selection);

@@ -122,8 +122,8 @@ function addHints(builder: PlanBuilder, { fields }: ObjectSelection, { objects, 
 }
 
 /**
- * Plans a field of objects that no row holds: its read, and the selection below it. Agrees with the resolvers of such
- * fields (`resolvers/project.ts`, `resolvers/organization.ts`, `resolvers/event.ts`).
+ * Plans a field that no row holds: its read, and the selection below it. Agrees with the resolvers of such fields
+ * (`resolvers/project.ts`, `resolvers/organization.ts`, `resolvers/event.ts`).
  */
 function planField(builder: PlanBuilder, selected: SelectedField, parent: Objects, parentPath: string): void {
   const path = pathOf(parentPath, selected);

@@ -50,7 +50,7 @@ export class ListPlans {
   /** Lists for which a page of one row may be read, if any row will do. */
   readonly #anyRows = new Set<string>();
   #pending: WantedWindow[] = [];
-  /** The ends of lists, read if the first page is not the end. The offset is that of the first page. */
+  /** The ends of lists, which are read if the first page is not the end. Their offset is that of the first page. */
   #pendingEnds: WantedWindow[] = [];
 
   constructor(calls: PlannedCalls, schedule: Schedule, maxPageSize: number) {
@@ -59,7 +59,7 @@ export class ListPlans {
     this.#maxPageSize = maxPageSize;
   }
 
-  /** `waves` is 2 if the end of the list may be read after the window. */
+  /** Adds a window. `waves` is 2 if the end of the list may be read after the window. */
   want(window: WantedWindow, waves: 1 | 2 = 1): void {
     const { noun, collection, isKnown, anyRow = false } = window;
     this.#pending.push(window);
@@ -86,7 +86,7 @@ export class ListPlans {
     return this.#collections.has(collection);
   }
 
-  /** Turns the wanted rows and windows into calls. `readsRows` says whether rows of a collection are read by id. */
+  /** Turns the wanted windows into calls. `readsRows` says whether rows of a collection are read by id. */
   settle(readsRows: (collection: string) => boolean): void {
     this.#settleJumps();
     const pending = this.#pending;
@@ -104,7 +104,7 @@ export class ListPlans {
     this.#pendingEnds = [];
     for (const ends of Map.groupBy(jumps, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
       // All jumps after the same first page are made at once, to the start of the longest tail. Jumps after another
-      // first page may come later. They are the same read if their longest tail has the same length.
+      // first page may come later. Both are the same read if their longest tails have the same length.
       const pages = [...Map.groupBy(ends, ({ offset }) => offset).values()];
       for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(limit, same.flat());
     }
@@ -184,8 +184,8 @@ function longestOf(jumps: readonly WantedWindow[]): number {
 
 /**
  * True if a reading is certain to answer a window. Windows that are wanted at the same time are merged into pages. In
- * the first stage it is certain which windows those are. In later stages it is not: a reading is then certain to answer
- * only what lies within one of its wanted windows.
+ * the first stage, it is certain which windows are merged. In later stages it is not certain, so a reading is sure to
+ * answer only what lies within one of its own windows.
  */
 function surelyAnswers({ page, windows, asked }: Reading, window: WantedWindow): boolean {
   if (!isBefore(asked, window.stage)) return false;

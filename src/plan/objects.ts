@@ -52,7 +52,7 @@ export function toObjects(facts: Facts): Objects {
   return { from: 0, to: 1, id: undefined, owner, certain: false, view: undefined, ...facts, owners };
 }
 
-/** The object with a key, and its owner by its scope. */
+/** The object with this key. Its owner is the one that the scope of the key names. */
 export function keyed({ type, scope, id }: NodeId, stage: Stage, certain: boolean): Objects {
   const ownerType = ownerTypeOf(type);
   const owner = ownerType && keyed({ type: ownerType, scope: '', id: scope }, stage, certain);
@@ -83,7 +83,7 @@ export function isCurrent(objects: Objects | undefined): boolean {
 export interface KeyedCollection {
   readonly noun: Noun;
   readonly collection: string;
-  /** True if the id of its owner is known. An owner without a known id may turn out to be the same as a known one. */
+  /** True if the id of the owner is known. An owner without a known id may turn out to be one whose id is known. */
   readonly isKnown: boolean;
 }
 
@@ -105,7 +105,7 @@ export interface SelectedObjects {
   readonly known: Known;
 }
 
-/** The source of the objects of a place. */
+/** The source from which the objects of a place are known. */
 export type Known =
   | Existence
   // A list or a write answered their rows.

@@ -21,7 +21,7 @@ import {
 import { PlannedCalls, Schedule } from './planned-calls.ts';
 import { RowPlans } from './row-plans.ts';
 
-/** An operation of a valid document that is planned, with its coerced variables. */
+/** An operation that is planned, with its coerced variables. Its document is valid. */
 export interface PlanRequest extends OperationScope {
   readonly variableValues: VariableValues;
   readonly cursors: CursorCodec;
@@ -45,7 +45,7 @@ export class PlanBuilder {
   lists: ListPlans;
   rows: RowPlans;
   readonly hints = new Set<string>();
-  /** True if a field that must not be null is refused. The executor can then skip its siblings, too. */
+  /** True if a field that must not be null is refused. The executor can then skip the field's siblings, too. */
   isRefused = false;
   readonly refusals: unknown[] = [];
   readonly #maxSteps: number;
@@ -121,7 +121,7 @@ export class PlanBuilder {
     if (!isDone && isNonNullType(selected.field.type)) this.isRefused = true;
   }
 
-  /** Plans something that costs nothing if its arguments are refused. Returns false if they are. */
+  /** Plans something that costs nothing if its arguments are refused. Returns false if they are refused. */
   attempt(plan: () => void): boolean {
     try {
       plan();
@@ -151,7 +151,7 @@ export function ownersOf({ parent }: PlannedField): number {
   return parent === undefined ? 1 : most(parent);
 }
 
-/** The collection below the field's objects that its REST operation concerns. */
+/** The collection that the REST operation of a field concerns, at the objects that have the field. */
 export function collectionOf({ endpoint, parent }: PlannedField): KeyedCollection {
   return collectionAt(endpoint.noun, parent);
 }
@@ -195,7 +195,7 @@ export class PlanLimitError extends Error {
   }
 }
 
-/** The steps of planning for each REST call that an operation may make: this many places may need its answer. */
+/** The steps of planning that are allowed for each REST call: so many places may need the answer of one call. */
 const stepsOfCall = 30;
 
 /** The least limit of steps, so that small operations are planned even if few calls are allowed. */

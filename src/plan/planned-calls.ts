@@ -16,7 +16,7 @@ export interface PlannedCall {
   readonly when?: Condition;
 }
 
-/** The reason why a call may or may not be needed. */
+/** The reason why it depends on answers whether a call is needed. */
 export type Condition =
   // All relations of the object answer 404. Its row then decides whether the object exists.
   | 'absent'
@@ -52,7 +52,7 @@ export class PlannedCalls {
     this.#read.clear();
   }
 
-  /** Marks a read of objects. Returns the number of objects for which it is new. */
+  /** Marks a read of objects as planned. Returns the number of objects that were not yet marked for it. */
   claim(name: string, { group, from, to, owners }: Objects): number {
     const text = `${name} ${group}`;
     const places = this.#read.get(text) ?? new Set<number>();

@@ -35,7 +35,7 @@ export class RowPlans {
   readonly #maxPageSize: number;
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
-  /** Rows that are wanted in the list view at stages that may happen at the same time, by their text. */
+  /** Rows that are wanted in the list view at stages other than the first, by their text. These may be simultaneous. */
   readonly #later = new Map<string, KeyedCollection & { readonly count: number }>();
   /** Collections of which a page is read before single rows. */
   readonly #paged = new Set<string>();
@@ -116,7 +116,7 @@ export class RowPlans {
     return this.#countLater(collection);
   }
 
-  /** The rows in `#later` of a collection, and of each collection that may turn out to be the same one. */
+  /** The number of rows in `#later` of a collection, and of each collection that may turn out to be the same one. */
   #countLater(wanted: KeyedCollection): number {
     let keys = 0;
     for (const row of this.#later.values()) if (mayBeOne(row, wanted)) keys += row.count;
@@ -159,7 +159,7 @@ export class RowPlans {
     if (done !== undefined) this.#schedule.at(at, () => done(at));
   }
 
-  /** Answers a wanted row with a row that is read by id in any case. */
+  /** Answers a wanted row with a row that is read by id in any case. Returns false if there is none. */
   #answer({ objects, done }: WantedRow): boolean {
     const arrival = this.#arrivals.get(textOf(objects));
     if (arrival === undefined) return false;

@@ -22,7 +22,7 @@ interface Sampling {
   readonly number: number;
   /** The reach of the caller, if it is narrowed. Objects out of reach cost nothing. */
   readonly reach: Reach | undefined;
-  /** Ids that the document names. If a variable has the same value, more rows of one list are read. */
+  /** Ids that the document itself names. If a variable has the same id, more rows of one list are read. */
   readonly named: readonly string[];
 }
 
@@ -47,7 +47,7 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
     const [firstProject, firstOrganization] = [ownerOf(first, 'Project'), ownerOf(first, 'Organization')];
     return [
       project,
-      // Objects of one list may be found in a page of the list. Objects of several lists have several parents.
+      // Objects of one list may be found in one page of the list. Objects of several lists cannot, so both are tried.
       toGlobalId({ type: 'Dashboard', scope: firstProject, id }),
       toGlobalId({ type: 'Dashboard', scope: project, id }),
       toGlobalId({ type: 'Project', scope: '', id: project }),

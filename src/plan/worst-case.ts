@@ -55,8 +55,8 @@ const mostRounds = 3;
 const mostTied = 5;
 
 /**
- * The extremes among the plans of an operation. The search changes one variable at a time, and tries its default and
- * each of the values that differ in cost. Undefined if no variables fit.
+ * The extremes among the plans of an operation. The search changes one variable at a time. For each variable, it tries
+ * the default and each of the values that differ in cost. Undefined if no variables fit.
  */
 export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const { operation, maxPageSize } = options;
@@ -128,8 +128,8 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
   const visited = new Map<ObjectSelection, boolean>();
   const hasDirectives = root !== rootOf(scope, undefined);
   /**
-   * Adds the reads that a selection makes as soon as the key of its object is known. If a variable names that object, ids
-   * within it may be of another one, and are then refused.
+   * Adds the reads that a selection makes as soon as the key of its object is known. If a variable names that object,
+   * ids within the selection may belong to another object, and are then refused.
    */
   const addReads = (selection: ObjectSelection, isVaried = false): void => {
     const before = visited.get(selection);
@@ -156,7 +156,7 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
 
 const mostSwitches = 4;
 
-/** Variables with switches on and off. A switch may hide the fields that other variables affect. */
+/** Values for the boolean variables, which switch fields on and off. A switch may hide fields that others affect. */
 function switchesOf({ variableDefinitions = [] }: OperationDefinitionNode): readonly Variables[] {
   const names = variableDefinitions.flatMap(({ variable, type }) => {
     const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;

@@ -78,7 +78,7 @@ function withScope(
   return completedLater(record, { scope });
 }
 
-/** The record of an object of a collection by an id that was given for it: an upstream id, or a global one. */
+/** The record of an object of a collection. `id` is its upstream id or its global id, as the client gave it. */
 export function fetchWithin(
   collection: Collection,
   id: string,
@@ -90,7 +90,7 @@ export function fetchWithin(
   return confirmScope(key, 'id', context).then(() => fetchRecord(key, 'unknown', context, info));
 }
 
-/** The object of a collection that a column of a row names; null if it names none. */
+/** The object in a collection that is named by a column of a row; null if the column names none. */
 export async function fetchReferred(
   record: RowRecord,
   column: string,
@@ -245,7 +245,7 @@ export function startIdScope({ noun, scope }: Collection, { loaders }: GatewayCo
   loaders.fetchCurrentId('Project').catch(() => undefined);
 }
 
-/** The record of an object below `@current` with the scope for its id. `rows` are of its list, or just its own. */
+/** The record of an object below `@current` with the scope for its id. `rows` are of its list, or only its own row. */
 async function withRealScope(record: RowRecord, rows: readonly Row[], { loaders }: GatewayContext): Promise<RowRecord> {
   try {
     const isPlugin = record.noun === 'Plugin';
@@ -261,7 +261,7 @@ function ownerIn({ organization_id: owner, is_global: isGlobal }: Row): string |
   return typeof owner === 'string' && isGlobal !== true ? owner.toLowerCase() : undefined;
 }
 
-/** Refuses an object, named by its global id, that is not of the project or organization that `@current` stands for. */
+/** Refuses an object that a global id names, unless `@current` stands for the project or organization that owns it. */
 export async function confirmScope({ noun, scope }: Key, argument: string, { loaders }: GatewayContext): Promise<void> {
   const real = await loaders.fetchCurrentId(ownerTypeOf(noun) ?? 'Project');
   if (real !== scope) throw foreign(noun, argument);

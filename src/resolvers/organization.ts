@@ -12,7 +12,7 @@ import type { Row } from '../rest/values.ts';
 import { fetchRecord, fetchWithin, referredId, reportedRecord } from './by-id.ts';
 import { listConnection } from './connections.ts';
 
-/** The fields of an organization. It has no row: they are read from its plugins and from the paths below these. */
+/** The fields of an organization. It has no row: its plugins, and REST paths below the plugins, answer the fields. */
 export const Organization: OrganizationResolvers = {
   id: (organization, _args, context) => toReal(organization, context, globalIdOf),
   upstreamId: (organization, _args, context) => toReal(organization, context, (id) => id),

@@ -27,7 +27,7 @@ export async function write<T>({ loaders }: GatewayContext, send: () => Promise<
   }
 }
 
-/** Runs a write that answers the row it wrote, in the detail view: it need not be read again. */
+/** Runs a write that answers the row it wrote, in the detail view. The row need not be read again. */
 export async function writeRow(
   collection: Collection,
   context: GatewayContext,

@@ -23,7 +23,10 @@ export type PluginsReport = 'activity' | 'exports_unsubscribe_configs' | 'reposi
 /** The actions on one plugin. */
 export type PluginAction = keyof typeof pluginActions;
 
-/** The check is a GET but notes what it finds, so it is sent as a write: once and not shared. */
+/**
+ * The REST operation of each action. The check for updates is a GET, but the upstream stores what it finds. So the
+ * gateway sends it as a write: once and not shared.
+ */
 const pluginActions = {
   update_source: operations.updatePluginSource,
   upgrade: operations.upgradePlugin,
@@ -37,13 +40,16 @@ const pluginsReports: Readonly<Record<PluginsReport, RestOperation>> = {
   unused: operations.listUnusedPlugins,
 };
 
-/** The values of events to list: values of the property `key`, in events with the name `event_name`. */
+/** A query for values of events: those of the property `key`, in events with the name `event_name`. */
 export interface ValuesQuery {
   readonly key: string | undefined;
   readonly event_name: string | undefined;
 }
 
-/** The REST API through one operation's client, by purpose. All code above this layer uses only keys, lists and rows. */
+/**
+ * The REST API with a method for each purpose. All calls go through the client of one operation. Code above this layer
+ * uses only keys, lists and rows.
+ */
 export class RestApi {
   readonly #client: RestClient;
 
@@ -55,7 +61,7 @@ export class RestApi {
   fetchRow(key: Key): Promise<Row> {
     return this.#client.read(rowOperations[key.noun].get, rowPath(key)).then((body) => {
       const row = toRow(body);
-      // Another server may answer an object of its own: an object without any column of the noun is no row.
+      // A server that is not the API may answer any JSON object. If it has no column of the noun, it is no row.
       if (views[key.noun].detail.some((column) => Object.hasOwn(row, column))) return row;
       throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
     });
@@ -98,13 +104,13 @@ export class RestApi {
     return this.#client.read(operations.getPluginSource, `${rowPath(key)}source/`);
   }
 
-  /** `GET …/plugins/<report>/`, from its start, or with the query of a page's `next`. */
+  /** `GET …/plugins/<report>/`: the first page, or the one that `query` names. It comes from the `next` of a page. */
   async fetchPluginsReport(organizationId: string, report: PluginsReport, query = ''): Promise<unknown> {
     const path = `${collectionPath({ noun: 'Plugin', scope: organizationId })}${report}/${query}`;
     return withoutHosts(await this.#client.read(pluginsReports[report], path));
   }
 
-  /** `POST` to a collection. */
+  /** `POST` to a collection, or to an action below it. */
   async createRow(collection: Collection, body: JsonObject, action?: 'create_from_template_json'): Promise<Row> {
     const operation =
       action === undefined ? writing(collection.noun, 'create') : operations.createDashboardFromTemplate;
@@ -138,7 +144,7 @@ export class RestApi {
   }
 }
 
-/** The operation that writes rows of a noun. Throws for a noun whose rows are read-only. */
+/** The operation that writes rows of a noun. Throws if the API has none for the verb. */
 function writing(noun: Noun, verb: 'create' | 'update' | 'delete'): RestOperation {
   const operation = rowOperations[noun][verb];
   if (operation === undefined) throw new TypeError(`expected a noun with an operation to ${verb}, but got ${noun}`);

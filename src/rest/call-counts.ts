@@ -8,7 +8,7 @@ export interface CallCount {
   readonly method: string;
   /** Such as `/api/projects/:id/events/`. */
   readonly route: string;
-  /** The HTTP status, or the fault if there was none. */
+  /** The HTTP status; the fault if the call got no answer. */
   readonly outcome: number | Fault;
   readonly count: number;
 }
@@ -25,7 +25,10 @@ export const mostTenants = 100;
 /** The name under which all further tenants are counted. */
 export const otherTenants = 'other';
 
-/** Counts the calls that were sent, by operation and outcome and by tenant, and how long they took, by route. */
+/**
+ * Counts the calls that were sent: one count for each pair of operation and outcome, and one for each tenant. Also
+ * keeps the durations of each route.
+ */
 export class CallCounts implements Gate {
   readonly all: (CallCount & { count: number })[] = [];
   /** In seconds, by route. */

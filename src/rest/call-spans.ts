@@ -1,6 +1,6 @@
 import type { RestOperation } from './operation-ids.ts';
 
-/** The W3C trace context headers. Of the headers of a client, only these and its key go upstream. */
+/** The W3C trace context headers. Only these headers and the key are passed on from a client to the upstream. */
 export type TraceContext = Readonly<Record<string, string>>;
 
 /** Follows the REST calls of one operation, for a tracing system. */

@@ -9,7 +9,7 @@ export interface Caller {
    * and refusals are counted by it.
    */
   readonly sharingKey: string;
-  /** The queue of calls that have to wait: one for each tenant, or for each key that a caller has sent. */
+  /** Names the queue in which calls wait. Each tenant has a queue, and so has each key that a caller has sent. */
   readonly queueKey: string;
   /** The tenant whose key the gateway holds; undefined if the caller has sent the key. */
   readonly tenant?: Tenant;

@@ -11,8 +11,8 @@ const checkMs = 5000;
 const path = '/api/projects/';
 
 /**
- * Asks the upstream for its projects once, without a key, and notes the result. Any answer of the API counts, also a
- * refusal. Resolves to a phrase for people; never rejects.
+ * Asks the upstream for its projects once, without a key, and notes the result. Any answer of the API is a success,
+ * even a refusal. Resolves to a phrase for people; never rejects.
  */
 export async function checkUpstream(upstream: UpstreamResources): Promise<string> {
   const failure = await askForProjects(upstream);

@@ -14,14 +14,17 @@ import type { DecodedResponse } from './transport/decode-response.ts';
 /** The format in which an answer is read: a JSON value, or the text of a table. One target may be asked for in both. */
 export type ReadFormat = 'json' | 'csv';
 
-/** REST calls in the name of one caller, before one operation's deadline. All fail with an UpstreamError. */
+/** REST calls in the name of one caller, before one operation's deadline. A call that fails gives an UpstreamError. */
 export interface RestClient {
   /**
    * The value that a GET answers, by default of JSON. `target` is the path with its query. Equal reads in flight share one
    * call. A page may have more rows than `target` asks for.
    */
   readonly read: (operation: RestOperation, target: string, format?: ReadFormat) => Promise<unknown>;
-  /** The JSON that a write answers, or undefined. It is sent at most once, even if it is a GET that has an effect. */
+  /**
+   * The JSON that a write answers; undefined if it answers nothing. The write is sent at most once, even if it is a GET
+   * that has an effect.
+   */
   readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
 

@@ -1,11 +1,11 @@
 /**
- * The parts of a CSV text (RFC 4180) that are read: the number of records behind the line of names, and cells of the first
- * one.
+ * The parts of a CSV text (RFC 4180) that the gateway needs: the number of records behind the header line, and the
+ * cells of the first record.
  */
 export interface CsvTable {
-  /** Records without the line of names and without empty lines. */
+  /** The number of records. The header line and empty lines do not count. */
   readonly rows: number;
-  /** The cell of the first record in the column of a name; undefined if there is none. */
+  /** The first record's cell in the column with this name; undefined if there is no such cell. */
   readonly firstCell: (column: string) => string | undefined;
 }
 
@@ -28,7 +28,7 @@ export function readCsv(text: string): CsvTable {
 
 const quoteOrLineEnd = /"|\r\n|\r|\n/g;
 
-/** The records that are not empty, the line of names among them. */
+/** The records that are not empty, with the header line as the first. */
 function* recordsOf(text: string): Generator<string> {
   let start = 0;
   // An escaped quote is two quotes, so it changes this twice.

@@ -35,7 +35,7 @@ type SendToOthers = (change: EpochChange) => MaybePromise<true | undefined>;
 
 /** Epochs of a process. A renewal ends when the other processes of the gateway, if there are any, have the new epoch. */
 export class LocalEpochs implements Epochs {
-  /** A key that is evicted gets a new epoch, and its answers are read again. */
+  /** The epochs by key. A key that is evicted gets a new epoch, so the key's answers are read again. */
   readonly #epochs = new KeyMap<Epoch>();
   readonly #sendToOthers: SendToOthers;
 
@@ -76,7 +76,7 @@ export class LocalEpochs implements Epochs {
 
 /** The rule by which an operation uses cached answers. */
 export type Reuse =
-  // Earlier answers may be given to it.
+  // The operation may be given earlier answers.
   | 'normal'
   // Everything is read anew, and kept.
   | 'reload'
@@ -89,11 +89,14 @@ export type Reuse =
 let unshared = 0;
 
 /**
- * The epoch of its caller's key that an operation began under. Only operations under the same epoch share reads. So no
- * operation gets an answer that is older than a write that was answered before it began.
+ * The epoch under which an operation began: that of its caller's key. Only operations under the same epoch share reads.
+ * So if a write was answered before an operation began, the operation gets no answer from before that write.
  */
 export class OperationEpoch {
-  /** The generation of the key's kept answers when the operation began. It changes when one of them is replaced. */
+  /**
+   * The generation of the key's kept answers when the operation began. A key gets a new one when one of these answers
+   * is replaced.
+   */
   readonly generation: number;
   #name: Epoch = '';
   #isShared = false;

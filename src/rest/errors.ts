@@ -1,6 +1,6 @@
 import type { Surface } from './operation-ids.ts';
 
-/** The upstream's complaint about a field of a request body, by its REST name; null if it names no field. */
+/** The upstream's complaint about a request body. `field` is the REST name of the field; null if it names none. */
 export interface Rejection {
   readonly field: string | null;
   readonly message: string;
@@ -76,8 +76,8 @@ export class Refusal extends UpstreamError {
 }
 
 /**
- * The cause if a server before the upstream refused the connection because of its client certificate, and said so over
- * HTTP.
+ * The `cause` of an error if a server in front of the upstream wants a client certificate, or refuses the gateway's,
+ * and says so in an HTTP response.
  */
 export const certificateWanted = 'client certificate wanted';
 

@@ -9,8 +9,8 @@ import { TransportError } from './transport/transport.ts';
 export type FailureReason = keyof typeof meanings;
 
 /**
- * The place where a call failed: at the proxy before the upstream was asked, or at the upstream or elsewhere on the way
- * to it.
+ * The place where a call failed. `proxy`: at the proxy, so the upstream was not asked. `upstream`: at the upstream, or
+ * anywhere else on the way to it.
  */
 export type FailurePlace = 'upstream' | 'proxy';
 
@@ -58,7 +58,7 @@ const meanings = {
 /** All reasons. */
 export const failureReasons: readonly FailureReason[] = Object.keys(meanings).filter(isReason);
 
-/** The meaning of some reasons if the proxy is the place. */
+/** The meaning of reasons that mean something else if the call failed at the proxy. */
 const proxyMeanings: Readonly<Partial<Record<FailureReason, string>>> = {
   CLIENT_CERTIFICATE_REFUSED: 'the proxy wants a client certificate, and the gateway never shows one to a proxy',
   NOT_TLS: 'this port does not speak TLS: the URL of the proxy should begin with http://',
@@ -79,7 +79,7 @@ export function placeOf(error: unknown): FailurePlace {
   return proxyFailureIn(error) === undefined ? 'upstream' : 'proxy';
 }
 
-/** The status with which a proxy refused a tunnel; undefined if it did not. */
+/** The status with which a proxy refused a tunnel; undefined if no proxy refused one. */
 export function proxyStatusOf(error: unknown): number | undefined {
   return proxyFailureIn(error)?.status;
 }
@@ -125,7 +125,7 @@ function reasonOfCause(cause: unknown): FailureReason {
   return cause.cause === undefined ? 'OTHER' : reasonOfCause(cause.cause);
 }
 
-/** The reasons of codes, mostly of OpenSSL, that are not reasons by themselves. */
+/** The reasons for those codes that are not reasons by themselves. Most of the codes are OpenSSL's. */
 const byCode: Readonly<Record<string, FailureReason>> = {
   EPROTO: 'TLS_FAILED',
   ERR_SSL_WRONG_VERSION_NUMBER: 'NOT_TLS',

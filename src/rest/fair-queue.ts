@@ -1,7 +1,7 @@
 /** An item that waits for its turn. */
 export interface Queued {
   readonly caller: string;
-  /** The user of a tenant for whom it waits; empty if callers bring their own key. */
+  /** The user for whom the item waits, if the caller is a tenant; empty if callers bring their own key. */
   readonly user: string;
 }
 
@@ -30,8 +30,8 @@ export class FairQueue<Item extends Queued> {
   }
 
   /**
-   * True if no more items may wait for a user of a caller. Of `most` places in all, one caller has half, and one user of a
-   * tenant a quarter. `taken` is the number of taken places in all queues that share them.
+   * True if the queue has no place for one more item of a user. Of the `most` places, one caller may take half, and one
+   * user of a tenant a quarter. `taken` is the number of places that are taken in all queues that share them.
    */
   isFull(most: number, { caller, user }: Queued, taken = this.#size): boolean {
     if (taken < most / 4) return false;
@@ -59,7 +59,7 @@ export class FairQueue<Item extends Queued> {
     return true;
   }
 
-  /** The next item of the callers that may go. */
+  /** The next item whose caller may go. */
   next(mayGo: (caller: string) => boolean): Item | undefined {
     for (const [caller, users] of this.#callers) {
       if (!mayGo(caller)) continue;
@@ -68,7 +68,7 @@ export class FairQueue<Item extends Queued> {
     return undefined;
   }
 
-  /** Removes an item that had its turn. The next turn is another caller's, and within its caller another user's. */
+  /** Removes an item that had its turn. Its caller is then the last one, and its user the last of that caller. */
   served(item: Item): void {
     this.delete(item);
     const users = this.#callers.get(item.caller);

@@ -30,7 +30,10 @@ export function isSameInstant(time: unknown, other: unknown): boolean {
   return one !== undefined && (time === other || one.text === toInstant(other)?.text);
 }
 
-/** A date-time as it can be sent: unchanged if it says that it is UTC, else moved there; undefined if it is not a date-time. */
+/**
+ * A date-time in UTC, as it can be sent; undefined if `time` is not a date-time. A text that says that it is UTC stays
+ * unchanged.
+ */
 export function inUtc(time: unknown): string | undefined {
   return toInstant(time)?.utc;
 }

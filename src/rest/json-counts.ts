@@ -12,12 +12,12 @@ const addends = new Uint32Array(256);
 for (const character of ':[{') addends[character.charCodeAt(0)] = 2 ** 16;
 addends[','.charCodeAt(0)] = 1;
 
-/** The buffer for the characters that are counted together. Its length keeps a sum from overflowing its half. */
+/** The buffer for the characters that are counted together. Its length keeps each half of a sum within 16 bits. */
 const block = Buffer.allocUnsafeSlow(2 ** 14);
 
 /**
- * Counts over the bytes of the text in one pass, which takes a sixth of the time of a pass over its characters. A
- * character beyond Latin-1 counts as its lower byte, so that the count is never too low.
+ * Counts the parts and commas of a text in one pass over its bytes. That takes a sixth of the time of a pass over its
+ * characters. A character beyond Latin-1 counts as its lower byte, so a count may be too high but never too low.
  */
 export function countJson(text: string): JsonCounts {
   let parts = 0;
@@ -30,7 +30,10 @@ export function countJson(text: string): JsonCounts {
   return { parts, commas };
 }
 
-/** The sum of what the first bytes add. Each turn of the loop takes four, because the loop itself costs as much as a byte. */
+/**
+ * The sum of what the first `length` bytes add. Each turn of the loop takes four bytes, because the loop itself costs
+ * as much as a byte.
+ */
 function sumOf(bytes: Uint8Array, length: number): number {
   let sum = 0;
   let at = 0;

@@ -36,7 +36,10 @@ export function exactNumber(digits: string): unknown {
   return Number.isSafeInteger(value) ? value : JSON.rawJSON(digits);
 }
 
-/** The text with each long integer as a marked string; undefined if there is none. A reviver would visit every value. */
+/**
+ * The text with each long integer as a marked string; undefined if there is none. That is cheaper than a reviver of
+ * `JSON.parse`, which would visit every value.
+ */
 function markLongIntegers(text: string): string | undefined {
   if (text.search(manyDigits) === -1) return undefined;
   const parts: string[] = [];
@@ -117,7 +120,7 @@ export function refuseDeep(text: string, maximum = maximumDepth): void {
  * parse and to write, and far more memory, than its text. Those inside strings do not count.
  */
 export function refuseMany(text: string, maximum: number): void {
-  // Each takes one character. Most texts have few of these characters, even with those inside strings.
+  // Each takes at least one character. Most texts have few of these characters, even with those inside strings.
   if (text.length <= maximum || countJson(text).parts <= maximum) return;
   let left = maximum;
   for (let at = 0; at < text.length; at += 1) {

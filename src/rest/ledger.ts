@@ -6,7 +6,7 @@ import type { Surface } from './operation-ids.ts';
 export interface Account {
   /** The sharing key of the upstream key; empty if all keys are limited together. */
   readonly key: string;
-  /** The user of a tenant, or all agents; empty without one. */
+  /** The user of a tenant, or `agents` for all agents together; empty if there is neither. */
   readonly subject: string;
 }
 
@@ -24,9 +24,9 @@ export interface LedgerCall extends Account {
 
 /** A request to begin several calls of one operation with one key. They begin together, or not at all. */
 export interface Want extends Account {
-  /** True if they leave the last fifth of each window to others. */
+  /** True if the calls leave the last fifth of each window to others. */
   readonly isBackground: boolean;
-  /** True if calls are held for this want until it begins: later wants must not use them. */
+  /** True if places in the windows are held for this want until it begins, so that later wants do not take them. */
   readonly holds: boolean;
   /** The ids of its calls, by surface. */
   readonly parts: readonly { readonly surface: Surface; readonly ids: readonly string[] }[];
@@ -44,7 +44,7 @@ export type WantDecision =
 export interface WindowStatus {
   readonly ms: number;
   readonly limit: number;
-  /** Calls that may begin now. */
+  /** The number of calls that may begin now. */
   readonly remaining: number;
   /** Milliseconds until `limit` calls may begin, if no call begins before. */
   readonly resetsInMs: number;
@@ -60,13 +60,13 @@ export type Outlooks = ReadonlyMap<Surface, Outlook>;
 export interface CountingState {
   /** The ledger that decides: Redis for all gateways, or this gateway for its part. */
   readonly mode: 'redis' | 'local';
-  /** Calls that Redis had counted and lost, and that this gateway has added again. */
+  /** The number of calls that Redis had counted and lost, and that this gateway has added again. */
   readonly lostCalls: number;
 }
 
 /** The place where calls are counted. An answer from another process comes as a promise. No method fails. */
 export interface Ledger {
-  /** Reserves calls for wants, in their order. No decision means that the ledger could not be asked. */
+  /** Reserves calls for wants, in their order. If a want has no decision, the ledger could not be asked about it. */
   readonly reserve: (wants: readonly Want[]) => MaybePromise<readonly WantDecision[]>;
   /** Reports a call that has ended. `provesKey` is true if the answer is one that only a known key gets. */
   readonly end: (call: LedgerCall, provesKey: boolean) => void;
@@ -79,7 +79,7 @@ export interface Ledger {
   readonly close?: () => void;
 }
 
-/** The combined windows of all logs that count a call. In each, the log that allows less decides. */
+/** The combined windows of all logs that count a call. In each window, the log that allows least decides. */
 export function strictest([all = [], ...others]: readonly Outlook[]): Outlook {
   return all.map((window, index) => {
     const both = [window, ...others.flatMap((other) => other[index] ?? [])];

@@ -41,11 +41,11 @@ export type OnEnd = (status: number | undefined) => void;
 export class OperationCalls {
   /** The number of calls that were sent, retries included. */
   made = 0;
-  /** The cached reads whose answers were stale. */
+  /** The number of reads that the cache answered with a stale answer. */
   stale = 0;
   /**
-   * The time until which all answers that the operation was given stay fresh. Answers of nouns that are not kept do
-   * not limit it.
+   * The time until which all answers given to the operation stay fresh. Only answers of nouns that the cache keeps
+   * limit it.
    */
   freshUntil = Number.POSITIVE_INFINITY;
   readonly #maximum: number;
@@ -78,7 +78,7 @@ export class OperationCalls {
     this.#isAnswered = true;
   }
 
-  /** Reads that the cache answered, stale ones included. */
+  /** The number of reads that the cache answered, with a fresh or a stale answer. */
   get cached(): number {
     return this.#sources?.length ?? 0;
   }

@@ -31,13 +31,13 @@ export class OperationDeadline {
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly endsAt: number;
   /**
-   * The number of operations that end with it, because equal ones may be executed as one. Each counts as a timeout if the
-   * deadline passes.
+   * The number of operations that have this deadline: equal ones may be executed as one. Each counts as a timeout if
+   * the deadline passes.
    */
   operations = 1;
-  /** True if the answers of its calls cause much work. Each of its waiters then gets a turn of the event loop of its own. */
+  /** True if the answers of its calls cause much work. Each of its waiters then gets its own turn of the event loop. */
   isLarge = false;
-  /** The number of characters of decoded bodies that its calls have answered. */
+  /** The number of characters in the decoded bodies of the answers to its calls. */
   received = 0;
   /** The excess that ended the operation, if it would have kept too much of the upstream's answers. */
   bodyExcess: BodyExcess | undefined;
@@ -54,7 +54,7 @@ export class OperationDeadline {
     this.#milliseconds = milliseconds;
   }
 
-  /** The error of its calls since the operation ended; undefined while it goes on. */
+  /** The error that the operation ended with and that later calls get; undefined while the operation goes on. */
   get ended(): UpstreamError | undefined {
     return this.#ended;
   }
@@ -70,7 +70,7 @@ export class OperationDeadline {
     this.fail(errors[reason]);
   }
 
-  /** Ends the operation with an error that all of its calls would also get. */
+  /** Ends the operation with an error that each of its calls would get anyway. */
   fail(error: UpstreamError): void {
     clearTimeout(this.#timer);
     if (this.#ended !== undefined) return;
@@ -121,8 +121,8 @@ const errors: Readonly<Record<EndReason, UpstreamError>> = {
 };
 
 /**
- * Ends the operation after the responses that have already arrived were read. Timers run before input, and a busy
- * process may be late for both.
+ * Ends the operation once the process has read the responses that have already arrived. Timers run before input, and a
+ * busy process may be late for both.
  */
 function endByDeadline(deadline: OperationDeadline): void {
   setImmediate(endOverdue, deadline);

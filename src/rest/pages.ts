@@ -6,7 +6,7 @@ import { type Collection, collectionPath, target } from './paths.ts';
 import { type Next, nextOf, type PageRead, type Position } from './positions.ts';
 import { isObject, naturalNumber, type Row } from './values.ts';
 
-/** The filter of an event list, by the names of REST. Values are as they are sent (JSON-encoded if REST wants JSON). */
+/** The filter of an event list, with REST's names. Values are as they are sent (JSON-encoded if REST wants JSON). */
 export interface EventQuery {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
@@ -21,7 +21,7 @@ export interface EventQuery {
 /** One list: a collection and, for events, its filter. Windows of the same list can share pages. */
 export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
-  /** The form in which it is read, unless it is read as pages of rows. A cursor of one form is refused by the others. */
+  /** The form in which the list is read; undefined for pages of rows. No form takes the cursors of another. */
   readonly table?: 'csv' | 'rows' | 'tail' | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface RestPage {
   readonly count: number | undefined;
   /** The start of the page behind this one; undefined at the end of the list. Only `next` decides where the end is. */
   readonly next: Position | undefined;
-  /** True if the upstream's `next` did not lead on. The position in `next` is then found by counting rows. */
+  /** True if the upstream's `next` did not lead on. The `next` of this page is then found by counting rows. */
   readonly isStuck: boolean;
 }
 
@@ -43,7 +43,10 @@ export function listText({ noun, scope, filter, table }: ListRef): string {
   return table === undefined ? text : `${text} ${table}`;
 }
 
-/** The longest filter that is named by its text. A longer one is named by its hash, because each cursor has the name. */
+/**
+ * The longest text of a filter, in characters, that is used as it is. Of a longer one only the hash is used, because
+ * the text is signed for each cursor.
+ */
 const longestFilter = 500;
 
 const filterTexts = new WeakMap<EventQuery, string>();
@@ -77,7 +80,7 @@ export function pageTarget(list: ListRef, at: Position, limit: number): string {
 export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
   if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   const results: unknown[] = body['results'];
-  // A row that is not an object has no columns. Its missing id fails when it is asked for.
+  // A row that is not an object has no columns. It fails when its id is asked for.
   const rows = results.every(isObject) ? results : results.map((row) => (isObject(row) ? row : noColumns));
   const { next } = body;
   return new LazyPage(next, { at, filter: list.filter, rows, count: naturalNumber(body['count']) });
@@ -167,8 +170,8 @@ function behind({ offset, before }: At, rows: number): Position | undefined {
 }
 
 /**
- * An answer with pages whose `next` and `previous` are only queries, such as `?limit=10&offset=10`: their hosts may be
- * internal, and their paths are not the gateway's. Other answers stay unchanged.
+ * The answer with its `next` and `previous` cut down to queries, such as `?limit=10&offset=10`: their hosts may be
+ * internal, and their paths are not the gateway's. An answer that is not a page stays unchanged.
  */
 export function withoutHosts(body: unknown): unknown {
   if (!isObject(body) || !Array.isArray(body['results'])) return body;
@@ -177,7 +180,7 @@ export function withoutHosts(body: unknown): unknown {
   return { ...body, ...Object.fromEntries(links.map((name) => [name, queryOf(String(body[name]))])) };
 }
 
-/** The query by which an answer without hosts goes on; undefined at the end, or if it does not fit a URL. */
+/** The query in the `next` of an answer of `withoutHosts`; undefined at the end, or if the query does not fit a URL. */
 export function nextQueryOf(body: unknown): string | undefined {
   const next = isObject(body) && Array.isArray(body['results']) ? body['next'] : undefined;
   return typeof next === 'string' && /^\?[!-~]{1,1000}$/.test(next) ? next : undefined;

@@ -17,10 +17,10 @@ export interface Collection {
   readonly scope: string;
 }
 
-/** The project or organization that the key's user has open. The REST API resolves it, for each key to its own. */
+/** The id that stands for the project or organization that the key's user has open. The REST API resolves it. */
 export const current = '@current';
 
-/** True if a path of the API names what `@current` stands for, or something below it. */
+/** True if a path of the API has `@current` in the place of an id. */
 export function namesCurrent(path: string): boolean {
   return path.includes(`/${current}/`);
 }

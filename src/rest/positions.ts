@@ -9,7 +9,7 @@ export interface Position {
   readonly offset: number;
   readonly before?: string | undefined;
   readonly after?: string | undefined;
-  /** In a list that is walked by time, the last rows that were answered. */
+  /** The last rows that were answered, if the list is walked by time. */
   readonly boundary?: Boundary | undefined;
   /** True if the upstream's `next` led nowhere and no count shows the end of the list. No page can be read from here. */
   readonly isStuck?: boolean | undefined;
@@ -30,9 +30,9 @@ const maximumBytes = 2000;
  * The position behind the last of `rows`, which are newest first; undefined if their times do not say. `counted` is
  * the same place by offset.
  *
- * If the list went on before the last row's time, further rows of that time would be lost. So it goes on before the
- * next later moment, and the rows of the boundary come again. Their ids tell them from rows that have arrived since. If
- * more rows share the moment than a boundary names, they are counted.
+ * With the last row's time as `before`, further rows of that time would be lost. So `before` is the next later moment,
+ * and the rows of the boundary come again. Their ids tell them from rows that have arrived since. If more rows share
+ * the moment than a boundary can name, they are counted.
  */
 export function positionByTime(rows: readonly Row[], counted: Position): Position | undefined {
   const last = rows.at(-1)?.['timestamp'];
@@ -75,7 +75,7 @@ function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
   return found.toReversed();
 }
 
-/** The number of answered rows that a page reads again, beside `limit` new rows. */
+/** The number of rows that a page reads again, although they were answered already, beside `limit` new rows. */
 export function overlapOf({ offset, boundary }: Position, limit: number, maximum: number): number {
   const answered = offset === 0 ? (boundary?.ids.length ?? 0) : 0;
   return Math.max(Math.min(answered, maximum - limit), 0);
@@ -107,8 +107,8 @@ export interface Next {
 
 /**
  * The position that a `next` names. Only its query is read, and there only the parameters that move through a list.
- * Null is the end. If `next` does not lead on, rows are counted on while `count` says that there are more. An empty
- * page behind all counted rows is the end, too.
+ * Null is the end. If `next` does not lead on, the position is found by counting rows, as long as `count` says that
+ * there are more. An empty page behind all counted rows is the end, too.
  */
 export function nextOf(next: unknown, read: PageRead): Next {
   const isEnd = next === null || next === undefined || (read.rows.length === 0 && isBehindCount(read));
@@ -158,13 +158,13 @@ function positionBehind(offset: number, { at, rows }: PageRead): Position | unde
   return { ...at, offset: rows.length > 0 ? at.offset + rows.length : offset };
 }
 
-/** The continuation of a list whose `next` names a moment to go on before. */
+/** The position behind a page whose `next` names another `before`. */
 function positionBefore(named: Position, { at, filter, rows }: PageRead): Position {
   if (isLater(rows.at(-1)?.['timestamp'], named.before)) return named;
   const { boundary = filter?.before === undefined ? boundaryOfStart(at, rows) : undefined } = at;
   const counted = { ...at, offset: at.offset + rows.length, boundary };
   const position = positionByTime(rows, counted) ?? named;
-  // If `before` includes its moment, the rows of that moment come again: the list is counted on behind them.
+  // If the upstream's `before` includes its moment, the rows of that moment come again. They are passed by counting.
   const isSame = position.before === at.before && position.offset <= at.offset;
   return isSame && !isBehind(position.boundary, at.boundary) ? { ...counted, boundary: position.boundary } : position;
 }
@@ -176,8 +176,8 @@ function isBehind(boundary: Boundary | undefined, other: Boundary | undefined): 
 }
 
 /**
- * The continuation of a list whose `before` includes its moment. A page with rows of one moment only cannot go on by
- * time, so its rows are counted.
+ * The position behind a page whose rows all have the moment of `before`, because the upstream includes that moment;
+ * undefined for any other page. Such a page cannot go on by time, so its rows are counted.
  */
 function withinInstant(instant: string | undefined, rows: readonly Row[], at: Position): Position | undefined {
   if (rows.length === 0 || !rows.every(({ timestamp }) => isSameInstant(timestamp, instant))) return undefined;
@@ -189,7 +189,7 @@ function queryOf(url: string): URLSearchParams | undefined {
   return start === -1 ? undefined : new URLSearchParams(url.slice(start + 1).split('#', 1)[0]);
 }
 
-/** A time from a query in which the plus of its offset may have been left unencoded. */
+/** A time from a query. If the plus of its offset was not encoded, it has become a blank, and is restored. */
 function timeOf(text: string | null): string | undefined {
   return text === null || text === '' ? undefined : text.replace(/ (\d\d:?\d\d)$/, '+$1');
 }

@@ -16,7 +16,7 @@ export function jsonOf({ status, contentType, text }: DecodedResponse): unknown 
   }
 }
 
-/** The table that a response holds. Refuses a proxy's error page with status 200. */
+/** The CSV text that a response holds. Throws for JSON and for markup, such as a proxy's error page with status 200. */
 export function csvOf(response: DecodedResponse): string {
   const { status, contentType, text } = response;
   if (/json/i.test(contentType) || isMarkup(response)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
@@ -33,8 +33,8 @@ export function writtenJson(response: DecodedResponse): unknown {
 }
 
 /**
- * The JSON that a delete answered, if it is JSON. Only the status matters: the hosted service answers with and without
- * a body. Throws for a proxy's page with status 200, which is no answer to a delete.
+ * The JSON that a delete answered; undefined if the body is empty or not JSON. Only the status matters: the hosted
+ * service answers with and without a body. Throws for a proxy's page with status 200, which is no answer to a delete.
  */
 export function deletedJson(response: DecodedResponse): unknown {
   try {

@@ -72,7 +72,10 @@ function retryAfterSeconds(header: string | undefined, date = ''): number | unde
   return Math.min(Math.max(seconds, 0), maximumRetryAfter);
 }
 
-/** `Date.parse` alone takes `in 5 minutes` for a day in May 2001, so the text has to begin like an HTTP date. */
+/**
+ * The time of an HTTP date; NaN for any other text. `Date.parse` alone takes `in 5 minutes` for a day in May 2001, so
+ * the text has to begin like an HTTP date.
+ */
 function timeOf(text: string): number {
   return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
 }
@@ -103,7 +106,7 @@ function codeOf(status: number, isApi: boolean): UpstreamErrorCode {
   if (status < 400) return 'UPSTREAM_INVALID_RESPONSE';
   if (status === 408) return 'UPSTREAM_TIMEOUT';
   if (isApi) return clientCodes[status] ?? 'BAD_USER_INPUT';
-  // A proxy's limit is not the limit of the key. A read may be repeated.
+  // A proxy's limit is not the limit of the key. With this code a read may be repeated.
   return status === 429 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_INVALID_RESPONSE';
 }
 

@@ -1,9 +1,9 @@
-/** The most sharing keys that are remembered. A further one makes all be forgotten: work in flight is then not joined. */
+/** The most sharing keys that are remembered. One more clears them all, and the work in flight is then not joined. */
 const mostKeys = 10_000;
 
 /**
  * A single flight: equal work in flight is done once for all of its waiters. Work is equal if it has the same sharing
- * key and the same name. The sharing key stands for the caller, and the user of this class makes it. Work may be joined
+ * key and the same name. The sharing key stands for the caller, and is passed in. Work may be joined
  * from its start until it ends, but only within the join window and not after `invalidate`. A later waiter might wait
  * for an answer that never comes, or read data that was overwritten since.
  */
@@ -42,7 +42,7 @@ export class SingleFlight<Work extends SharedWork<object>> {
   }
 
   /**
-   * Keeps later waiters from joining work of this key that began before now, so that its caller reads its own writes.
+   * Keeps later waiters from joining work of this key that has already begun, so that a caller reads its own writes.
    * Earlier waiters stay.
    */
   invalidate(sharingKey: string): void {

@@ -5,11 +5,11 @@ import type { RestOperation } from './operation-ids.ts';
 import { reachesTarget } from './reach.ts';
 import type { Tenant } from './tenants.ts';
 
-/** The faults of the keys that the gateway holds, and of the limits of their tenants. Counted since the start. */
+/** The numbers of faults since the start: of keys that the gateway holds, and of the reach of their tenants. */
 export interface HeldKeyFaults {
-  /** REST calls for which the upstream did not take such a key. */
+  /** The number of REST calls whose key the upstream did not take. */
   refusedKeys: number;
-  /** REST calls that were stopped because they would have left the reach of their tenant. */
+  /** The number of REST calls that were stopped because they would have left the reach of their tenant. */
   stoppedCalls: number;
 }
 
@@ -54,7 +54,7 @@ export class HeldKeys {
   }
 }
 
-/** Makes REST calls with a key that the gateway holds for a tenant, after a second check of their reach. */
+/** Makes REST calls with a key that the gateway holds for a tenant. Checks once more that each is within its reach. */
 export class TenantClient implements RestClient {
   readonly #client: RestClient;
   readonly #tenant: Tenant;

@@ -4,7 +4,7 @@ import type { Reach, Rights } from './reach.ts';
 
 /**
  * A tenant: one entry of `UPSTREAM_KEYS`, whose users share a key that the gateway holds. It may also be the part of
- * the entry that users with some of its roles have. It never changes: a reload makes a new one.
+ * the entry that is open to users with some of its roles. A tenant never changes: a reload makes a new one.
  */
 export interface Tenant extends Rights {
   readonly name: string;
@@ -28,15 +28,15 @@ export interface Role {
   readonly documents: ReadonlySet<string> | undefined;
 }
 
-/** All tenants by their names. A map has no inherited names, as an object would. */
+/** All tenants by their names. They are in a map, because an object would inherit names such as `constructor`. */
 export type Tenants = ReadonlyMap<string, Tenant>;
 
 /** Parts of tenants, by the tenant and the names of roles: a tenant with n roles may have 2ⁿ parts. */
 const knownParts = new RecentMap<string, Tenant>({ entries: 1000 });
 
 /**
- * The part of a tenant that users with these roles have; undefined if it has none of them. A tenant without roles is whole
- * for all of its users.
+ * The part of a tenant that is open to users with these roles; undefined if the tenant has none of these. A tenant
+ * without roles is whole for all of its users.
  */
 export function withRoles(tenant: Tenant, names: Iterable<string>): Tenant | undefined {
   if (tenant.roles === undefined) return tenant;

@@ -21,7 +21,7 @@ import type { Route } from './transport/connect.ts';
 /** The REST API, shared by all operations. */
 export interface Upstream {
   readonly clientFor: (caller: Caller | undefined, operation: CallingOperation) => RestClient;
-  /** The error of a caller whose key cannot be used, if that is known before any call. */
+  /** The error of a caller whose key is already known to be unusable, before a call is made. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** True if the upstream has shown that it knows the key of this caller, or the gateway holds the key. */
   readonly isAccepted: (caller: Caller) => boolean;
@@ -30,7 +30,7 @@ export interface Upstream {
   readonly health: () => UpstreamHealth;
   /** The faults of the keys that the gateway holds. */
   readonly heldKeyFaults: HeldKeyFaults;
-  /** REST calls that were sent, by tenant. */
+  /** The number of REST calls that were sent, by tenant. */
   readonly callsByTenant: ReadonlyMap<string, number>;
   /** Asks the upstream once, without a key. Resolves to a phrase about its answer; never rejects. */
   readonly check: () => Promise<string>;
@@ -39,14 +39,14 @@ export interface Upstream {
   readonly close: () => void;
   /** The cache of answers; undefined if nothing is cached. */
   readonly cache: AnswerCache | undefined;
-  /** The epoch that an operation of a caller begins under; undefined if there are none. */
+  /** Gives the epoch that an operation of a caller begins under; undefined if the gateway has no epochs. */
   readonly epochOf: ((caller: Caller, reuse: Reuse) => OperationEpoch | Promise<OperationEpoch>) | undefined;
 }
 
-/** The time after its start in which a read may be joined, in milliseconds. An older read is perhaps never answered. */
+/** The time after a read's start in which others may join it, in milliseconds. Older ones may never be answered. */
 const joinWindowMs = 1000;
 
-/** Connects to the REST API at `url`; nothing is sent yet. */
+/** Makes what operations need to call the REST API at `url`. Nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions, caching?: CacheOptions): Upstream {
   const upstream = createUpstreamResources(options, { renewsEpochs: caching !== undefined });
   const { transport, now } = upstream;

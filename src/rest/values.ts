@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True if a value is a JSON array; `Array.isArray` would make `any` of its items. */
+/** True if a value is a JSON array. `Array.isArray` would give its items the type `any`. */
 export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }

@@ -43,7 +43,7 @@ interface Connection {
   waiting: number;
   /** True once its last answer is written: later requests of its client are not answered. */
   isClosing: boolean;
-  /** True once its input is not HTTP, too large or too slow. Further input is reported as an error again. */
+  /** True once its input was malformed, too large or too slow. Node reports further input as an error again. */
   isMalformed: boolean;
   readonly reader: SlowReader;
 }
@@ -107,8 +107,8 @@ export class Connections {
   }
 
   /**
-   * Closes the oldest connection that has sent no complete request; if there is none, the oldest one without a request in
-   * work. False if all have one.
+   * Closes the oldest connection on which no head of a request has arrived; if there is none, the oldest one without a
+   * request in work. False if all have a request in work.
    */
   #closeOneIdle(): boolean {
     const silent = this.#firstWith((latest) => latest === undefined);
@@ -136,7 +136,7 @@ export class Connections {
       this.#options.answer(request, response);
     } else if (connection.waiting < mostWaiting) {
       connection.waiting += 1;
-      // If the connection closes, waiting answers close without an event.
+      // If the connection closes, answers that wait emit no `close`, so nothing behind them is answered.
       latest.once('close', () => this.#answerSoon(() => this.#answerNext(connection, request, response)));
     } else {
       this.#options.refused('pipelined');
@@ -163,9 +163,9 @@ export class Connections {
   }
 
   /**
-   * Sends a bare answer to input that is not HTTP, too large or too slow, and closes the connection. The answer to an
-   * earlier complete request is sent first. Otherwise the client would take the bare answer for it, and believe that a
-   * change was refused although it was made.
+   * Sends a bare answer to input that is malformed, too large or too slow, and closes the connection. The answer to an
+   * earlier complete request is sent first. Otherwise the client would take the bare answer for that answer, and
+   * believe that a change was refused although it was made.
    */
   #refuseMalformed(error: ClientError, socket: Socket): void {
     const connection = this.#open.get(socket);
@@ -181,7 +181,7 @@ export class Connections {
     else answerMalformed(error, socket);
   }
 
-  /** Makes each connection close after the answer to its latest request, unless the headers of that have been sent. */
+  /** Makes each connection close after the answer to its latest request, unless the answer has begun already. */
   closeAfterAnswers(): void {
     for (const { latest } of this.#open.values()) if (latest !== undefined) closeAfter(latest);
   }
@@ -189,7 +189,7 @@ export class Connections {
   /** Closes the connections whose clients read their answers too slowly. */
   closeSlowReaders(now: number): void {
     for (const [socket, { oldest, reader }] of this.#open) {
-      // Noted here too, because not every answer is watched.
+      // That the client has taken all is noted here, too, because not every answer is watched.
       if (socket.writableLength === 0) noteTaken(socket);
       const stuckMs = now - (stuckSince(socket) ?? now);
       if (!reader.isLate(socket, oldest, now) && stuckMs <= longestStuckMs) continue;

@@ -23,7 +23,7 @@ export interface SharedSocket {
   readonly mayAnswer: () => Promise<void>;
 }
 
-/** All connections count as accepted after this many looks in a row without a new one. */
+/** The number of looks in a row without a new connection after which all connections count as accepted. */
 const emptyLooks = 4;
 
 /** The longest time until all connections count as accepted, in milliseconds: some clients never pause. */
@@ -47,8 +47,9 @@ const tickMs = 5;
 
 /**
  * Stops a server without breaking an accepted connection. Closing the listening socket resets the connections that the
- * operating system has accepted and the process has not, so it is closed at a moment when none arrives. Clients that
- * reconnect as soon as they are answered would leave no such moment, so their requests wait until it is found.
+ * operating system has accepted and the process has not. So the socket is closed at a moment when no connection
+ * arrives. Clients that reconnect as soon as they are answered would leave no such moment, so their requests wait until
+ * it has come.
  */
 export class GracefulStop {
   readonly #server: Server;

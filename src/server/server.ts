@@ -5,7 +5,7 @@ import { Connections, closeAfter, type ReaderLimits } from './connections.ts';
 import { createMetricsEndpoint, type Endpoints, pathOf, route } from './endpoints.ts';
 import { GracefulStop, type StopTimes } from './graceful-stop.ts';
 
-// An import of `node:http` would read all of its exports, and for its WebSocket Node loads an undici of its own.
+// An import of `node:http` would read all of its exports. One of them, WebSocket, makes Node load an undici of its own.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** Settings of the server: its address, its limits, and its stop. */
@@ -26,7 +26,7 @@ export interface ServerOptions extends StopTimes {
 export interface GatewayServer {
   /** The URL of the server, such as `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** Reports that it is not ready, waits, refuses new connections, finishes the answers in flight, then closes. */
+  /** Reports that the server is not ready, waits, refuses new connections, finishes answers in flight, then closes. */
   readonly stop: () => Promise<void>;
 }
 
@@ -75,7 +75,8 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
     metrics: metrics ? createMetricsEndpoint(gateway.metrics, compression) : undefined,
     isStopping: () => stop.hasBegun,
   };
-  // When it arrives, so that the last one of several that wait closes the connection, and not the first.
+  // Done when a request arrives, not when it is answered. Otherwise, of several requests that wait when the stop
+  // begins, the first answer would close the connection, and not the last.
   server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
     if (stop.hasBegun) closeAfter(response);
   });

@@ -32,7 +32,7 @@ import { collectorUrl, embedded } from './urls.ts';
 /** The values of the settings that depend on no other setting. Every command that does not serve reads them. */
 export type PlainConfig = ReturnType<typeof readPlainSettings>;
 
-/** The whole configuration, checked and frozen: each setting, and the values that follow from several. */
+/** The whole configuration, checked and frozen. Some values follow from several settings. */
 export type Config = ReturnType<typeof readAllSettings>;
 
 /** Makes a reader of the settings in an environment, and in a file of the same form. */
@@ -116,12 +116,12 @@ function readAllSettings(reader: SettingsReader) {
   });
 }
 
-/** True in production. Many programs read this variable for that. */
+/** True if `NODE_ENV` is `production`. Many programs read that variable to know that they run in production. */
 export function isProduction({ NODE_ENV: kind }: Environment): boolean {
   return kind === 'production';
 }
 
-/** The secret that signs cursors. Replicas with the same upstream have the same secret. */
+/** The secret that signs cursors. By default it follows from the upstream's URL, so that replicas have the same one. */
 export function cursorSecretOf(secret: string | undefined, upstreamUrl: string): string {
   return secret ?? createHash('sha256').update(`cursors of ${upstreamUrl}`).digest('base64url');
 }
@@ -148,8 +148,8 @@ function readAuth(reader: SettingsReader) {
 }
 
 /**
- * The tenants in the file that UPSTREAM_KEYS names; undefined if it is not set, or if the file cannot be used. `hasRoles` is
- * true if entries may have roles.
+ * The tenants in the file that UPSTREAM_KEYS names; undefined if the variable is not set, or if the file cannot be
+ * used. Reports the faults of the file. `hasRoles` is true if entries may have roles.
  */
 export function readTenantsSetting(reader: SettingsReader, hasRoles: boolean): Tenants | undefined {
   const path = reader.read(authSettings.tenants);
@@ -235,8 +235,8 @@ function readPersisted(reader: SettingsReader) {
 }
 
 /**
- * Reports a fault if Redis has two passwords, and warns of settings that have no effect without Redis, without TLS to it,
- * or without Sentinels.
+ * Reports a fault if two passwords of Redis are set. Warns of settings that have no effect without Redis, without TLS
+ * to it, or without Sentinels.
  */
 function checkRedis(reader: SettingsReader): void {
   const { redisUrl: address, ...others } = redisSettings;
@@ -254,9 +254,9 @@ function checkRedis(reader: SettingsReader): void {
 }
 
 /**
- * True if OpenTelemetry's own variables ask for traces. Its SDK sends traces by default. The gateway does so only if
- * an endpoint, an exporter or a configuration file is set. Reports faults in the URLs of collectors, because the SDK
- * prints a wrong URL in full, and uses another host.
+ * True if OpenTelemetry's own variables ask for traces. Its SDK sends traces by default, but the gateway sends them
+ * only if an endpoint, an exporter or a configuration file is set. Reports faults in the URLs of collectors, because
+ * the SDK prints a wrong URL in full, and then uses another host.
  */
 function readTraces(reader: SettingsReader): boolean {
   const { environment } = reader;

@@ -103,7 +103,7 @@ export const authSettings = {
   ),
 };
 
-/** Limits of the cost of an operation, and of the work that is under way to the upstream. */
+/** Limits of what an operation may cost, and of the REST calls that a process has under way at a time. */
 const costSettings = {
   operationDeadlineMs: define(
     'OPERATION_DEADLINE_MS',
@@ -199,15 +199,15 @@ export const cacheSettings = {
 };
 
 /**
- * The fewest characters of the secret: shorter ones can be found by trying. A client that can sign cursors can ask for
- * positions that no page returned.
+ * The fewest characters of the secret that signs cursors: a shorter one can be found by trying. A client that can sign
+ * cursors can ask for positions that no page returned.
  */
 const shortestCursorSecret = 16;
 
 /** The levels of the log; `silent` writes nothing. */
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** Settings of the reporting about operations. */
+/** Settings of the reports about operations, of cursors and of the log. */
 const operationSettings = {
   explain: define(
     'EXPLAIN',
@@ -234,7 +234,7 @@ const operationSettings = {
   logStyle: define('LOG_STYLE', oneOf('json', 'text'), 'Format of log lines. Default: text at a terminal, else JSON'),
 };
 
-/** Settings of the edge: what it serves beside operations, and to which clients. */
+/** Settings of the edge: what it serves beside operations, to which clients, and in which form it answers. */
 const edgeSettings = {
   graphiql: define('GRAPHIQL', onOff, 'Shows GraphiQL to browsers. Default: on, off with NODE_ENV=production'),
   corsOrigins: define(
@@ -298,7 +298,7 @@ export const documentLimits = {
   operations: define('MAX_OPERATIONS', whole(1, 10_000), 'Most operations in a document', '10'),
 };
 
-/** Settings of persisted documents and of the store for those that clients register. */
+/** Settings of persisted documents: those in manifests, and those that clients register. */
 export const persistedSettings = {
   files: define(
     'PERSISTED_DOCUMENTS',
@@ -433,8 +433,8 @@ export const driftSettings = {
 };
 
 /**
- * The settings that depend on no other setting, by their names in the configuration. Times are in milliseconds, sizes in
- * rows or bytes.
+ * The settings that depend on no other setting, by their names in the configuration. Times are in milliseconds. Sizes
+ * are in rows or bytes.
  */
 export const plainSettings = { ...processSettings, ...costSettings, ...operationSettings, ...edgeSettings };
 

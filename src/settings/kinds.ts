@@ -56,7 +56,7 @@ export const onOff: Kind<boolean> = {
   read: (source) => (source === 'on' || source === 'off' ? source === 'on' : undefined),
 };
 
-/** A secret with a least number of characters. */
+/** A secret of at least `shortest` characters. */
 export function secret(shortest: number): Kind<string> {
   return {
     expected: `a secret that cannot be guessed, of at least ${shortest} characters`,
@@ -93,7 +93,7 @@ export function itemsOf(source: string): readonly string[] {
   return source.split(',').map((item) => item.trim());
 }
 
-/** The most calls of a window of a budget. */
+/** The most calls that a budget may allow in one of its windows. */
 const mostCalls = 1_000_000;
 
 /** The longest window of a budget, and the longest time that a cached answer may be fresh, in seconds: a day. */
@@ -112,7 +112,7 @@ function secondsIn(given: string, noun: string): number {
   throw new Fault(`${noun} has ${JSON.stringify(given)}, which is not seconds from 1 to ${mostSeconds}`);
 }
 
-/** Windows of calls, by surface. */
+/** The windows of a budget, by surface. Each limits the calls in a span of time. */
 export const windows: Kind<BudgetWindows> = {
   expected:
     'limits for the surfaces events, values or rest, such as rest=480/60,4800/3600 events=240/60, where 480/60 means 480 calls in 60 seconds',
@@ -135,7 +135,10 @@ function windowsIn(list: string, surface: string): readonly BudgetWindow[] {
   return own.toSorted((a, b) => a.ms - b.ms);
 }
 
-/** The values in a text such as `projects=60 events=5`, by their names. Throws a Fault. */
+/**
+ * The values in a text such as `projects=60 events=5`, by their names. Throws a Fault if a name is unknown or there
+ * twice, or if its value is missing or wrong.
+ */
 function membersOf<T>(
   source: string,
   { what, names, wanted }: { readonly what: string; readonly names: readonly string[]; readonly wanted: string },

@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { unreadableBecause } from '../error-text.ts';
 import type { EnvironmentFile, Settings, SettingsReader } from './settings.ts';
 
-/** Names that other programs and hosts use and that nearly equal a setting's. */
+/** Names that nearly equal the name of a setting but are used by other programs or hosting platforms. */
 const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI', 'LOGLEVEL', 'CORS_ORIGIN', 'GRAPHQL']);
 
 /** The fewest characters of a name that is compared: shorter ones are near too many others. */
@@ -15,7 +15,7 @@ const shortest = 8;
  * warning.
  */
 export function findMisspelt(reader: SettingsReader, settings: Settings): void {
-  // Other programs have proxies of their own.
+  // Variables that resemble a proxy setting, such as FTP_PROXY, belong to other programs.
   const own = Object.keys(settings).filter((known) => known.length >= shortest && !known.endsWith('_PROXY'));
   for (const name of Object.keys(reader.environment)) {
     // A name in `.env` was checked when the file was read.
@@ -31,7 +31,10 @@ export function findMisspelt(reader: SettingsReader, settings: Settings): void {
   }
 }
 
-/** The name in `known` that is nearest to `name`; undefined if more than two letters or more than a quarter differ. */
+/**
+ * The name in `known` that is nearest to `name`; undefined if none is near. A name is near if at most two letters
+ * differ, and at most a quarter of its letters.
+ */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const near = known
     .filter((other) => Math.abs(name.length - other.length) <= 2)
@@ -41,8 +44,8 @@ function nearestOf(name: string, known: readonly string[]): string | undefined {
 }
 
 /**
- * True if a name is known to belong to other programs, or differs from ours in a whole word, such as `WORKSPACE_ID` and
- * `WORKSPACE_ROOT`.
+ * True if a name is known to belong to other programs, or if one of its words is another word than in the setting that
+ * it resembles: `WORKSPACE_ROOT` is not a misspelt `WORKSPACE_PORT`. A word with transposed letters is the same word.
  */
 function mayBeOthers(name: string, meant: string): boolean {
   if (namesOfOthers.has(name)) return true;
@@ -75,14 +78,14 @@ function distance(one: string, other: string): number {
 }
 
 /**
- * Names that a file such as `.env` may have beside those of settings: those of OpenTelemetry, `NODE_ENV`, and proxies
- * in lower case.
+ * Matches names that a file such as `.env` may set although they are no settings: the names of OpenTelemetry,
+ * `NODE_ENV`, and the names of proxies in lower case.
  */
 const foreignNames = /^OTEL_|^NODE_ENV$|^(https?|all|no)_proxy$/;
 
 /**
- * Reads the variables of a file such as `.env`; none if it does not exist. A fault is reported if the file cannot be
- * read, for a name that is not among `known`, and for a line that sets nothing.
+ * Reads the variables of a file such as `.env`; none if it does not exist. Reports a fault if the file cannot be read,
+ * one for each name that is neither in `known` nor foreign, and one for the first line that sets nothing.
  */
 export function readEnvironmentFile(path: string, known: readonly string[]): EnvironmentFile {
   if (!existsSync(path)) return { values: {}, faults: [] };
@@ -98,7 +101,7 @@ export function readEnvironmentFile(path: string, known: readonly string[]): Env
   const faults = unknown.map((name) => {
     const meant = nearestOf(name.toUpperCase(), known);
     if (meant !== undefined) return `${name}: there is no such setting (in ${path}); expected ${meant}`;
-    // Any other name may be a piece of a pasted key, and is not quoted.
+    // A name with other characters than capitals and underscores may be a piece of a pasted key, so it is not quoted.
     if (!/^[A-Z][A-Z_]*$/.test(name))
       return `${path}: expected a setting in line ${lineOf(name, text)}, but it has another name`;
     return `${name}: there is no such setting (in ${path}); see --help`;

@@ -33,7 +33,7 @@ function readProxy(reader: SettingsReader, url: string | undefined): string | un
     https: readInEitherCase(reader, proxySettings.https),
   };
   const except = readInEitherCase(reader, proxySettings.none) ?? '';
-  // The embedded workspace is on this machine.
+  // Without a URL the upstream is the embedded workspace, which is on this machine.
   if (url === undefined || isWithoutProxy(url, except)) return undefined;
   // ALL_PROXY is read only if it is used, because other programs accept values in it that HTTP clients do not.
   return own[url.startsWith('https:') ? 'https' : 'http'] ?? readInEitherCase(reader, proxySettings.all);
@@ -45,9 +45,9 @@ function readInEitherCase<T>(reader: SettingsReader, setting: Setting<T>): T {
 }
 
 /**
- * True if a server is reached without a proxy. `NO_PROXY` lists hosts as for curl, separated by commas or spaces:
- * names, which include their subdomains, IP addresses, blocks of these in CIDR notation (`10.0.0.0/8`, `fd00::/8`), or
- * `*` for all. An entry with a port applies to that port alone.
+ * True if a server is reached without a proxy. `NO_PROXY` lists hosts as for curl, separated by commas or spaces. An
+ * entry is a name, an IP address, a block of addresses in CIDR notation (`10.0.0.0/8`, `fd00::/8`), or `*` for all
+ * hosts. A name also stands for its subdomains. An entry with a port applies to that port alone.
  */
 function isWithoutProxy(url: string, noProxy: string): boolean {
   const { hostname, port, protocol } = new URL(url);
@@ -71,14 +71,14 @@ function matches(entry: string, host: string, port: string): boolean {
   return wanted !== '' && (host === wanted || host.endsWith(`.${wanted}`));
 }
 
-/** A host without the brackets of an IPv6 address and the dot at the end of a full name. */
+/** A host without the brackets around an IPv6 address, and without the dot at the end of a fully qualified name. */
 function bare(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
 
 /**
- * True if an address is in a block, or is the one that an entry without bits names. An IPv6 address can be written in several
- * ways.
+ * True if an address is in the block that an entry names. An entry without bits is a block of one address. Addresses
+ * are not compared as texts, because an IPv6 address can be written in several ways.
  */
 function isInBlock(entry: string, host: string): boolean {
   const [network = '', bits = isIP(entry) === 4 ? '32' : '128'] = entry.split('/');
@@ -106,8 +106,8 @@ export function tlsFilesOf({ environment }: SettingsReader): TlsFiles {
 }
 
 /**
- * Reads the current contents of the files. A file that cannot be used is reported as a fault, and so is a key of another
- * certificate.
+ * Reads the current contents of the files. A file that cannot be used is reported as a fault, and so is a key that
+ * belongs to another certificate.
  */
 function readTls(reader: SettingsReader): Pick<Route, 'authorities' | 'client'> {
   const { authorities, certificate, key } = tlsSettings;
@@ -140,8 +140,8 @@ function isPair(certificate: string, key: string, reader: SettingsReader): boole
 }
 
 /**
- * The route to a server other than the upstream. At each use it has the authorities that the file then holds. A file
- * that cannot be used changes nothing.
+ * Returns a function that gives the route to a server other than the upstream. Each call reads the file of authorities
+ * again. A file that cannot be used changes nothing.
  */
 export function currentRoute(route: Route, files: TlsFiles): () => Route {
   const reader = new SettingsReader(files);
@@ -163,7 +163,7 @@ const name = 'certificates for the upstream';
 /** The certificates and keys to follow. */
 export interface FollowTlsOptions {
   readonly files: TlsFiles;
-  /** The route with the contents of the files when they were first read. */
+  /** The route with the contents that the files had when they were first read. */
   readonly route: Route;
   /** Takes the route with the current contents of the files. */
   readonly reroute: (route: Route) => void;
@@ -172,15 +172,15 @@ export interface FollowTlsOptions {
 
 /** Certificates that are read again when their files change. */
 export interface FollowedTls extends Followed {
-  /** Undefined without files. */
+  /** The numbers of reloads; undefined if there are no files to follow. */
   readonly reloads: Readonly<Reloads> | undefined;
   /** The time at which the first certificate of each setting expires, in seconds since 1970. */
   readonly expiries: () => ReadonlyMap<string, number>;
 }
 
 /**
- * Follows the files of certificates and keys. The files are read again at once, because a worker may start long after the
- * settings were read. Files that cannot be used or do not fit each other are logged and change nothing.
+ * Follows the files of certificates and keys. The files are read again at once, because a worker may start long after
+ * the settings were read. Files that cannot be used or do not fit each other are logged and change nothing.
  */
 export function followTls({ files, route, reroute, log }: FollowTlsOptions): FollowedTls {
   const patterns = Object.values(files);

@@ -26,12 +26,12 @@ export function jsonTextIn(path: string): string {
   return text;
 }
 
-/** The token in a file, without blanks around it. Throws a Fault if there is none. */
+/** The token in a file, without the white space around it. Throws a Fault if the file is empty or cannot be read. */
 export function tokenIn(path: string): string {
   return contentOf(path).trim();
 }
 
-/** The token of operators in a file. Throws a Fault if it could be guessed, or is no token. */
+/** The operators' token, read from a file. Throws a Fault if the token is short enough to guess, or is no token. */
 export function adminTokenIn(path: string): string {
   const token = tokenIn(path);
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Fault('the file holds blanks, or other characters than ASCII');
@@ -39,7 +39,10 @@ export function adminTokenIn(path: string): string {
   return token;
 }
 
-/** A file with a secret; the value is its path, because the file is read later. */
+/**
+ * A file with a secret. The value is the path of the file, because the users of the secret read the file themselves.
+ * `contentIn` reads the file once, to check it.
+ */
 export function secretFile(expected: string, contentIn = contentOf): Kind<string> {
   return {
     expected,
@@ -51,7 +54,7 @@ export function secretFile(expected: string, contentIn = contentOf): Kind<string
   };
 }
 
-/** A file of certificates; the value is what it holds. */
+/** A file of certificates. The value is these certificates in PEM form, without anything else in the file. */
 export const pemFile: Kind<string> = {
   expected: 'the path of a PEM file with certificates',
   shown: shownPath,
@@ -131,7 +134,7 @@ function keyIn(pem: string): string {
 const privateKey = 'a private key';
 const json = 'JSON';
 
-/** The forms of text that are recognised, by patterns; the first match counts. */
+/** The forms of text that are recognised, each with its pattern. The first pattern that matches counts. */
 const forms: readonly (readonly [pattern: RegExp, form: string])[] = [
   [/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m, 'a private key with a passphrase'],
   [/-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/, privateKey],
@@ -143,7 +146,7 @@ const forms: readonly (readonly [pattern: RegExp, form: string])[] = [
   [/^0[\x80-\x84\uFFFD]/, 'something in DER form'],
 ];
 
-/** The form of the text of a file, in words, for messages about an unexpected one. */
+/** Names the form of a file's text, for messages that say that another form was expected. */
 function formOf(text: string): string {
   return forms.find(([pattern]) => pattern.test(text))?.[1] ?? 'something else';
 }

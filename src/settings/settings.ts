@@ -1,4 +1,7 @@
-/** Settings or arguments that cannot be used. Each fault names one of them, what is wrong with it and what is expected. */
+/**
+ * The error of settings or arguments that cannot be used. Each fault names one of them, and says what is wrong and what
+ * is expected.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   /** At least one. */
@@ -10,7 +13,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A detailed fault in the text of a setting. The message quotes nothing that may be secret. */
+/** An error that says in detail what is wrong with the text of a setting. The message quotes nothing secret. */
 export class Fault extends Error {
   override readonly name = 'Fault';
 }
@@ -21,9 +24,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The kind of values that a setting takes. */
 export interface Kind<T> {
   readonly expected: string;
-  /** The part of a wrong value that messages may show, if the value may be secret; without it, messages show all. */
+  /**
+   * The part of a wrong value that messages may show; undefined if they may show nothing. A kind whose values are never
+   * secret has no such function, and messages show the whole value.
+   */
   readonly shown?: (source: string) => string | undefined;
-  /** The value; undefined if the text is not one. Throws a Fault to say more about what is wrong with it. */
+  /** The value of a text; undefined if the text is wrong. Throws a Fault if more can be said about what is wrong. */
   readonly read: (text: string) => T | undefined;
 }
 
@@ -32,7 +38,7 @@ export function nothing(): undefined {
   return undefined;
 }
 
-/** An environment variable. T includes undefined if it has no default. */
+/** An environment variable. T includes undefined if the variable has no default. */
 export interface Setting<T> extends Kind<T> {
   readonly name: string;
   readonly meaning: string;
@@ -49,7 +55,7 @@ export function define<T>(name: string, kind: Kind<T>, meaning: string, fallback
   return { ...kind, name, meaning, fallback, absent: () => (fallback === undefined ? undefined : kind.read(fallback)) };
 }
 
-/** Settings by the names that the configuration has for them. */
+/** Settings by name: by their names in the configuration, or by the names of their variables. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 /** The values of settings, by the same names. */
@@ -68,7 +74,7 @@ export class SettingsReader {
   /** The variables of the environment, and those that only the file sets. */
   readonly environment: Environment;
   readonly #own: Environment;
-  /** A set, because some settings are read for several purposes. */
+  /** A set, because a setting that is read several times reports the same fault each time. */
   readonly #faults: Set<string>;
 
   constructor(environment: Environment, { values, faults }: EnvironmentFile = { values: {}, faults: [] }) {
@@ -102,7 +108,7 @@ export class SettingsReader {
     return setting.absent();
   }
 
-  /** The value of a setting that other settings require. If it is not set, reports a fault with the reason. */
+  /** The value of a required setting. If it is not set, reports a fault that gives `because` as the reason. */
   need<T>(setting: Setting<T>, because: string): T {
     const { name, expected } = setting;
     if (!this.isSet(name)) this.fault(name, `expected ${expected}, because ${because}, but it is not set`);

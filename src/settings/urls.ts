@@ -16,8 +16,8 @@ interface UrlRules {
 }
 
 /**
- * The URL in a text; undefined if the text is not a URL or breaks the rules. Throws a Fault if a more specific message is
- * possible.
+ * The URL in a text; undefined if the text is not a URL or breaks the rules. Throws a Fault if a more specific message
+ * is possible.
  */
 function urlIn(source: string, { schemes, credentials = false, query = false }: UrlRules): URL | undefined {
   const url = URL.parse(source);
@@ -116,8 +116,8 @@ export function safeUrlIn(source: string): URL | undefined {
 const shownSchemes = /^(?:https?|rediss?|ftps?|wss?|socks[45]?|file|unix):$/;
 
 /**
- * The parts of a URL that may be shown: its host, and the names of its other parts. User, password and query may hold a
- * key.
+ * Describes a URL for messages: its scheme, its host, and which other parts it has. The user, the password, the query
+ * and the fragment themselves are not shown, because they may hold a key.
  */
 export function shownUrl(source: string): string {
   const parsed = URL.parse(source);
@@ -133,9 +133,9 @@ export function shownUrl(source: string): string {
   return `${protocol}//${host}${parts.length === 0 ? '' : ` with ${parts.join(', ')}`}`;
 }
 
-/** The parts of several URLs, separated by commas, that may be shown. */
+/** Describes URLs that are separated by commas, for messages. */
 export function shownUrls(source: string): string {
-  // A password may hold a comma, too.
+  // With a password, the text cannot be split into URLs, because a password may hold a comma, too.
   return hasCredentials(source) ? 'a URL with a user or a password' : source.split(',').map(shownUrl).join(', ');
 }
 
@@ -144,7 +144,10 @@ export function hasCredentials(source: string): boolean {
   return /:\/\/[^/?#]*@/.test(source);
 }
 
-/** True if an @ stands behind the host: a password has an unencoded slash or the like, and the text before it is no host. */
+/**
+ * True if an @ stands behind the host. Then a password holds an unencoded slash or the like, and what was parsed as the
+ * host is a piece of the credentials.
+ */
 function isCutPassword({ pathname, search, hash }: URL): boolean {
   return `${pathname}${search}${hash}`.includes('@');
 }

@@ -20,7 +20,7 @@ export interface UsageRow {
 export interface DeprecatedUse {
   readonly client: string;
   readonly version: string;
-  /** https://spec.graphql.org/September2025/#sec-Schema-Coordinates */
+  /** Names the field or argument: https://spec.graphql.org/September2025/#sec-Schema-Coordinates */
   readonly coordinate: string;
   uses: number;
   lastAt: string;
@@ -31,8 +31,8 @@ export interface Usage {
   readonly operations: readonly UsageRow[];
   readonly deprecated: readonly DeprecatedUse[];
   /**
-   * REST calls outside finished operations: polls of streams, refreshes of kept answers, and calls of operations still
-   * under way.
+   * The number of REST calls outside finished operations: polls of streams, refreshes of kept answers, and calls of
+   * operations still under way.
    */
   readonly otherRestCalls: number;
 }
@@ -43,7 +43,7 @@ export const noUsage: Usage = { operations: [], deprecated: [], otherRestCalls: 
 /** The most clients that are counted separately. Versions of a client count as different clients. */
 export const mostClients = 100;
 
-/** The name for all clients beyond the most that are counted separately. */
+/** The name under which all further clients are counted. */
 export const otherClient = { client: 'other', version: '' } as const;
 
 /** The most rows of all clients together. Beyond them, an operation counts as `other` of its client. */
@@ -141,7 +141,7 @@ export class ClientUsage {
     return named;
   }
 
-  /** The row of an operation, or the row of the client's other operations. Each client has at most one such row. */
+  /** The row of an operation, or the row `other` of its client. Each client has at most one row `other`. */
   #rowOf(named: Client, operation: string, document: string | null, mayBegin: boolean): CountedRow {
     const known = this.#rowsOf.get(named)?.get(operation)?.get(document);
     if (known !== undefined) return known;

@@ -30,7 +30,7 @@ const mostSeries = 10_000;
 
 /**
  * The metrics of one gateway. Their values are kept where they change, and read when the metrics are requested.
- * prom-client is loaded then.
+ * prom-client is loaded at the first request.
  */
 export class Instruments {
   readonly #metrics: (Omit<Measured, 'values'> & { readonly read: () => Measured['values'] })[] = [];
@@ -51,7 +51,7 @@ export class Instruments {
     }
     for (const { read, ...metric } of this.#metrics.splice(0)) {
       const get = (): Promise<Measured> => Promise.resolve({ ...metric, values: read() });
-      // The package's own objects keep an object and a text for each value, which values kept elsewhere do not need.
+      // The package's own metrics keep an object and a text for each value. Here the values are kept elsewhere.
       const { name, help } = metric;
       this.#registry.registerMetric(Object.assign(new Gauge({ name, help, registers: [] }), { get }));
     }
@@ -95,7 +95,7 @@ export class Instruments {
   }
 }
 
-/** Samples with one label, and a number for each of its values. */
+/** One sample for each value of a label, with the number for that value. */
 export function byLabel(label: string, numbers: ReadonlyMap<string, number>): readonly Sample[] {
   return [...numbers].map(([value, number]) => [{ [label]: value }, number]);
 }

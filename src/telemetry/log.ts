@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Log } from '../log.ts';
 import { createTerminal } from './terminal.ts';
 
-/** The number of characters of lines that are written together. */
+/** The size of a batch of lines that are written together, in characters. */
 const batchLength = 65_536;
 
 /** The most bytes that a pipe takes in one piece, whatever other processes write to it (POSIX: PIPE_BUF). */
@@ -12,7 +12,8 @@ const indivisibleBytes = 4096;
 
 /**
  * The number of lines that are formatted together. A line that is formatted alone takes ten times as long, because the
- * formatting code has left the processor's caches by then. That is a twentieth of the time of a small operation.
+ * formatting code has left the processor's caches by then. The difference is a twentieth of the time of a small
+ * operation.
  */
 const madeTogether = 64;
 

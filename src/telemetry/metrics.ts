@@ -204,7 +204,7 @@ export interface PrimarySources {
   readonly redis: SharedRedis | undefined;
   /** The attempts to read the keys of tenants again, if the gateway holds keys. */
   readonly reloads: Readonly<Reloads> | undefined;
-  /** The workers that serve now, and the number of those that were started in place of one that ended. */
+  /** The number of workers that serve now, and the number of workers started in place of one that ended. */
   readonly workers: () => { readonly running: number; readonly restarts: number };
 }
 

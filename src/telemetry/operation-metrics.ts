@@ -11,7 +11,7 @@ export interface OperationMetrics {
   readonly open: (durationMs: number) => void;
   /** Counts an operation that was answered, or whose stream has ended. */
   readonly end: OnOperation;
-  /** Counts a plan that was sent to a client, or the reason why there is none. */
+  /** Counts a request for a plan, answered with the plan or with the reason why there is none. */
   readonly plan: () => void;
   readonly unexpected: () => void;
 }

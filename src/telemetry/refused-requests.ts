@@ -7,7 +7,7 @@ import type { Instruments } from './instruments.ts';
  */
 export type RequestRefusal = RefusalKind | (typeof ofConnections)[number];
 
-/** Reasons that end a connection, or that are answered without reading a request. */
+/** The reasons for ending a connection, or for an answer without reading the request. */
 const ofConnections = [
   // The process has as many connections as it may.
   'connections',

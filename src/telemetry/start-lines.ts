@@ -18,7 +18,10 @@ export function complain(severity: keyof typeof words, message: string, inJson: 
 /** The most characters of a foreign text in a message; the field `text` has all of it. */
 const longestLine = 200;
 
-/** Announces the server and its address: as text for people, or as one line of the log at any level. */
+/**
+ * Announces the server and its address: as text for people, or as a line in the form of the log. The line is written
+ * at every level of the log.
+ */
 export function greet(text: string, fields: Readonly<Record<string, unknown>>, inJson: boolean): void {
   if (inJson) logTo(1).info(fields, 'serving');
   else writeSync(1, `${text}\n`);
@@ -33,7 +36,7 @@ export function takeForeignLines(log: Log = (level, message, fields) => logTo(2)
   const write = (message: string, text: string, fields: object = {}): void => {
     if (written.takes(text)) log('warn', message, { text, ...fields });
   };
-  // Node's own listener is the one that prints.
+  // Node's own listener would print the warning as well.
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => write(`warning of Node: ${beginningOf(message)}`, message, { name }));
   for (const method of ['debug', 'log', 'info', 'warn', 'error'] as const)

@@ -37,7 +37,7 @@ function blank(text) {
   return text.replaceAll(/[^\r\n]/g, ' ');
 }
 
-/** The headers, and the key of the page unless they have one. */
+/** The headers, with the key of the page unless they have a key themselves. */
 function withKey(headers) {
   const key = sessionStorage.getItem('gateway:key') ?? settings.demoKey;
   const hasOwnKey = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');

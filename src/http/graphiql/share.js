@@ -3,7 +3,7 @@
  * key.
  */
 
-/** The longest link that is made or opened, in characters, because the browser stores the tab of a link. */
+/** The most characters of a link that is made or opened. They are limited because the browser stores the linked tab. */
 const mostLink = 100_000;
 const longest = '100,000 characters';
 

@@ -145,7 +145,7 @@ document.querySelector('#copy-link').addEventListener('click', () => {
 document.querySelector('#copy-curl').addEventListener('click', () => {
   void copy('Command', curlOf(openTab ?? storedTab(), endpoint));
 });
-// A link was opened in the page itself, which changes only the fragment of its address.
+// A link that is opened while the page is open changes only the fragment of the page's address.
 window.addEventListener('hashchange', () => location.reload());
 
 keepTabs();

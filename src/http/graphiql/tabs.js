@@ -1,6 +1,6 @@
 /** Runs in the page: reads the tabs of GraphiQL. */
 
-/** The open tab before GraphiQL reports a change. The query of the address comes first (see `keepTabs`). */
+/** The tab that is open before GraphiQL reports a change. A query in the address takes precedence (see `keepTabs`). */
 function storedTab() {
   const stored = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? {};
   const { tabs = settings.graphiql.defaultTabs, activeTabIndex = 0 } = stored;

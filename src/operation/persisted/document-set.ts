@@ -5,7 +5,7 @@ import type { PreparedOperation, PrepareListed } from '../document.ts';
 import { RefusedDocument } from '../request-error.ts';
 import { type ManifestEntry, ManifestError } from './manifest.ts';
 
-/** Counters of the operations of one listed document. They only increase, and last as long as it is listed. */
+/** Counters of the operations of a listed document. They only increase, and last as long as the document is listed. */
 export interface DocumentUse {
   readonly id: string;
   hits: number;
@@ -33,7 +33,7 @@ interface ValidDocument extends ListedDocument {
 /** The documents of all manifests at one time. A set is immutable: a reload makes a new one. */
 export interface DocumentSet {
   readonly byId: ReadonlyMap<string, ListedDocument>;
-  /** Valid documents by their listed text, and by that text without ignored characters (white space, commas and comments). */
+  /** Valid documents by their listed text, and by that text without white space, commas and comments. */
   readonly byText: ReadonlyMap<string, ValidDocument>;
   readonly longest: number;
   /** The listed documents that are not valid: file, id and error of each. */
@@ -139,7 +139,7 @@ function twoTexts(id: string, file: string, other: string): ManifestError {
 }
 
 /**
- * Throws a ManifestError if a role may run an operation that is in no document. `listed` are all listed documents,
+ * Throws a ManifestError if a role may run an operation that is in no document. `listed` returns all listed documents,
  * including invalid ones. They are parsed only if a role names an operation.
  */
 export function checkRoleDocuments(tenants: Tenants, listed: () => Iterable<Pick<ListedDocument, 'text'>>): void {

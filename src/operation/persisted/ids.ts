@@ -7,7 +7,7 @@ import { requestError } from '../request-error.ts';
 export interface DocumentId {
   /** Normalised by `toDocumentId`. */
   readonly id: string;
-  /** True if the id came in `extensions.persistedQuery`: only such clients send the text after a miss. */
+  /** True if the id came in `extensions.persistedQuery`: only clients that send it there send the text after a miss. */
   readonly automatic: boolean;
 }
 

@@ -22,7 +22,7 @@ export class ManifestError extends Error {
   override readonly name = 'ManifestError';
 }
 
-/** A file as it was read. */
+/** A manifest as it was read. `file` is its path, or its URL without the query. */
 export interface ManifestFile {
   readonly file: string;
   readonly text: string;
@@ -120,7 +120,10 @@ function ofJson(file: string, text: string): Pair[] {
   return Object.entries(value).map(([id, document]) => ofMember(file, id, document));
 }
 
-/** https://www.apollographql.com/docs/graphos/platform/security/persisted-queries#manifest-format */
+/**
+ * The documents of a manifest of Apollo
+ * (https://www.apollographql.com/docs/graphos/platform/security/persisted-queries#manifest-format).
+ */
 function ofApollo(file: string, { format, version, operations }: JsonObject): Pair[] {
   if (format !== 'apollo-persisted-query-manifest' || version !== 1) {
     const [shownFormat, shownVersion] = [format, version].map((member) =>

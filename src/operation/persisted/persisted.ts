@@ -31,7 +31,7 @@ export interface PersistedSettings extends RedisSettings {
    * Keeps the documents that clients registered with any process of this gateway. It is not used if there is a Redis.
    */
   readonly sharedStore?: SharedTexts | undefined;
-  /** The time for which a client may keep the answer to a GET by id without errors, in seconds; by default none. */
+  /** The time for which a client may keep an answer without errors to a GET by id, in seconds; by default none. */
   readonly getMaxAge?: number;
   /** The interval at which manifests are checked, in milliseconds; by default that of `FollowOptions`. */
   readonly pollMs?: number | undefined;
@@ -43,7 +43,7 @@ export interface PersistedOptions extends PersistedSettings {
   readonly introspection: boolean;
   readonly prepare: Prepare;
   readonly redis?: SharedRedis | undefined;
-  /** Throws a ManifestError if the documents do not fit their other users, such as the tools of agents. */
+  /** Throws a ManifestError if the documents do not suit the other parts that use them, such as the tools of agents. */
   readonly check?: ((set: DocumentSet) => void) | undefined;
   readonly log: Log;
 }
@@ -91,7 +91,7 @@ type ListedOptions = Omit<PersistedOptions, 'prepare' | 'files' | 'redis'>;
 /**
  * Reads and prepares the documents of all manifests in `files`, then follows the manifests. Rejects with a
  * ManifestError if a manifest cannot be used at the start. Later, a new set replaces the old one when all of its
- * documents are prepared. A manifest that cannot be used then changes nothing.
+ * documents are prepared, and a manifest that cannot be used changes nothing.
  */
 export async function followManifests(
   files: string,
@@ -141,5 +141,5 @@ export async function followManifests(
 function checkShrinking(before: number, now: number): void {
   if (now * 2 >= before) return;
   const expected = `expected at least half of the ${before} documents in use, because PERSISTED_DOCUMENTS_MODE is only`;
-  throw new ManifestError(`${expected}, but got ${now}; a restart takes them`);
+  throw new ManifestError(`${expected}, but got ${now}; a restart uses the new documents`);
 }

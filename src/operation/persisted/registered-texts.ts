@@ -56,7 +56,7 @@ export interface Registrations extends TextStore {
 /** The interval at which a text in use is shared again, in milliseconds. */
 const sharedAgainMs = 60_000;
 
-/** Combines two stores. The near store is read first. Texts that only the shared store has are copied into it. */
+/** Combines two stores. The near one is read first. Texts that only the shared store has are copied to the near one. */
 export function createRegistrations(near: TextStore, shared: SharedTexts | undefined): Registrations {
   if (shared === undefined) return { ...near, shareOf: () => undefined };
   /** Texts that were shared or received recently. After some time, the other processes may have lost them. */
@@ -92,7 +92,7 @@ const keptSeconds = 7 * 24 * 3600;
 /** The approximate bytes that Redis needs for a text in addition to the text itself. */
 const entryBytes = 200;
 
-/** The number of rooms in which Redis keeps texts. A caller always uses the same one, so it evicts no other texts. */
+/** The number of rooms in which Redis keeps texts. A caller always uses one of them, and evicts no texts of others. */
 const rooms = 8;
 
 /** The most bytes of one room. */
@@ -101,7 +101,7 @@ const roomBytes = 4 * 2 ** 20;
 /**
  * Records a text in its room. Returns the hashes of the texts that must leave the room: those that were stored least
  * recently. A room is a sorted set of hashes and sizes, scored by the time of storing. The score of the member `bytes`
- * is the sum of the sizes, below zero.
+ * is the negative sum of the sizes.
  */
 const enter = createScript(`
 local time = redis.call('TIME')

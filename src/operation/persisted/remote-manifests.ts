@@ -30,8 +30,8 @@ export interface FollowedRemote extends RemoteManifests {
 const maxBytes = 10 * 2 ** 20;
 
 /**
- * The number of attempts at the start. With the longest time of each and the pause between them, they take at most ten
- * seconds.
+ * The number of attempts at the start. With the longest time of each attempt and the pauses between them, all attempts
+ * take at most ten seconds.
  */
 const firstTries = 3;
 const firstTimeoutMs = 3000;

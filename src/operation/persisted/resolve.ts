@@ -26,7 +26,7 @@ export type ResolveDocument = (params: GraphQLParams) => MaybePromise<Resolved>;
 
 /**
  * The modes of listed documents. `off` ignores manifests. `allow` runs any text. `log` runs any text as well, but logs
- * the texts that `only` would refuse. `only` runs listed documents alone, by id or as text.
+ * the texts that `only` would refuse. `only` runs nothing but listed documents, sent by id or as text.
  */
 export const documentModes = ['off', 'allow', 'log', 'only'] as const;
 /** One of `documentModes`. */
@@ -97,7 +97,7 @@ function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepa
 function run({ operations, use }: ListedDocument, { operationName }: GraphQLParams, byId: boolean): Resolved {
   if (!(operations instanceof RefusedDocument))
     return { prepared: operationNamed(operations, operationName), byId, use };
-  // Later steps do not know the document, and cannot count it.
+  // Later steps do not know the document, and cannot count this use of it.
   use.hits += 1;
   use.errors += 1;
   throw operations;

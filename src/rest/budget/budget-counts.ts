@@ -1,17 +1,17 @@
 import type { Refusal } from '../errors.ts';
 import { type Surface, surfaces } from '../operation-ids.ts';
 
-/** The time for which the least that was left of a window is reported, in milliseconds. */
+/** The time for which the lowest share left of a window stays reported, in milliseconds. */
 const recentMs = 60_000;
 
 /**
- * Counts the refusals and waits because of spent budgets since the start, and the least that was left in the last
- * minute, by surface.
+ * Counts the refusals and waits that spent budgets have caused since the start, by surface. Also notes the least that
+ * was left of a surface's windows in the last minute.
  */
 export class BudgetCounts {
-  /** Operations that were refused before their first call, and calls that were refused later. */
+  /** The number of operations refused before their first call, plus the number of calls refused later, by surface. */
   readonly refusals = noneOfAll();
-  /** Calls that waited. */
+  /** The number of calls that waited, by surface. */
   readonly waits = noneOfAll();
   readonly #least = new Map<Surface, { readonly left: number; readonly until: number }>();
 

@@ -51,7 +51,7 @@ export interface BudgetedCall extends Queued {
   hasBegun: boolean;
 }
 
-/** Calls of one operation that asked in one turn of the event loop: they begin together, or not at all. */
+/** Calls of one operation that asked the budget in one turn of the event loop. They begin together, or not at all. */
 interface Group {
   readonly queue: KeyQueue;
   /** The calls of the group that still wait, by id. */
@@ -194,7 +194,7 @@ export class CallBudget implements Gate {
     return leftMs - Math.min(leftMs / 2, usualFactor * this.#options.usualMs());
   }
 
-  /** Asks the ledger after all calls of this turn have asked. */
+  /** Makes sure that the ledger is asked about a queue, once all calls of this turn have joined their queues. */
   #askFor(queue: KeyQueue): void {
     if (this.#wave.size === 0) setImmediate(() => this.#ask());
     this.#wave.add(queue);

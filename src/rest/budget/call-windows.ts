@@ -3,7 +3,7 @@ import type { BudgetWindow } from './settings.ts';
 
 /** A call that counts. All logs that count it share this object. */
 export interface CountedCall extends LedgerCall {
-  /** In milliseconds, as is `endedAt`. */
+  /** On the clock of `performance.now()`, in milliseconds; so is `endedAt`. */
   readonly beganAt: number;
   /** Infinite while it is in flight; `notSent` if it was not sent after all. */
   endedAt: number;
@@ -17,7 +17,7 @@ export function callsOf({ key, subject, parts }: Want, beganAt: number, endedAt:
   return parts.flatMap(({ surface, ids }) => ids.map((id) => ({ id, key, surface, subject, beganAt, endedAt })));
 }
 
-/** The least number of ended calls outside of all windows that are dropped together. */
+/** Ended calls that have left every window are dropped together once there are this many of them. */
 const dropped = 64;
 
 /**
@@ -106,7 +106,7 @@ export class CallWindows {
     return last === undefined || first === this.#ended.length ? 0 : last.endedAt + ms - now;
   }
 
-  /** Ends calls without an answer, and forgets those that have left every window. */
+  /** Ends calls that have had no answer for too long, and forgets ended calls that have left every window. */
   #update(now: number): void {
     for (const { id, beganAt } of this.#inFlight.values()) {
       const end = beganAt + this.#longestCallMs;

@@ -5,7 +5,7 @@ import { LocalLedger } from './local-ledger.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import type { BudgetSettings } from './settings.ts';
 
-/** Options of the place where calls are counted, beside its settings. */
+/** Options of the place where calls are counted. */
 export interface LedgerOptions {
   readonly settings: BudgetSettings;
   /** The total deadline of an operation, in milliseconds. */

@@ -38,16 +38,22 @@ interface ScriptAnswer {
   readonly decisions: readonly ScriptDecision[] | undefined;
 }
 
-/** The names that one run of the script uses, with their places from 1. They hold only hashes, behind one hash tag. */
+/**
+ * The names that one run of the script uses, with their places from 1. All have one hash tag, and keys and users appear
+ * in them only as hashes.
+ */
 type Names = Map<string, number>;
 
-/** The interval at which a gateway asks Redis at least, and tries it again while it does not decide, in milliseconds. */
+/**
+ * The interval at which a gateway runs the script even without a call, in milliseconds. While Redis does not decide, it
+ * is tried again at the same interval.
+ */
 const beatMs = 1000;
 
 /** The most calls that one step sends. If there are more, several steps send them. */
 const callsAStep = 500;
 
-/** The most changes that are kept while Redis cannot be reached. After more changes, it gets all calls anew. */
+/** The most changes that are kept while Redis cannot be reached. If there are more, Redis later gets all calls anew. */
 const mostChanges = 10_000;
 
 /** The most tries of a wave whose era is over. */
@@ -131,7 +137,7 @@ export class RedisLedger implements Ledger {
   async #reserveThere(wants: readonly Want[]): Promise<readonly WantDecision[]> {
     const decisions = await this.#ask(wants);
     if (decisions === undefined) {
-      // Redis may have counted them.
+      // Redis may have counted these calls, so it is told that they were not sent.
       this.#note(wants.flatMap((want) => callsOf(want, 0, notSent)));
       return this.#local.reserve(wants);
     }

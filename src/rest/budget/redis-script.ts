@@ -19,13 +19,15 @@ const longestOfAllMs = 660_000;
  *
  * - `era`, in which Redis has all calls of the gateway, and `newEra`, the name of the next one
  * - `longestCallMs`, and `keptMs`, the time for which names without new calls are kept
- * - `calls` of the gateway: log, id, and the milliseconds to the end, less than 0 if it has ended, false if it was not sent
- * - `wants`, each with `holds` and `parts`. A part has the `ids` of its calls, the milliseconds of its `windows`, and as
- *   `logs` the place of each log with its `limits`, first that of the key, then that of the user.
+ * - `calls` of the gateway, each with its log, its id, and the milliseconds until its end. These are less than 0 if the
+ *   call has ended, and false if it was not sent.
+ * - `wants`, each with `holds` and `parts`. A part has the `ids` of its calls, the milliseconds of its `windows`, and
+ *   `logs`: the place and the `limits` of the key's log, then those of the user's log.
  *
- * The answer has the era of Redis, the number of `calls` that Redis did not have, and the decision on each want, which is
- * that of `LocalLedger`. A decision has the milliseconds until its calls may begin (0 if they have begun), the place of the
- * part that lacks calls, and for each part, log and window the calls that count and the milliseconds until none does.
+ * The answer has the era of Redis, the number of `calls` that Redis did not have, and the decision on each want.
+ * `LocalLedger` decides by the same rules. A decision begins with the milliseconds until its calls may begin (0 if they
+ * have begun) and the place of the part that lacks calls. Then come, for each part, log and window, the number of calls
+ * that count and the milliseconds until none does.
  */
 export const script = createScript(`
 local time = redis.call('TIME')

@@ -32,7 +32,7 @@ export interface CacheOptions {
   readonly now?: () => number;
 }
 
-/** Makes the parts of the cache that gateways share in one Redis. Several upstreams may share it, too. */
+/** Makes the parts of the cache that gateways share in one Redis. Several upstreams may share that Redis, too. */
 export function sharedIn(redis: SharedRedis, upstreamUrl: string): Pick<CacheOptions, 'epochs' | 'remote'> {
   return { epochs: new RedisEpochs(redis, upstreamUrl), remote: new RedisAnswers(redis, upstreamUrl) };
 }
@@ -40,9 +40,9 @@ export function sharedIn(redis: SharedRedis, upstreamUrl: string): Pick<CacheOpt
 /** A read whose answer is kept, and the place where it is kept. */
 export interface KeptRead extends AnswerPlace, Freshness {
   readonly format: ReadFormat;
-  /** The rows that are asked for; undefined if no page is. */
+  /** The number of rows that are asked for; undefined if the read is not of a page. */
   readonly limit: number | undefined;
-  /** The time at which an operation last asked for this many rows. */
+  /** The time at which an operation last asked for `limit` rows. */
   readonly limitAskedAt: number;
 }
 
@@ -54,7 +54,7 @@ type Refresh = 'here' | 'elsewhere' | 'done';
 
 /**
  * The cache of REST answers that all operations of a process share. All pages of a list that begin at the same row
- * have one entry. It answers each of them that has no more rows than the entry.
+ * have one entry. The entry answers every such page that has no more rows than the entry itself.
  */
 export class AnswerCache {
   readonly counts = new CacheCounts();
@@ -90,7 +90,7 @@ export class AnswerCache {
     this.#freshness = freshnessByOperation(ttls, staleSeconds * 1000);
   }
 
-  /** True if any answers are kept. If not, the cache only keeps reads from joining reads that began before a write. */
+  /** True if any answers are kept. If not, the epochs only prevent reads from joining reads from before a write. */
   get keepsAny(): boolean {
     return this.#freshness.size > 0;
   }
@@ -194,7 +194,8 @@ export class AnswerCache {
 
   /**
    * Ends the use of all kept answers of a key, once for each epoch, because the upstream has shown that they are no
-   * longer true. With a target it does so only if an answer to the target is kept: callers can ask for any id.
+   * longer true. With a target this happens only if an answer to the target is kept. Otherwise any caller could cause
+   * it by asking for an id that does not exist.
    */
   async drop(caller: Caller, { name: epoch, isShared }: OperationEpoch, target?: string): Promise<void> {
     if (!isShared || (target !== undefined && !(await this.#hasAny(caller, epoch, target)))) return;
@@ -235,7 +236,7 @@ export class AnswerCache {
     return answer;
   }
 
-  /** Adopts the answer that Redis has to a read, if it is younger than `youngerMs` milliseconds and has enough rows. */
+  /** Adopts Redis's answer to a read, if it is younger than `youngerMs` milliseconds and has enough rows. */
   async #findRemote(remote: RedisAnswers, read: KeptRead, youngerMs: number): Promise<KeptAnswer | undefined> {
     const found = await remote.find(read);
     if (found === undefined || found.ageMs >= youngerMs || !holds(found, read.limit)) return undefined;
@@ -263,7 +264,7 @@ export function withLimit(target: string, limit: number | undefined): string {
   return limit === undefined ? target : target.replace(limitPattern, `?limit=${limit}`);
 }
 
-/** The rows that a target asks for; undefined without a page. It is undefined for tables, too: they are not cut. */
+/** The number of rows that a target asks for; undefined if it is no page, or a page of a table, which is never cut. */
 function limitIn(format: ReadFormat, target: string): number | undefined {
   if (format === 'csv' || target.includes('select=')) return undefined;
   const digits = limitPattern.exec(target)?.[1];

@@ -2,10 +2,11 @@ import { type Distribution, Tally } from '../../tally.ts';
 
 /** The result of a read whose answer may be cached. */
 export type CacheResult =
-  // Answered without a call: fresh, or stale within the time that stale answers are used.
+  // Answered without a call, by a fresh answer.
   | 'hit'
+  // Answered without a call, by a stale answer within the time for which stale answers are used.
   | 'stale'
-  // Read, or joined to a read under way.
+  // Answered by a call, which may have been under way already.
   | 'miss'
   // Read because the request bypassed the cache.
   | 'bypass';
@@ -37,7 +38,7 @@ export class CacheCounts {
     return this.#ages;
   }
 
-  /** Reads that were answered without a call since the start. */
+  /** The number of reads that were answered without a call since the start. */
   get answered(): number {
     return [...this.#byNoun.values()].reduce((sum, { hit, stale }) => sum + hit + stale, 0);
   }

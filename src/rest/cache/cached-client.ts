@@ -35,7 +35,7 @@ interface Read {
 /** The most calls of a refresh: one, and one retry. */
 const callsOfRefresh = 2;
 
-/** The interval at which Redis is asked for the answer that another gateway reads anew, in milliseconds. */
+/** The time after which Redis may be asked again for an answer that another gateway refreshes, in milliseconds. */
 const untilReadMs = 100;
 
 /** One operation's calls through the cache. Kept answers may answer its reads, and its writes renew the key's epoch. */
@@ -72,7 +72,7 @@ export class CachedClient implements RestClient {
     try {
       return await this.#watched(this.#client.write(operation, target, body, { beforeSend }), target);
     } catch (error) {
-      // A write without an answer may still arrive until the upstream gives it up. A proxy may have sent a 5xx.
+      // A write without an answer may still arrive later. So may one with a 5xx, because a proxy may have sent that.
       if (sending.hasBegun && (statusOf(error) ?? 500) >= 500) cache.renewLater(caller);
       throw error;
     } finally {
@@ -149,8 +149,8 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Passes the answer of the upstream on. Waits until kept answers that this answer has shown to be untrue can no
-   * longer be given to later operations.
+   * Passes the answer of the upstream on. If the answer shows that kept answers are no longer true, it waits until
+   * later operations cannot be given those any more.
    */
   async #watched(answer: Promise<unknown>, target: string): Promise<unknown> {
     const { cache, caller, operation } = this.#options;

@@ -16,7 +16,7 @@ export interface Freshness {
   readonly staleMs: number;
 }
 
-/** The freshness of each REST operation; `ttls` are in seconds by noun. Answers of nouns without one are not kept. */
+/** The freshness of each REST operation; `ttls` are in seconds by noun. Answers without a TTL are not kept. */
 export function freshnessByOperation(
   ttls: Readonly<Record<string, number>>,
   staleMs: number,

@@ -19,14 +19,14 @@ export class KeptAnswer {
   /** The sharing key of the caller that has read it. */
   readonly sharingKey: string;
   readonly value: unknown;
-  /** Characters of its text. */
+  /** The number of characters of its text. */
   readonly length: number;
   /** The memory that it takes, estimated generously: texts count twice, as if every character took two bytes. */
   readonly bytes: number;
   readonly source: AnswerSource;
   /** The number of rows that were asked for; undefined if the answer is not a page. */
   readonly limit: number | undefined;
-  /** The time at which an operation last asked for this many rows. */
+  /** The time at which an operation last asked for `limit` rows. */
   limitAskedAt: number;
   /** True while a refresh is in flight. */
   isRefreshing = false;

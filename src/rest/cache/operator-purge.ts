@@ -1,7 +1,10 @@
 import type { Epochs } from '../epochs.ts';
 import type { Tenants } from '../tenants.ts';
 
-/** The keys whose cached answers are forgotten: a tenant's, one by its SHA-256 in hexadecimal digits, or all keys. */
+/**
+ * The keys whose cached answers are forgotten: the key of a tenant, the key with a certain SHA-256 (in hexadecimal
+ * digits), or all keys.
+ */
 export type PurgeTarget = { readonly tenant: string } | { readonly keySha256: string } | { readonly all: true };
 
 /** The number of keys whose answers were forgotten, or the reason why no promise can be made. */

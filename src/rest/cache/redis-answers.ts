@@ -4,20 +4,20 @@ import type { SharedRedis } from '../../redis.ts';
 import type { Epoch } from '../epochs.ts';
 
 /**
- * The place of an answer in Redis. Redis knows it only by a hash. The answer is encrypted with a key that is derived
- * from `upstreamKey`.
+ * The place of an answer in Redis. Redis knows only a hash of this place. The answer is encrypted with a key that is
+ * derived from `upstreamKey`.
  */
 export interface AnswerPlace {
   readonly upstreamKey: string;
   readonly sharingKey: string;
   readonly epoch: Epoch;
-  /** The name of the answer: its epoch, its format, and the path and query without the rows that are asked for. */
+  /** The name of the answer: its epoch, its format, and the path and query without the number of rows. */
   readonly name: string;
 }
 
 interface RemoteText {
   readonly text: string;
-  /** The rows that were asked for; undefined if it is no page. */
+  /** The number of rows that were asked for; undefined if the answer is not a page. */
   readonly limit: number | undefined;
   readonly ageMs: number;
 }
@@ -26,8 +26,8 @@ interface RemoteText {
 const longestText = 2 ** 20;
 
 /**
- * The form of a sealed text: the milliseconds for which it is kept, which may differ between gateways; the rows that
- * were asked for if it is a page; and the answer.
+ * The form of a sealed text. First come the milliseconds for which it is kept, which may differ between gateways. Then
+ * come the number of rows that were asked for, if it is a page, and the answer.
  */
 const keptPattern = /^(\d+) (\d*) (.*)$/s;
 
@@ -101,7 +101,7 @@ const algorithm = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** The key that answers to an upstream key are encrypted with: only a holder of the upstream key can read them. */
+/** The encryption key for answers read with an upstream key: only a holder of the upstream key can derive it. */
 function sealingKeyOf(upstreamKey: string): Buffer {
   return Buffer.from(hkdfSync('sha256', upstreamKey, '', 'cached REST answers', 32));
 }

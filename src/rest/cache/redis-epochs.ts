@@ -17,11 +17,13 @@ const mostUnsent = 10_000;
 
 /**
  * Answers the replication id of the server and the epoch of a key. Makes an epoch if the key has none and is proven, and
- * replaces one that is to end. The script starts with `#!lua` and has no flags, so a Redis that takes no writes refuses it:
- * one that is out of memory, or a replica, could not be told of the end of an epoch, so its epochs must not be used.
+ * replaces one that is to end. The script starts with `#!lua` and has no flags, so a Redis that takes no writes refuses
+ * it, such as a replica or one that is out of memory. Such a Redis could not be told of the end of an epoch, so its
+ * epochs must not be used.
  *
- * A server gives itself a new replication id when it starts and when it becomes a primary. Its data, restored from a file or
- * copied as a replica, may be older than what gateways have read from it or from another server before.
+ * A server gives itself a new replication id when it starts and when it becomes a primary. Its data then comes from a
+ * file or from the former primary. It may be older than what gateways have already read from this server or the former
+ * one.
  */
 const script = createScript(`#!lua
 local known = redis.call('GET', KEYS[1])

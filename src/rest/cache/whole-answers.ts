@@ -13,7 +13,7 @@ interface WholeAnswersOptions {
 /** The answer to a whole query that was made of kept answers alone. */
 interface WholeAnswer {
   readonly text: string;
-  /** The bytes of the text in UTF-8. */
+  /** The number of bytes of the text in UTF-8. */
   readonly mostBytes: number;
   /** A hash of the text, once a client has needed it. */
   tag?: string | undefined;
@@ -25,10 +25,10 @@ interface WholeAnswer {
 /** The overhead of one answer beside itself and its name, in bytes: the entry and its places in maps and lists. */
 const bytesOfEntry = 500;
 
-/** The memory of the facts about one of its sources, in bytes. The answer may outlive its sources. */
+/** The memory of the facts about one source of an answer, in bytes. The answer may outlive the source. */
 const bytesOfSource = 100;
 
-/** The largest part of their memory that one answer may take: a larger one would drive out all others. */
+/** The largest part of the memory of all whole answers that one may take: a larger one would drive out all others. */
 const largestPart = 1 / 8;
 
 /**

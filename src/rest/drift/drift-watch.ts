@@ -21,7 +21,7 @@ export const otherDrift = { route: 'other', column: 'other', kind: 'other' } as 
 /** Names that may be shown as names of columns. Any other name may be a value, or the name of a person. */
 const plainName = /^[a-z][a-z\d_]{0,49}$/;
 
-/** The most written names that are remembered: more than clients have a use for. */
+/** The most names of columns written by clients that are remembered: more than clients have a use for. */
 const mostWrittenNames = 1000;
 
 /**
@@ -33,7 +33,10 @@ export class DriftWatch {
   readonly #onFirstSight: (series: DriftSeries) => void;
   /** The number of answers with a difference, by series. */
   readonly #counts = new Map<string, DriftSeries & { count: number }>();
-  /** Columns set by clients that the document lacks. The upstream may answer them, but clients chose their names. */
+  /**
+   * Columns that clients have written and the document lacks. The upstream may answer them, but clients chose their
+   * names.
+   */
   readonly #written = new Set<string>();
 
   constructor(rate: number, onFirstSight: (series: DriftSeries) => void) {

@@ -2,7 +2,7 @@ import { RecentMap } from '../../recent-map.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The points without an answer in between that open a breaker: many, because fast failures do little harm. */
+/** The points that open a breaker if no answer comes in between: many, because fast failures do little harm. */
 const enough = 50;
 
 /**
@@ -10,6 +10,7 @@ const enough = 50;
  * their callers more, so they open a breaker sooner.
  */
 const slowPoints = 10;
+/** The time after which a lost connection gets `slowPoints`, in milliseconds. */
 const slowMs = 1000;
 
 /** The pause between a failed probe and the next one, in milliseconds. */
@@ -25,8 +26,8 @@ const probeMs = 1000;
 const probeWaitMs = 750;
 
 /**
- * A write probes only if no read has done so for this long, in milliseconds: a write without an answer may still have been
- * made.
+ * The time for which a probe that is due is left to reads, in milliseconds. A write may probe only after that: without
+ * an answer it may still have been made.
  */
 const writesLaterMs = 1000;
 
@@ -126,8 +127,8 @@ export class Breakers implements Gate {
   }
 
   /**
-   * Reports a probe without an answer. Operations that wait for a read fail with it in under a second. Those that wait for
-   * a write go on waiting, because they must know its result.
+   * Reports a probe without an answer. If it is a read, the operations that wait for it fail, in under a second. If it
+   * is a write, they go on waiting, because they must know its result.
    */
   #outwait(attempt: Attempt, breaker: Breaker): void {
     this.#removeProbe(attempt);

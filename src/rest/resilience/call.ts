@@ -160,7 +160,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
       if (!this.hasArrived) this.#leave(notSent);
       return;
     }
-    // If the deadline passed before there was a connection, that says something about the upstream.
+    // A deadline that passed before there was a connection says something about the upstream: the call stays counted.
     if (sent.isWaiting && this.#timeouts === 0) this.#withdraw();
     sent.abort();
   }
@@ -387,7 +387,7 @@ function endsOperation(error: unknown, calls: OperationCalls): error is Upstream
   return isUnauthenticated(error) || error === noRoomForBodies || (error instanceof Refusal && calls.mayBeRefused);
 }
 
-/** The error if the response came in time, but the process was too busy to read it by then. */
+/** The error if the response came in time, but the process was too busy to read it before the deadline. */
 const readTooLate = new UpstreamError('OVERLOADED', undefined, 'read too late');
 
 /** One operation that waits for a call. */

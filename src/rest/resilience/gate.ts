@@ -62,7 +62,7 @@ export interface Attempt {
   isProof: boolean;
   /** Resolves after a time in milliseconds; never if the attempt is given up before. */
   sleep(milliseconds: number): Promise<void>;
-  /** Fails for its waiters at once, and goes on until its deadline. */
+  /** Fails the call for its waiters at once. The attempt itself goes on until its deadline. */
   overtake(error: Error): void;
 }
 

@@ -3,13 +3,13 @@ import type { Caller } from '../caller.ts';
 import { isUnauthenticated, Refusal, type UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The most calls in flight with an unproven key, which the upstream has not yet shown to know. */
+/** The most calls in flight with one unproven key: the upstream has not yet shown that it knows the key. */
 const mostInFlight = 8;
 
 /** The most calls that wait for the proof of one key, and of all keys together. */
 const mostWaiting = { key: 1000, process: 10_000 } as const;
 
-/** The time for which a key that the upstream did not know is refused without asking again, in milliseconds. */
+/** The time for which the gateway itself refuses a key after the upstream did not know it, in milliseconds. */
 const rejectedMs = 5000;
 
 /**
@@ -34,12 +34,12 @@ export class KeyTrials implements Gate {
   readonly #proven = new RecentMap<string, true>({ entries: mostKeys });
   readonly #rejections = new RecentMap<string, UpstreamError>({ entries: mostKeys, forMs: rejectedMs });
   readonly #trials = new Map<string, Trial>();
-  /** Calls that wait for the proof of their keys. */
+  /** The number of calls that wait for the proof of their keys. */
   waiting = 0;
-  /** Calls that were refused because too many waited. */
+  /** The number of calls that were refused because too many waited. */
   sheds = 0;
 
-  /** Keys that have calls in flight or waiting, and are not proven. */
+  /** The number of keys that have calls in flight or waiting, and are not proven. */
   get unproven(): number {
     return this.#trials.size;
   }

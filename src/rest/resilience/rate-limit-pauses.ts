@@ -2,7 +2,7 @@ import { RecentMap } from '../../recent-map.ts';
 import { isRateLimited, UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The longest pause, in seconds. A caller that is refused for longer tries once after it, and is refused again. */
+/** The longest pause, in seconds. If the upstream asks for more, the first call after the pause is refused again. */
 export const longestPause = 60;
 
 /** The time between two reads that have waited, in milliseconds, so that they are not all sent at once. */

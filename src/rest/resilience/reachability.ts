@@ -43,7 +43,7 @@ export interface ReachabilityOptions {
 /** Watches how calls end. Counts failures by reason and place, and logs each change of reason or place once. */
 export class Reachability implements Gate {
   readonly #options: ReachabilityOptions;
-  /** The failures since the start. Those at the proxy are listed only if there is one. */
+  /** The numbers of failures since the start. Failures at the proxy are listed only if there is a proxy. */
   readonly failures: readonly (FailureCount & { count: number })[];
   readonly #logged = new LogThrottle();
   #state: ReachabilityState = { kind: 'unknown' };
@@ -81,7 +81,7 @@ export class Reachability implements Gate {
     if (!isWrongPath || !isNotFound(error)) this.answered();
   }
 
-  /** Counts a call that the API answered, with any status. */
+  /** Notes that the API has answered a call, with any status. */
   answered(): void {
     if (this.#state.kind === 'answering') return;
     this.#state = { kind: 'answering' };

@@ -20,8 +20,8 @@ export const retryPolicy = {
 
 /** The way in which a failed read is repeated. */
 export type Repeat =
-  // A connection that was kept open closed before the first byte: the upstream processed nothing, so the retry costs
-  // nothing.
+  // The upstream closed a kept-alive connection before the first byte of the response. It processed nothing, so the
+  // retry costs nothing.
   | { readonly kind: 'free'; readonly delayMs: 0; readonly pauseMs: 0 }
   // Safe to repeat after a delay, within the limits of the policy and the retry budget. All calls of its key also pause for
   // `pauseMs`.
@@ -50,7 +50,7 @@ export function repeatOf(error: unknown, mayBeStale: boolean): Repeat | undefine
   return waitMs > retryPolicy.longestWaitMs ? undefined : { kind: 'paid', delayMs: waitMs + delayMs, pauseMs: 0 };
 }
 
-/** The retries earned by each first attempt. */
+/** The part of a retry that each first attempt earns. */
 const earnedRetries = 0.2;
 
 /** The most retries that can be saved up, so that a long time without failures does not pay for a burst. */
@@ -61,7 +61,7 @@ const mostSaved = 10;
  */
 export class RetryBudget {
   #tokens = mostSaved;
-  /** Retries so far. */
+  /** The number of retries so far. */
   spent = 0;
 
   /** Earns a part of a retry: a read is sent for the first time. */

@@ -66,11 +66,11 @@ export interface UpstreamHealth {
   readonly state: 'closed' | 'open';
   readonly inFlight: number;
   readonly queued: number;
-  /** Reads that were sent again at the cost of the retry budget. */
+  /** The number of reads that were sent again at the cost of the retry budget. */
   readonly retries: number;
-  /** Calls refused because there was no room, or no time, for them. */
+  /** The number of calls that were refused because there was no place, or no time before the deadline. */
   readonly sheds: number;
-  /** Reads that joined another operation's call in flight. */
+  /** The number of reads that joined another operation's call in flight. */
   readonly sharedReads: number;
   readonly calls: readonly CallCount[];
   /** The durations of calls, by route. */
@@ -79,7 +79,7 @@ export interface UpstreamHealth {
   readonly failures: readonly FailureCount[];
   /** The state of the way to the upstream, as the last call found it. */
   readonly reachability: ReachabilityState;
-  /** Refusals and waits because of spent budgets, and the share of the budget that was left lately. */
+  /** The numbers of refusals and waits because of spent budgets, and the least share that was left lately. */
   readonly budgets: Pick<BudgetCounts, 'refusals' | 'waits' | 'left'>;
 }
 
@@ -120,8 +120,8 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
   const budget =
     options.budget &&
     new CallBudget({ ...options.budget, counts: budgetCounts, maxInFlight, usualMs: () => limiter.meanMs });
-  // The order matters. Keys come first: until a key is proven, this gateway alone counts its calls, so that only the few
-  // that are sent as a trial may reserve budget by then. The budget comes next, because a whole wave is reserved together.
+  // The order matters. Keys come first: until a key is proven, this gateway alone counts its calls, so only the few
+  // calls on trial may reserve budget before that. The budget comes next, because a whole wave is reserved together.
   // Rate limit pauses follow both, because a pause may begin while a call waits for one of them. The slot is taken after
   // these gates, so that no call holds a slot while it waits there. The last two gates only learn from the end of
   // attempts.

@@ -5,8 +5,8 @@ import { averageBytesOnceParsed, bytesOnceParsed } from './json-weight.ts';
 const largeBytes = 2 ** 16;
 
 /**
- * The most taken bytes at which short bodies are not weighed but assumed to be average. Weighing costs a twelfth of
- * the time for a page of 100 rows. The worst JSON takes five to six times the average.
+ * The number of taken bytes up to which short bodies are not weighed, but assumed to be average. Weighing is a
+ * twelfth of the time that a page of 100 rows takes. The worst JSON takes five to six times the average.
  */
 const littleTaken = 16 * 2 ** 20;
 /** The longest body that is then not weighed, in characters. */

@@ -18,7 +18,7 @@ interface ClientCertificate {
   readonly key: string;
 }
 
-/** The error of a connection through a proxy: it cannot be reached, or it refused the tunnel with a status. */
+/** The error of a connection through a proxy: the proxy cannot be reached, or has refused the tunnel with a status. */
 export class ProxyFailure extends Error {
   override readonly name = 'ProxyFailure';
   readonly status: number | undefined;
@@ -29,7 +29,7 @@ export class ProxyFailure extends Error {
   }
 }
 
-/** The reasons of connections that failed without an error of Node. */
+/** The codes of failed connections for which Node has no error. */
 type ConnectionFault = 'CONNECT_TIMEOUT' | 'CONNECTION_CLOSED';
 
 /** The error of a connection that was not opened in time, or that closed. */
@@ -107,7 +107,7 @@ export class Connector {
     const steps = new ConnectSteps();
     const socket = this.#open(steps, onBytes)
       .catch((error: unknown) => {
-        // A server that cannot resume it would refuse every later connection, too.
+        // A server that cannot resume the session would refuse every later connection, too.
         this.#session = undefined;
         throw error;
       })
@@ -140,7 +140,7 @@ export class Connector {
     return {
       ...end.tls,
       host,
-      // Node refuses IP addresses there.
+      // Node refuses IP addresses as server names.
       servername: isIP(host) === 0 ? host : '',
       ALPNProtocols: ['http/1.1'],
       ...(end === this.#origin && this.#session !== undefined && { session: this.#session }),

@@ -14,16 +14,16 @@ interface Idle {
 
 /**
  * The connections of one route. A request takes the idle connection that was used last, or waits for the first one that
- * is opened or becomes free. Each request that waits has a connection opened for it, up to the most.
+ * is opened or becomes free. The pool opens a connection for each request that waits, until it has as many as it may.
  */
 export class ConnectionPool {
   readonly #connector: Connector;
   readonly #most: number;
   readonly #idle: Idle[] = [];
   readonly #waiting: Exchange[] = [];
-  /** Connections that are opened for waiting requests. Each takes the request that waits first once it is open. */
+  /** Connections being opened for waiting requests. Once open, each takes the request that has waited longest. */
   readonly #opening = new Set<Opening>();
-  /** Connections that are opened for one request each. */
+  /** Connections being opened for one request each, by that request. */
   readonly #openingFor = new Map<Exchange, Opening>();
   readonly #open = new Set<Connection>();
   #sweep: NodeJS.Timeout | undefined;
@@ -108,7 +108,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Opens a connection for one request; without `own`, for the request that waits first once the connection is open.
+   * Opens a connection for the request `own`; without `own`, for the request that has waited longest once the
+   * connection is open.
    */
   #connect(own: Exchange | undefined): void {
     let connection: Connection | undefined;

@@ -11,7 +11,7 @@ export interface Exchange extends ResponseSink {
   readonly isLast: boolean;
   onSent(connection: Connection): void;
   onEnd(): void;
-  /** `isStale` is true if a connection that was used before ended without a byte of the response. */
+  /** `isStale` is true if the connection had served an earlier request, and ended without a byte of this response. */
   onError(error: unknown, isStale: boolean): void;
 }
 
@@ -27,8 +27,8 @@ interface Owner {
 const usualIdleMs = 4000;
 
 /**
- * The time by which a connection is given up before its server would close it, in milliseconds. Servers count from
- * the moment at which they have sent a response.
+ * A connection is given up this long before its server would close it, in milliseconds. Servers count from the moment
+ * at which they have sent a response.
  */
 const idleMarginMs = 2000;
 

@@ -39,16 +39,17 @@ function leave(): void {
 const maximumCodings = 3;
 
 /**
- * The text of a body with content codings. Rejects if it would exceed `limit` bytes (bombs stop there), names an unknown
- * coding, or is not UTF-8.
+ * The text of a body with content codings. Rejects if the decoded body would exceed `limit` bytes (so that the decoding
+ * of a bomb stops there), if a coding is unknown, or if the text is not UTF-8.
  */
 export function decodeBody(body: Buffer, contentEncoding: string, limit: number): Promise<string> {
   return decompress({ body }, contentEncoding, limit, textOf);
 }
 
 /**
- * The result of `read` for a body without its content codings. The number of decoded bodies in memory is limited, and each
- * counts until `read` is done. Rejects as `decodeBody` does, and with the errors of `read`.
+ * Removes the content codings of a body, and resolves to the result of `read` for the decoded bytes. The number of
+ * decoded bodies in memory is limited. Each counts until `read` is done. Rejects as `decodeBody` does, and with the
+ * errors of `read`.
  */
 export async function decompress<T>(
   source: { readonly body: Buffer },

@@ -7,7 +7,7 @@ import { type RawResponse, TransportError } from './transport.ts';
 export interface DecodedResponse {
   readonly status: number;
   readonly contentType: string;
-  /** Empty without one. */
+  /** The `Cache-Control` header; empty if the response has none. */
   readonly cacheControl: string;
   readonly text: string;
 }

@@ -8,7 +8,7 @@ import { askOnce, createTransport, type RawResponse, TransportError } from './tr
 export interface FetchOptions {
   /** The way to the document: a proxy, and the trusted authorities. */
   readonly route?: Route | undefined;
-  /** The largest document, decoded. */
+  /** The largest document, decoded, in bytes. */
   readonly maxBytes: number;
   /** The longest that the fetch may take in all, in milliseconds. */
   readonly timeoutMs: number;

@@ -6,17 +6,15 @@ export interface HttpRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** True if its response is read even without room for it, because it shows the effect of a write. A GET may have one. */
+  /** True for a write, which may be a GET. Its response shows its effect, so it is read even without room for it. */
   readonly isWrite?: boolean;
   /** True if it needs a new connection, on which nothing was sent before. */
   readonly fresh?: boolean;
 }
 
-/**
- * Header values and targets that can be sent: Latin-1 without control characters. A value may also have blanks and
- * tabs.
- */
+/** The header values that can be sent: Latin-1 without control characters, tabs excepted. */
 const isValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** The targets that can be sent: Latin-1 without control characters and blanks. */
 const isTarget = /^[\x21-\x7e\x80-\xff]+$/;
 
 /** Writes the heads of requests by one route (RFC 9112 §3). */

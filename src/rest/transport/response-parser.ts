@@ -28,8 +28,8 @@ const endOfHead = '\r\n\r\n';
 const lineFeed = 0x0a;
 
 /**
- * A status line and header lines (RFC 9112 §4 and §5). Nothing that a server on the way might read in another way is
- * taken: no line that ends without a carriage return, no folded line, no blank before a colon, no control character.
+ * A status line and header lines (RFC 9112 §4 and §5). Allows nothing that a server on the way might read in another
+ * way: no line that ends without a carriage return, no folded line, no blank before a colon, no control character.
  */
 const headForm =
   /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+.^_`|~\dA-Za-z-]+:[\t\x20-\x7e\x80-\xff]*)*$/;
@@ -58,7 +58,7 @@ export class ResponseParser {
   #phase: Phase = 'done';
   /** The beginning of a head or of a line whose end has not come yet. */
   #text = '';
-  /** Bytes of interim responses, or of trailers, so far. */
+  /** The number of bytes of interim responses, or of trailers, that have been read so far. */
   #passed = 0;
   #left = 0;
   #isPersistent = false;
@@ -93,8 +93,8 @@ export class ResponseParser {
   }
 
   /**
-   * Reads bytes up to the end of the response. Returns the number of bytes read: any more do not belong to it. Throws
-   * NotHttp.
+   * Reads bytes up to the end of the response. Returns the number of bytes that belong to it. Throws NotHttp, or a
+   * ConnectionError if the server changes the protocol.
    */
   read(bytes: Buffer): number {
     let at = 0;
@@ -236,8 +236,8 @@ class Head {
   }
 
   /**
-   * True if the connection may be used again. HTTP/1.0 closes connections by itself. It has no chunks, so a server on
-   * the way perhaps does not find their end (RFC 9112 §6.1 and §9.3).
+   * True if the connection may be used again. By default HTTP/1.0 closes it. HTTP/1.0 also has no chunks, so a server
+   * on the way may not find the end of a body that is sent in chunks (RFC 9112 §6.1 and §9.3).
    */
   get isPersistent(): boolean {
     return !this.#isClosed && (this.#isCurrent || (this.#isKept && !this.isChunked));

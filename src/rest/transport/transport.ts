@@ -14,7 +14,7 @@ export interface RawResponse {
   readonly release: () => void;
 }
 
-/** Called with the end of a request. One of the two is called, once, and only after `send` has returned. */
+/** Hears of the end of a request. One of the two functions is called, once, and not before `send` has returned. */
 export interface ResponseListener {
   readonly responded: (response: RawResponse) => void;
   readonly failed: (error: TransportError) => void;
@@ -70,9 +70,9 @@ export interface TransportOptions {
 }
 
 /**
- * An upstream behind HTTP/1.1 connections that are kept open. The client is our own, for what every REST call passes: it
- * takes half the time of undici, and reads nothing that the gateway does not need. The deadline of the operation is the
- * only limit of a call's time.
+ * An upstream behind HTTP/1.1 connections that are kept open. The HTTP client is our own, because every REST call
+ * passes through it. It takes half the time of undici, and reads nothing that the gateway does not need. Only the
+ * deadline of the operation limits the time of a call.
  */
 export function createTransport(options: TransportOptions): Transport {
   let way = wayOf(options, options.route ?? {});

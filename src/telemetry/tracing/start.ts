@@ -20,9 +20,11 @@ const stopMs = 3000;
 
 /**
  * The longest time for sending spans, including further attempts, in milliseconds, unless the environment sets it.
- * OpenTelemetry's own 10 s, after the 5 s in which spans are gathered, would report a collector that is down too late.
+ * OpenTelemetry's own time is 10 s, and follows the 5 s in which spans are gathered. With that, it would take too long
+ * until a collector that is down is reported.
  */
 const sendMs = 5000;
+/** The variable that sets this time. */
 const sendVariable = 'OTEL_EXPORTER_OTLP_TIMEOUT';
 
 /** The name of the service, unless the environment sets it. */

@@ -135,7 +135,7 @@ function summaryOf(calls) {
   ].join(' · ');
 }
 
-/** One call that was made. */
+/** The method and the path of a call that was made, with notes about its result. */
 function detailOf(call) {
   const { method, path, milliseconds, cache, shared, retryOf } = call;
   const notes = [

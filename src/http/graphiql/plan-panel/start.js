@@ -1,4 +1,4 @@
-/** Runs in the page before GraphiQL is drawn: makes `restCalls` and `panel`, which the page's GraphiQL is given. */
+/** Runs in the page before GraphiQL is drawn: makes `restCalls` and `panel`, which the page's GraphiQL uses. */
 const panel = new PanelState();
 const restCalls = createPlugin(panel);
 settings.graphiql.onTabChange = panel.takeTabs;

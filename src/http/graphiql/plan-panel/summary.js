@@ -58,7 +58,6 @@ function isStream({ isRunning = false, isStopped = false, messages = 0 } = {}) {
   return messages > 1 || (messages === 1 && (isRunning || isStopped));
 }
 
-/** A sentence about a run. */
 function ranOf(run) {
   if (run === undefined) return undefined;
   const { isRunning, isStopped, milliseconds, firstPartMs, calls } = run;
