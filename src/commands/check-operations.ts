@@ -229,7 +229,7 @@ function refusalsFor(tenant: Tenant, document: DocumentNode, scope: OperationSco
   const { name } = tenant;
   const { operation } = scope;
   const running = runningOperation(tenant, operation.name?.value);
-  if (running === undefined) return [`no role of ${name} that is asked about may run it`];
+  if (running === undefined) return [`none of the roles that --role names may run it`];
   const { mutations, reach } = running;
   const isMutation = operation.operation === 'mutation';
   const fields = new Set(isMutation ? rootOf(scope, undefined)?.fields.map(({ field }) => field.name) : []);

@@ -216,7 +216,7 @@ function readPersisted(reader: SettingsReader) {
   const mode: DocumentMode = values.mode ?? (isJwt ? 'only' : 'allow');
   if (isJwt && mode !== 'only')
     reader.warnings.push(
-      `${modeSetting.name}: with AUTH=jwt expected only, but it is ${mode}: any user may run any document`,
+      `${modeSetting.name}: expected the mode "only" with AUTH=jwt, but it is ${mode}: any user may run any document`,
     );
   const origin = reader.isSet(modeSetting.name)
     ? `set in ${reader.placeOf(modeSetting.name)}`

@@ -263,7 +263,7 @@ const edgeSettings = {
   maxErrors: define(
     'MAX_ERRORS',
     whole(1, 100_000),
-    'Most errors that an answer lists. One more counts the others',
+    'Most errors that an answer lists. A further error says how many others there are',
     '100',
   ),
 };

@@ -103,7 +103,7 @@ export function readEnvironmentFile(path: string, known: readonly string[]): Env
     if (meant !== undefined) return `${name}: there is no such setting (in ${path}); expected ${meant}`;
     // A name with other characters than capitals and underscores may be a piece of a pasted key, so it is not quoted.
     if (!/^[A-Z][A-Z_]*$/.test(name))
-      return `${path}: expected a setting in line ${lineOf(name, text)}, but it has another name`;
+      return `${path}: expected the name of a setting in line ${lineOf(name, text)}, but the line has another name`;
     return `${name}: there is no such setting (in ${path}); see --help`;
   });
   // The lines of a multi-line value look like lines that set nothing.

@@ -110,7 +110,7 @@ export const collectorUrl: Kind<string> = {
 export function safeUrlIn(source: string): URL | undefined {
   const url = urlIn(source, { schemes: web, query: true });
   if (url?.protocol !== 'http:' || isLoopback(url)) return url;
-  throw new Fault('http is taken for 127.0.0.0/8, [::1] and localhost only');
+  throw new Fault('http is accepted only for 127.0.0.0/8, [::1] and localhost');
 }
 
 const shownSchemes = /^(?:https?|rediss?|ftps?|wss?|socks[45]?|file|unix):$/;

@@ -145,7 +145,7 @@ hint: put \`@defer\` on what projects.nodes.dashboards.nodes needs in wave 3, an
       ],
       [
         ['explain', 'two.graphql'],
-        'error: operation: expected --operation, because the document has not exactly one; there are A, B\n',
+        'error: operation: expected --operation, because the document does not have exactly one operation; there are A, B\n',
         2,
       ],
       [['explain', 'two.graphql', '--operation', 'C'], 'error: operation C: there is none; there are A, B\n', 2],

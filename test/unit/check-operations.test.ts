@@ -61,7 +61,7 @@ test('check-operations says which listed operations the roles of a tenant may ru
   expect(refusedTo('--role', 'viewer')).toEqual(['acme may not run `updateProject`']);
   expect(refusedTo('--role', 'editor')).toEqual(['acme may not name @current']);
   expect(refusedTo('--role', 'viewer', '--role', 'editor')).toEqual(['acme may not name @current']);
-  expect(refusedTo('--role', 'agent')).toEqual(['no role of acme that is asked about may run it']);
+  expect(refusedTo('--role', 'agent')).toEqual(['none of the roles that --role names may run it']);
   expect(() => refusedTo()).toThrow(
     '--role: expected one of the roles of acme (viewer, editor, agent), because its entry has roles, but got none',
   );

@@ -44,14 +44,14 @@ test.each([
 test('a piece of a key that was pasted is not shown', () => {
   const { faults } = read('PORT=4100\nMIIEvQhunter2==\nexport qhunter2 = x\n');
   expect(faults).toEqual([
-    expect.stringMatching(/settings\.env: expected a setting in line 2, but it has another name$/),
-    expect.stringMatching(/settings\.env: expected a setting in line 3, but it has another name$/),
+    expect.stringMatching(/settings\.env: expected the name of a setting in line 2, but the line has another name$/),
+    expect.stringMatching(/settings\.env: expected the name of a setting in line 3, but the line has another name$/),
   ]);
 });
 
 test('the line of a wrong name is the one that sets it, and not one that mentions it', () => {
   expect(read('# qhunter2=x\nCURSOR_SECRET=qhunter2=x\n qhunter2 = x\n').faults).toEqual([
-    expect.stringMatching(/expected a setting in line 3, but it has another name$/),
+    expect.stringMatching(/expected the name of a setting in line 3, but the line has another name$/),
   ]);
 });
 

@@ -120,6 +120,6 @@ test('a collector over gRPC needs no scheme, and one that nothing is sent to may
 
 test('a key set over http on another host is refused with the reason', () => {
   expect(refusalOf('JWT_JWKS', 'http://127.0.0.1.evil.example/jwks', {})).toBe(
-    'JWT_JWKS: expected an https URL (http on loopback only), or the path of a JSON Web Key Set, but got http://127.0.0.1.evil.example: http is taken for 127.0.0.0/8, [::1] and localhost only',
+    'JWT_JWKS: expected an https URL (http on loopback only), or the path of a JSON Web Key Set, but got http://127.0.0.1.evil.example: http is accepted only for 127.0.0.0/8, [::1] and localhost',
   );
 });
