@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Whether the tests are those of `npm test`, which are for every change. The slow ones are left out: attacks, loads, processes
+ * True if the tests are those of `npm test`, which are for every change. The slow ones are left out: attacks, loads, processes
  * and browsers. CI sets TEST_FORM and runs them all, and so does `npx vitest run`.
  */
 const isQuick = process.env['npm_lifecycle_event'] === 'test' && process.env['TEST_FORM'] === undefined;

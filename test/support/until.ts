@@ -1,6 +1,11 @@
-import { expect } from 'vitest';
+import { vi } from 'vitest';
 
-/** Waits until something holds, for as long as `expect.poll` does. */
+/** Waits until something holds, for at most half a minute. Unlike `expect.poll`, it also works in concurrent tests. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  await expect.poll(holds, { interval: 10, message: `until ${String(holds)}` }).toBe(true);
+  await vi.waitFor(
+    async () => {
+      if (!(await holds())) throw new Error(`waited in vain until ${String(holds)}`);
+    },
+    { interval: 10, timeout: 30_000 },
+  );
 }
