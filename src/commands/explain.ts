@@ -102,6 +102,8 @@ function operationOf(document: DocumentNode, name: string | undefined): Operatio
   );
   const there = names.length === 0 ? '' : `; there are ${names.join(', ')}`;
   const expected =
-    name === undefined ? 'expected --operation, because the document does not have exactly one operation' : 'there is none';
+    name === undefined
+      ? 'expected --operation, because the document does not have exactly one operation'
+      : 'there is none';
   throw new ConfigError(`operation${name === undefined ? '' : ` ${name}`}: ${expected}${there}`);
 }

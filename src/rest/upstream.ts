@@ -6,7 +6,7 @@ import { checkUpstream } from './check-upstream.ts';
 import { CallerClient, type RestClient, type Shared } from './client.ts';
 import { OperationEpoch, type Reuse } from './epochs.ts';
 import { UpstreamError } from './errors.ts';
-import type { CallingOperation } from './resilience/call.ts';
+import type { CallingOperation } from './resilience/upstream-call.ts';
 import {
   createUpstreamResources,
   healthOf,

@@ -56,6 +56,8 @@ test('settings of tokens without tokens are warnings, and so is a mode that runs
   const open = readConfig({ ...environment, PERSISTED_DOCUMENTS_MODE: 'allow' });
   expect([open.persisted.mode, open.warnings]).toEqual([
     'allow',
-    ['PERSISTED_DOCUMENTS_MODE: expected the mode "only" with AUTH=jwt, but it is allow: any user may run any document'],
+    [
+      'PERSISTED_DOCUMENTS_MODE: expected the mode "only" with AUTH=jwt, but it is allow: any user may run any document',
+    ],
   ]);
 });

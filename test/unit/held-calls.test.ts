@@ -4,7 +4,7 @@ import { operations } from '../../src/rest/generated/views.ts';
 import type { Ledger, WantDecision } from '../../src/rest/ledger.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
-import { UpstreamCall } from '../../src/rest/resilience/call.ts';
+import { UpstreamCall } from '../../src/rest/resilience/upstream-call.ts';
 import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
 import { TransportError } from '../../src/rest/transport/transport.ts';
 import { attemptOf, prove, successAfter } from '../support/attempts.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RetryBudget } from '../../src/rest/resilience/retry.ts';
+import { RetryBudget } from '../../src/rest/resilience/retry-policy.ts';
 
 test('retries are at most a fifth of the reads, and ten', () => {
   for (const reads of [0, 1, 10, 1000, 12_345]) {

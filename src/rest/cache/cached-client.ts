@@ -7,7 +7,7 @@ import { isForbidden, isNotFound, isUnauthenticated } from '../errors.ts';
 import { OperationCalls, statusOf } from '../operation-calls.ts';
 import { OperationDeadline } from '../operation-deadline.ts';
 import type { RestOperation } from '../operation-ids.ts';
-import type { CallingOperation } from '../resilience/call.ts';
+import type { CallingOperation } from '../resilience/upstream-call.ts';
 import { type AnswerCache, type KeptRead, withLimit } from './answer-cache.ts';
 import { forbidsKeeping } from './freshness.ts';
 import type { KeptAnswer } from './kept-answers.ts';

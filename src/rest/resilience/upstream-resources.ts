@@ -15,7 +15,7 @@ import { beforeSending, type Gate } from './gate.ts';
 import { KeyTrials } from './key-trials.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
 import { type FailureCount, Reachability, type ReachabilityState } from './reachability.ts';
-import { RetryBudget } from './retry.ts';
+import { RetryBudget } from './retry-policy.ts';
 
 /** The resources that all calls to the upstream share. */
 export interface UpstreamResources {

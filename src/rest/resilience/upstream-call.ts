@@ -14,7 +14,7 @@ import {
 } from '../transport/decode-response.ts';
 import { type RawResponse, type ResponseListener, type SentRequest, TransportError } from '../transport/transport.ts';
 import type { Attempt, CallOwner, CallRequest, Outcome } from './gate.ts';
-import { type Repeat, repeatOf, retryPolicy } from './retry.ts';
+import { type Repeat, repeatOf, retryPolicy } from './retry-policy.ts';
 import type { UpstreamResources } from './upstream-resources.ts';
 
 /** The part of an operation that its REST calls need. */

@@ -3,7 +3,7 @@ import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
-import { UpstreamCall } from '../../src/rest/resilience/call.ts';
+import { UpstreamCall } from '../../src/rest/resilience/upstream-call.ts';
 import {
   createUpstreamResources,
   type UpstreamOptions,
