@@ -45,8 +45,9 @@ export class LocalEpochs implements Epochs {
   }
 
   current(sharingKey: string, isProven: boolean): Epoch {
+    const epoch = this.#epochs.get(sharingKey) ?? this.#change(sharingKey).epoch;
     if (isProven) this.#epochs.prove(sharingKey);
-    return this.#epochs.get(sharingKey) ?? this.#change(sharingKey).epoch;
+    return epoch;
   }
 
   renew(sharingKey: string): MaybePromise<Epoch> {

@@ -155,6 +155,18 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     expect(one.reported).toEqual([]);
   });
 
+  test('share nothing between two keys that have one epoch in Redis', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using gateway = await startSharing(upstream, redis);
+    await cachedIn(gateway);
+    await expect.poll(() => namesIn(redis, 'cache:epoch:*')).toHaveLength(2);
+    const [one = '', other = ''] = await namesIn(redis, 'cache:epoch:*');
+    await redis.ask('COPY', one, other, 'REPLACE');
+    // Each must see the project of its own key, of reads in flight and of those that are kept.
+    for (let times = 0; times < 2; times += 1) await Promise.all([key, 'other'].map((of) => cachedIn(gateway, of)));
+  });
+
   test.each([
     ['has no memory', 'CONFIG', ['SET', 'maxmemory', '1'], ['SET', 'maxmemory', '0']],
     ['is a replica', 'REPLICAOF', ['127.0.0.1', '1'], ['NO', 'ONE']],

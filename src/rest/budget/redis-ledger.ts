@@ -79,6 +79,8 @@ export class RedisLedger implements Ledger {
   #changed = new Set<CountedCall>();
   /** True if Redis decides. */
   #isUp = false;
+  /** Settles when Redis has all calls of this gateway again, or cannot be asked. Undefined if none are being added. */
+  #adding: Promise<void> | undefined;
   #isClosed = false;
   #lostCalls = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -213,29 +215,39 @@ export class RedisLedger implements Ledger {
 
   /**
    * Sends what has changed, and asks for the calls of wants. Undefined if Redis cannot be asked. If Redis has begun
-   * another era, all calls of this gateway are sent, too. Waves that are asked for meanwhile do not wait for them: the
-   * other gateways need up to a second to add theirs anyway.
+   * another era, all calls of this gateway are sent, too. Waves that are asked for meanwhile wait for that: Redis would
+   * decide on them without the calls that it lacks.
    */
   async #ask(wants: readonly Want[]): Promise<readonly ScriptDecision[] | undefined> {
+    while (this.#adding !== undefined) await this.#adding;
     let changed: Iterable<CountedCall> = this.#changed;
     this.#changed = new Set();
     let isLoss = false;
-    for (let left = tries; left > 0; left -= 1) {
-      const answer = await this.#send([...changed], wants);
-      if (answer === undefined) break;
-      if (answer.decisions !== undefined) {
-        if (isLoss) this.#lost(answer.added);
-        return answer.decisions;
+    let added: (() => void) | undefined;
+    try {
+      for (let left = tries; left > 0; left -= 1) {
+        const answer = await this.#send([...changed], wants);
+        if (answer === undefined) break;
+        if (answer.decisions !== undefined) {
+          if (isLoss) this.#lost(answer.added);
+          return answer.decisions;
+        }
+        // Another wave has met the new era first, and adds the calls.
+        if (added === undefined && this.#adding !== undefined) await this.#adding;
+        if (answer.era === this.#era) continue;
+        this.#era = answer.era;
+        isLoss = this.#isUp;
+        changed = new Set([...changed, ...this.#local.calls()]);
+        if (added === undefined) ({ promise: this.#adding, resolve: added } = Promise.withResolvers());
       }
-      if (answer.era === this.#era) continue;
-      this.#era = answer.era;
-      isLoss = this.#isUp;
-      changed = new Set([...changed, ...this.#local.calls()]);
+      // Redis may have received these changes; sending them twice changes nothing. Changes since then stay behind them.
+      this.#changed = new Set([...changed, ...this.#changed]);
+      this.#down();
+      return undefined;
+    } finally {
+      if (added !== undefined) this.#adding = undefined;
+      added?.();
     }
-    // Redis may have received these changes; sending them twice changes nothing. Changes since then stay behind them.
-    this.#changed = new Set([...changed, ...this.#changed]);
-    this.#down();
-    return undefined;
   }
 
   #lost(calls: number): void {
