@@ -51,8 +51,8 @@ export type Part =
   // Without fields and fragments that have directives. What remains is selected whatever the variables are.
   | 'certain';
 
-/** A fragment as it stands in a selection. */
-type Spread = Exclude<SelectionNode, FieldNode>;
+/** A use of `@defer` at one place of the answer. */
+type DeferUsage = object;
 
 /** The selections of an operation, or of a part of it, for some values of its variables. */
 export class SelectionTree {
@@ -61,7 +61,7 @@ export class SelectionTree {
   readonly root: Selection;
   readonly #conditions: VariableValues | undefined;
   /**
-   * Selections by the deferred fragment around them. The tree itself is the key if there is none. A field that several
+   * Selections by the use of `@defer` around them. The tree itself is the key if there is none. A field that several
    * places share has one selection.
    */
   readonly #selections = memoize((_around: object) => new WeakMap<object, Selection>());
@@ -89,8 +89,8 @@ export class SelectionTree {
     return given !== undefined && given['if'] !== false;
   }
 
-  /** The selection of all nodes of one field. `usages` are the deferred fragments around the nodes, if there are any. */
-  at(nodes: readonly Selecting[], usages?: readonly (Spread | undefined)[]): Selection {
+  /** The selection of all nodes of one field. `usages` are the uses of `@defer` around the nodes, if there are any. */
+  at(nodes: readonly Selecting[], usages?: readonly (DeferUsage | undefined)[]): Selection {
     // The resolver of a field asks for the same nodes for each object.
     if (usages === undefined && this.#last?.nodes === nodes) return this.#last.selection;
     const [node] = nodes;
@@ -112,10 +112,10 @@ export class Selection {
   readonly tree: SelectionTree;
   readonly nodes: readonly Selecting[];
   /** The innermost `@defer` around each of the nodes; undefined if there is none at all. */
-  readonly usages: readonly (Spread | undefined)[] | undefined;
+  readonly usages: readonly (DeferUsage | undefined)[] | undefined;
   readonly #byType = new Map<GraphQLObjectType, ObjectSelection>();
 
-  constructor(tree: SelectionTree, nodes: readonly Selecting[], usages?: readonly (Spread | undefined)[]) {
+  constructor(tree: SelectionTree, nodes: readonly Selecting[], usages?: readonly (DeferUsage | undefined)[]) {
     this.tree = tree;
     this.nodes = nodes;
     this.usages = usages;
@@ -156,7 +156,7 @@ export class SelectedField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly nodes: FieldNode[] = [];
   /** The innermost `@defer` around each of the nodes; undefined if there is none at all. */
-  usages: (Spread | undefined)[] | undefined;
+  usages: (DeferUsage | undefined)[] | undefined;
   readonly #tree: SelectionTree;
   #below: Selection | undefined;
   #arguments: Readonly<Record<string, unknown>> | undefined;
@@ -231,8 +231,8 @@ function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): O
   const { schema, fragments } = tree.scope;
   const fields = new Map<string, SelectedField>();
   const typenames = new Set<string>();
-  /** For each fragment, the deferred ones around the places where it is spread. */
-  const visited = new Map<string, Set<Spread | undefined>>();
+  /** For each fragment, the uses of `@defer` around the places where it is spread. */
+  const visited = new Map<string, Set<DeferUsage | undefined>>();
   let introspects = false;
   let deferrals = 0;
   const applies = (condition: string | undefined): boolean => {
@@ -240,8 +240,8 @@ function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): O
     const named = schema.getType(condition);
     return named !== undefined && isAbstractType(named) && schema.isSubType(named, type);
   };
-  /** `around` is the innermost deferred fragment around the set. */
-  const enter = (set: SelectionSetNode | undefined, around: Spread | undefined): void => {
+  /** `around` is the innermost use of `@defer` around the set. */
+  const enter = (set: SelectionSetNode | undefined, around: DeferUsage | undefined): void => {
     for (const node of set?.selections ?? []) {
       const isPlain = node.directives === undefined || node.directives.length === 0;
       if (!isPlain && !tree.includes(node)) continue;
@@ -249,11 +249,11 @@ function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): O
       else if (isPlain || !tree.defers(node)) spread(node, around);
       else if (tree.part !== 'first') {
         deferrals += 1;
-        spread(node, deferrals <= mostDeferrals ? node : around);
+        spread(node, deferrals <= mostDeferrals ? {} : around);
       }
     }
   };
-  const spread = (node: Spread, around: Spread | undefined): void => {
+  const spread = (node: Exclude<SelectionNode, FieldNode>, around: DeferUsage | undefined): void => {
     if (node.kind === 'InlineFragment') {
       if (applies(node.typeCondition?.name.value)) enter(node.selectionSet, around);
       return;
@@ -266,7 +266,7 @@ function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): O
     visited.set(name, known.add(around));
     enter(fragment.selectionSet, around);
   };
-  const add = (node: FieldNode, usage: Spread | undefined): void => {
+  const add = (node: FieldNode, usage: DeferUsage | undefined): void => {
     const name = node.name.value;
     const responseKey = node.alias?.value ?? name;
     const field = type.getFields()[name];
