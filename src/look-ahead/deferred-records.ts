@@ -14,7 +14,7 @@ import { suffices } from '../loaders/row-store.ts';
 import { current } from '../rest/paths.ts';
 import { executedTree } from './operation-trees.ts';
 import { roleOf } from './roles.ts';
-import { type SelectedField, type SelectionTree } from './selection-tree.ts';
+import { type DeferUsage, type SelectedField, type Selection } from './selection-tree.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GatewayContext>;
 
@@ -115,24 +115,40 @@ function ignore(): void {
 // (`collectFields` and `buildExecutionPlan`), but do not tell resolvers.
 
 /**
- * The fields of an object that come with the field that is being executed, which answers the object. In the first part,
- * no deferred field is among them. Later parts count as one.
+ * The fields of an object that come with the same part as the field that is being executed, which answers the object.
  */
 export function fieldsOfPart(typename: string, info: GraphQLResolveInfo): readonly SelectedField[] {
-  const field = findField(info.path, executedTree(info, 'first')) ?? fieldAt(info.path, info);
-  return field.below.onNamed(typename).fields;
+  const { usages: all, below } = fieldAt(info.path, info);
+  const usages = outermostOf(all);
+  return below.onNamed(typename).fields.filter((selected) => isSame(outermostOf(selected.usages), usages));
 }
 
 type Path = GraphQLResolveInfo['path'];
 
-function fieldAt(path: Path, info: GraphQLResolveInfo): SelectedField {
-  const selected = findField(path, executedTree(info));
-  if (selected === undefined) throw new Error(`nothing selects ${path.key}`);
+function fieldAt({ prev, key, typename }: Path, info: GraphQLResolveInfo): SelectedField {
+  if (typeof key === 'number' && prev !== undefined) return fieldAt(prev, info);
+  const above: Selection = prev === undefined ? executedTree(info).root : fieldAt(prev, info).below;
+  const selected = above.onNamed(typename ?? '').fields.find(({ responseKey }) => responseKey === key);
+  if (selected === undefined) throw new Error(`nothing selects ${key}`);
   return selected;
 }
 
-function findField({ prev, key, typename }: Path, tree: SelectionTree): SelectedField | undefined {
-  if (typeof key === 'number' && prev !== undefined) return findField(prev, tree);
-  const above = prev === undefined ? tree.root : findField(prev, tree)?.below;
-  return above?.onNamed(typename ?? '').fields.find(({ responseKey }) => responseKey === key);
+const none: ReadonlySet<DeferUsage> = new Set();
+
+/** The outermost fragments that a field waits for. An inner fragment waits for whatever the outer one waits for. */
+function outermostOf(all: readonly (DeferUsage | undefined)[] = [undefined]): ReadonlySet<DeferUsage> {
+  const usages = new Set<DeferUsage>();
+  for (const usage of all) {
+    if (usage === undefined) return none;
+    usages.add(usage);
+  }
+  for (const usage of usages) {
+    for (let around = usage.around; around !== undefined; around = around.around)
+      if (usages.has(around)) usages.delete(usage);
+  }
+  return usages;
+}
+
+function isSame(one: ReadonlySet<DeferUsage>, other: ReadonlySet<DeferUsage>): boolean {
+  return one.size === other.size && one.isSubsetOf(other);
 }

@@ -38,9 +38,9 @@ export function selectionOf(info: ExecutionInfo): Selection {
 }
 
 /** The tree of the operation that is being executed. */
-export function executedTree(info: ExecutionInfo, part?: Part): SelectionTree {
+export function executedTree(info: ExecutionInfo): SelectionTree {
   const trees = treesOf(info);
-  return trees.of(trees.conditions.length === 0 ? {} : variablesOf(info).coerced, part);
+  return trees.of(trees.conditions.length === 0 ? {} : variablesOf(info).coerced);
 }
 
 /** The `info` of a resolver: graphql-jit gives variables without their sources. */

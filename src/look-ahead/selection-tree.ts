@@ -51,8 +51,10 @@ export type Part =
   // Without fields and fragments that have directives. What remains is selected whatever the variables are.
   | 'certain';
 
-/** A use of `@defer` at one place of the answer. */
-type DeferUsage = object;
+/** A use of `@defer` at one place of the answer, with the use around it. */
+export interface DeferUsage {
+  readonly around: DeferUsage | undefined;
+}
 
 /** The selections of an operation, or of a part of it, for some values of its variables. */
 export class SelectionTree {
@@ -249,7 +251,7 @@ function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): O
       else if (isPlain || !tree.defers(node)) spread(node, around);
       else if (tree.part !== 'first') {
         deferrals += 1;
-        spread(node, deferrals <= mostDeferrals ? {} : around);
+        spread(node, deferrals <= mostDeferrals ? { around } : around);
       }
     }
   };
