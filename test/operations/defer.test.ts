@@ -97,6 +97,19 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     expect(gateway.reported).toEqual([]);
   });
 
+  test('has a list below a deferred object before the columns that only a fragment within needs', async () => {
+    const letGo = Promise.withResolvers<void>();
+    await using upstream = await startHolding([row], letGo.promise);
+    await using gateway = await startGateway(upstream);
+    const query = '{ ... @defer { project(id: "1") { dashboards(first: 2) { totalCount } ... @defer { name } } } }';
+    const { parts } = await askForParts(gateway.url, query, accepts[format]);
+    const all = [(await parts.next()).value, (await parts.next()).value];
+    expect(JSON.stringify(all)).toContain('{"project":{"dashboards":{"totalCount":2}}}');
+    letGo.resolve();
+    all.push(...(await Array.fromAsync(parts)));
+    expect(mergeParts(all).data).toEqual({ project: { dashboards: { totalCount: 2 }, name: 'Project 1' } });
+  });
+
   test('names its format, is neither stored nor collected by a proxy, and tells at its end what it has cost', async () => {
     const { gateway } = await startBoth(routes);
     const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';

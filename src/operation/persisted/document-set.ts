@@ -58,10 +58,12 @@ export async function prepareSet(
   const problems: string[] = [];
   let longest = 0;
   for (const { id, aliases, text, file } of entries) {
-    const known = byId.get(id);
     // A text is the same with and without the line break at its end: a GraphQL file is known by the ids of both.
-    if (known !== undefined && known.text.trim() !== text.trim()) throw twoTexts(id, known.file, file);
-    if (known !== undefined) continue;
+    for (const name of [id, ...aliases]) {
+      const known = byId.get(name);
+      if (known !== undefined && known.text.trim() !== text.trim()) throw twoTexts(name, known.file, file);
+    }
+    if (byId.has(id)) continue;
     const operations =
       previous.byText.get(text)?.operations ?? byText.get(text)?.operations ?? prepareOne(prepare, text);
     const bare = withoutIgnored(text) ?? text;
