@@ -53,13 +53,13 @@ export function runWeighed(
 }
 
 /** The memory that a process holds in all, in bytes, with garbage that is not yet collected. */
-export async function residentMemory(running: Running): Promise<number> {
-  return await statusOf(running, /^VmRSS:\s+(\d+) kB$/m);
+export function residentMemory(running: Running): Promise<number> {
+  return statusOf(running, /^VmRSS:\s+(\d+) kB$/m);
 }
 
 /** The most memory that a process has ever held in all, in bytes. */
-export async function peakMemory(running: Running): Promise<number> {
-  return await statusOf(running, /^VmHWM:\s+(\d+) kB$/m);
+export function peakMemory(running: Running): Promise<number> {
+  return statusOf(running, /^VmHWM:\s+(\d+) kB$/m);
 }
 
 async function statusOf({ child }: Running, line: RegExp): Promise<number> {
