@@ -22,18 +22,14 @@ const ticks = { rows: 1, windows: 2, afterAll: 3 } as const;
 const resolved = Promise.resolve();
 
 /** Dispatches a batch once the resolvers of this turn have made all of their loads. The first load calls this. */
-export function scheduleDispatch(batch: 'rows' | 'windows', dispatch: () => void): void {
-  schedule(ticks[batch], dispatch);
+export function scheduleDispatch(batch: keyof typeof ticks, dispatch: () => void): void {
+  const start = (): void => inTicks(ticks[batch], dispatch);
+  resolved.then(start, start);
 }
 
 /** Resolves when everything that is wanted by now has been requested. */
 export function dispatched(): Promise<void> {
-  return new Promise((resolve) => schedule(ticks.afterAll, resolve));
-}
-
-function schedule(count: number, callback: () => void): void {
-  const start = (): void => inTicks(count, callback);
-  resolved.then(start, start);
+  return new Promise((resolve) => scheduleDispatch('afterAll', resolve));
 }
 
 function inTicks(count: number, callback: () => void): void {

@@ -53,7 +53,14 @@ export class RowLoader {
       return Promise.resolve(known);
     }
     const isInLists = suffices(listView(key.noun), need) && key.id !== current;
-    const found = isInLists ? this.#find(key) : this.#readById(key);
+    let found = isInLists ? this.#looked.get(keyText(key)) : this.#readById(key);
+    if (found === undefined) {
+      const { promise, resolve } = Promise.withResolvers<KnownRow | undefined>();
+      found = promise;
+      if (this.#wanted.length === 0) scheduleDispatch('rows', () => this.#findAll());
+      this.#wanted.push({ key, resolve });
+      this.#looked.set(keyText(key), found);
+    } else if (isInLists) this.#saved.knownRows += 1;
     this.#loading.push({ collection: key, found });
     return found;
   }
@@ -68,20 +75,6 @@ export class RowLoader {
     await Promise.allSettled([pages, ...rows]);
     this.#loading = this.#loading.filter(({ found }) => !rows.includes(found));
     return true;
-  }
-
-  #find(key: Key): Found {
-    const text = keyText(key);
-    const looked = this.#looked.get(text);
-    if (looked !== undefined) {
-      this.#saved.knownRows += 1;
-      return looked;
-    }
-    const { promise: found, resolve } = Promise.withResolvers<KnownRow | undefined>();
-    if (this.#wanted.length === 0) scheduleDispatch('rows', () => this.#findAll());
-    this.#wanted.push({ key, resolve });
-    this.#looked.set(text, found);
-    return found;
   }
 
   /** Finds rows that were wanted in the same turn. Lists have all columns that are wanted of these rows. */
@@ -134,24 +127,21 @@ export class RowLoader {
       this.#saved.knownRows += 1;
       return known;
     }
-    const found = this.#fetch(key);
+    const found = this.#api.fetchRow(key).then((row) => {
+      const read: KnownRow = { row, view: 'detail' };
+      this.#store.learn(key, read);
+      // Later loads also find the project behind `@current` by its real id.
+      const id = key.id === current ? idText(row['id']) : undefined;
+      if (id !== undefined) this.#store.learn({ ...key, id }, read);
+      return read;
+    }, undefinedIfAbsent);
     this.#byId.set(text, found);
     return found;
   }
+}
 
-  async #fetch(key: Key): Found {
-    try {
-      const known: KnownRow = { row: await this.#api.fetchRow(key), view: 'detail' };
-      this.#store.learn(key, known);
-      // Later loads also find the project behind `@current` by its real id.
-      const id = key.id === current ? idText(known.row['id']) : undefined;
-      if (id !== undefined) this.#store.learn({ ...key, id }, known);
-      return known;
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
+function undefinedIfAbsent(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
 }
 
 function collectionText({ noun, scope }: Collection): string {

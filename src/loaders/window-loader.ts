@@ -116,7 +116,11 @@ export class WindowLoader {
         for (const one of together) one.reject(error);
       }
     }
-    for (const one of pending) this.#answer(one);
+    for (const one of pending) {
+      const reading = this.#readingFor(one);
+      if (reading === undefined) one.reject(new Error('a window was left out of every merged page'));
+      else reading.page.then((page) => one.resolve(this.#cut(page, one, reading)), one.reject);
+    }
   }
 
   /** Reads the windows that no page answers yet, merged to as few pages as they fit in. */
@@ -147,13 +151,6 @@ export class WindowLoader {
       if (readings === undefined) this.#readings.set(base, [reading]);
       else readings.push(reading);
     }
-  }
-
-  #answer(one: PendingWindow): void {
-    const { resolve, reject } = one;
-    const reading = this.#readingFor(one);
-    if (reading === undefined) return reject(new Error('a window was left out of every merged page'));
-    reading.page.then((page) => resolve(this.#cut(page, one, reading)), reject);
   }
 
   #cut(page: ListPage, { window }: PendingWindow, reading: Reading): ListPage | Promise<ListPage> {

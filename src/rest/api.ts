@@ -58,24 +58,25 @@ export class RestApi {
   }
 
   /** `GET …/{id}/`, the detail view. */
-  fetchRow(key: Key): Promise<Row> {
-    return this.#client.read(rowOperations[key.noun].get, rowPath(key)).then((body) => {
-      const row = toRow(body);
-      // A server that is not the API may answer any JSON object. If it has no column of the noun, it is no row.
-      if (views[key.noun].detail.some((column) => Object.hasOwn(row, column))) return row;
-      throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
-    });
+  async fetchRow(key: Key): Promise<Row> {
+    const row = toRow(await this.#client.read(rowOperations[key.noun].get, rowPath(key)));
+    // A server that is not the API may answer any JSON object. If it has no column of the noun, it is no row.
+    if (views[key.noun].detail.some((column) => Object.hasOwn(row, column))) return row;
+    throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   }
 
   /** `GET …/?limit=&offset=`, the list view. */
   fetchPage(list: ListRef, at: Position, limit: number): Promise<RestPage> {
     if (at.isStuck === true) return Promise.reject(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
-    return this.#getPage(list, at, limit).then((body) => toPage(body, list, at));
+    return this.#client
+      .read(rowOperations[list.noun].list, pageTarget(list, at, limit))
+      .then((body) => toPage(body, list, at));
   }
 
   /** `GET …/events/?select=…`: rows as the query language returns them. */
   async fetchSelected(list: ListRef, at: Position, limit: number): Promise<TablePage<readonly unknown[]>> {
-    return toRowsPage(await this.#getPage(list, at, limit), at);
+    const operation = rowOperations[list.noun].list;
+    return toRowsPage(await this.#client.read(operation, pageTarget(list, at, limit)), at);
   }
 
   /** `GET …/events/?format=csv`. */
@@ -137,10 +138,6 @@ export class RestApi {
 
   async #readCsv(operation: RestOperation, path: string): Promise<string> {
     return String(await this.#client.read(operation, path, 'csv'));
-  }
-
-  #getPage(list: ListRef, at: Position, limit: number): Promise<unknown> {
-    return this.#client.read(rowOperations[list.noun].list, pageTarget(list, at, limit));
   }
 }
 
