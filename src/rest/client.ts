@@ -89,6 +89,7 @@ export class CallerClient implements RestClient, CallOwner {
       decode: onResponse === undefined ? decode : heard(decode, onResponse),
     });
     inFlight.add(sharedBy, target, call);
+    this.#shared.upstream.retries.earn();
     const answer = call.join(this.#operation);
     call.start();
     return answer;

@@ -113,10 +113,22 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     });
   }
 
-  /** Starts the call. It is sent at once if no gate holds it back, which is nearly always so. */
+  /**
+   * Starts the call, or goes on with it: enters the remaining gates, and sends it behind the last one. It is sent at once
+   * if no gate holds it back, which is nearly always so.
+   */
   start(): void {
-    if (!this.request.isWrite) this.#upstream.retries.earn();
-    this.#goOn();
+    const { gates } = this.#upstream;
+    try {
+      for (let gate = gates[this.#entered]; gate !== undefined; gate = gates[this.#entered]) {
+        const waiting = gate.enter(this);
+        this.#entered += 1;
+        if (waiting !== undefined) return this.#startAfter(waiting);
+      }
+    } catch (error) {
+      return this.#refused(error);
+    }
+    this.#send();
   }
 
   /**
@@ -172,22 +184,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#leave(notSent);
   }
 
-  /** Enters the remaining gates, and sends the call behind the last one. */
-  #goOn(): void {
-    const { gates } = this.#upstream;
-    try {
-      for (let gate = gates[this.#entered]; gate !== undefined; gate = gates[this.#entered]) {
-        const waiting = gate.enter(this);
-        this.#entered += 1;
-        if (waiting !== undefined) return this.#goOnAfter(waiting);
-      }
-    } catch (error) {
-      return this.#refused(error);
-    }
-    this.#send();
-  }
-
-  #goOnAfter(waiting: Promise<void>): void {
+  #startAfter(waiting: Promise<void>): void {
     const since = this.#upstream.now();
     const ended = (): boolean => {
       this.#heldMs += this.#upstream.now() - since;
@@ -195,7 +192,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     };
     waiting.then(
       () => {
-        if (!ended()) this.#goOn();
+        if (!ended()) this.start();
       },
       (error: unknown) => {
         if (!ended()) this.#refused(error);
@@ -250,7 +247,10 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     decodeResponse(response, this.owner.caller.key, this.#upstream.maxBodyBytes, this);
   }
 
-  /** Receives a success whose text could be decoded. */
+  /**
+   * Receives a success whose text could be decoded. It is given to the waiters once there is room for its body, and, if an
+   * answer to one of them is large, time.
+   */
   succeeded(response: DecodedResponse): void {
     const { status } = response;
     this.#unread = undefined;
@@ -258,7 +258,13 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#span?.answered(status);
     this.owner.hasSucceeded = true;
     this.#leave({ kind: 'answered', status, error: undefined, isKnown: true, tookMs: this.#tookMs });
-    if (this.waiters.length > 0) this.#settle(response);
+    if (this.waiters.length === 0) return;
+    const { bodies, eventLoop } = this.#upstream;
+    const body = this.request.isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
+    if (body === undefined) return this.#fail(noRoomForBodies);
+    const isLarge = this.waiters.some(({ deadline }) => deadline.isLarge);
+    if (isLarge) eventLoop.doLarge(() => this.#resolve(response, body), this.endsAt);
+    else this.#resolve(response, body);
   }
 
   /** Receives the failure of an attempt: there was no response, or its status or its body is an error. */
@@ -318,27 +324,31 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#status = 0;
     this.#heldMs = 0;
     this.isUrgent = false;
-    if (repeat.delayMs > 0) this.#goOnAfter(this.sleep(repeat.delayMs));
-    else this.#goOn();
+    if (repeat.delayMs > 0) this.#startAfter(this.sleep(repeat.delayMs));
+    else this.start();
   }
 
-  /** Gives the value to each waiter that may keep it: every read value counts against the memory of its operation. */
-  #settle(response: DecodedResponse): void {
-    const { bodies, eventLoop } = this.#upstream;
-    const body = this.request.isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
-    if (body === undefined) return this.#fail(noRoomForBodies);
-    const isLarge = this.waiters.some(({ deadline }) => deadline.isLarge);
-    if (isLarge) eventLoop.doLarge(() => this.#resolveWith(response, body), this.endsAt);
-    else this.#resolveWith(response, body);
-  }
-
-  #resolveWith(response: DecodedResponse, body: Claim): void {
+  /**
+   * Gives the value to each waiter that may keep it: every read value counts against the memory of its operation. If the
+   * answer causes much work for several waiters, all but the first of them are told in later turns of the event loop.
+   */
+  #resolve(response: DecodedResponse, body: Claim): void {
     const { isWrite, decode } = this.request;
-    const limit = isWrite ? Number.POSITIVE_INFINITY : this.#upstream.bodies.limits.operation;
+    const { bodies, eventLoop } = this.#upstream;
+    const limit = isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation;
     try {
       // A waiter leaves if its operation would keep more than it may.
       for (const { deadline } of [...this.waiters]) deadline.keep(body, limit);
-      if (this.waiters.length > 0) this.#resolve(decode(response), response.text.length);
+      if (this.waiters.length === 0) return;
+      const value = decode(response);
+      const size = response.text.length;
+      let isFirst = true;
+      for (const waiter of this.end()) {
+        const { isLarge } = waiter.deadline;
+        if (!isLarge || isFirst) waiter.resolve(value, size);
+        else eventLoop.doLater(() => waiter.resolve(value, size), waiter.deadline.endsAt);
+        if (isLarge) isFirst = false;
+      }
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -351,21 +361,6 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     if (error instanceof Refusal && this.waiters.length > 0 && !this.isBackground)
       this.#upstream.budgetCounts.refused(error);
     this.#reject(toDomainError(error));
-  }
-
-  /**
-   * Ends the call with a value; `size` is the number of characters that it was read from. If the answer causes much work for
-   * several waiters, all but the first of them are told in later turns of the event loop.
-   */
-  #resolve(value: unknown, size: number): void {
-    const { eventLoop } = this.#upstream;
-    let isFirst = true;
-    for (const waiter of this.end()) {
-      const { isLarge } = waiter.deadline;
-      if (!isLarge || isFirst) waiter.resolve(value, size);
-      else eventLoop.doLater(() => waiter.resolve(value, size), waiter.deadline.endsAt);
-      if (isLarge) isFirst = false;
-    }
   }
 
   /**
