@@ -80,8 +80,14 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     send: (call, listener) => {
       const request = new Request(options, way.pool, call, listener);
-      if (isClosed) request.onError(new ConnectionError('CONNECTION_CLOSED'), false);
-      else request.send(way.heads);
+      try {
+        if (isClosed) throw new ConnectionError('CONNECTION_CLOSED');
+        request.head = way.heads.of(call);
+      } catch (error) {
+        request.onError(error, false);
+        return request;
+      }
+      way.pool.send(request);
       return request;
     },
     reroute: (route) => {
@@ -150,15 +156,6 @@ class Request implements Exchange, SentRequest, RawResponse {
 
   get isWaiting(): boolean {
     return this.#connection === undefined;
-  }
-
-  send(heads: RequestHeads): void {
-    try {
-      this.head = heads.of(this.#call);
-    } catch (error) {
-      return this.onError(error, false);
-    }
-    this.#pool.send(this);
   }
 
   abort(): void {
