@@ -2,6 +2,7 @@ import type { GatewayContext, PartsFormat } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Claim } from '../memory.ts';
 import { UpstreamError } from '../rest/errors.ts';
+import type { Upstream } from '../rest/upstream.ts';
 import type { ExecutedEntry, ExecutedPart } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
@@ -9,9 +10,11 @@ import type { OperationRun } from './operation-run.ts';
 import { overload } from './request-error.ts';
 import { type AnswerParts, formatted, type OperationResult, stringifyResult } from './result.ts';
 import type { Execution, Results } from './results.ts';
+import { withBudget } from './spent-budget.ts';
 
 interface PartsOptions extends ErrorReporting {
   readonly results: Results;
+  readonly upstream: Pick<Upstream, 'budget'>;
   readonly eventLoop: EventLoopYield;
 }
 
@@ -38,7 +41,7 @@ export async function executeInParts(
 ): Promise<OperationResult> {
   const { cost, coerced } = run;
   const { prepared, answer, deadline } = execution;
-  const { results, eventLoop } = options;
+  const { results, upstream, eventLoop } = options;
   const finish = (): void => {
     deadline.finish();
     answer.finish();
@@ -54,14 +57,14 @@ export async function executeInParts(
     const { why, mostBytes } = results.weigh(whole, execution);
     if (!isInParts || why !== undefined) {
       finish();
-      return await results.complete(run, results.of(whole, execution));
+      return await withBudget(run, results.of(whole, execution), upstream.budget);
     }
     const writer = new PartsWriter(run, format, execution, options);
     const first = writer.first(executed.initialResult, mostBytes);
     cost.calls.answer();
     const parts = writeParts(writer, first, executed.subsequentResults, takeTurn);
     parts.over.finally(finish).catch(options.report);
-    const { rateLimits } = await results.complete(run, {});
+    const { rateLimits } = await withBudget(run, {}, upstream.budget);
     return { prepared, data: whole.data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
   } catch (error) {
     finish();
@@ -190,7 +193,7 @@ class PartsWriter {
 
   /** Adds what is left for further calls to the cost, which the last part reports. */
   async #completeCost(): Promise<void> {
-    if (this.#run.cost.wantsCost) await this.#options.results.complete(this.#run, {});
+    if (this.#run.cost.wantsCost) await withBudget(this.#run, {}, this.#options.upstream.budget);
   }
 
   #masked(entry: ExecutedEntry): object {

@@ -1,9 +1,7 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { type AnswerCounter, type AnswerExcess, AnswerLimitError } from '../answer/answer-counter.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
 import type { Claim, MemoryRoom, Reader } from '../memory.ts';
-import type { CallBudget } from '../rest/budget/call-budget.ts';
 import { noRoomForBodies, Refusal } from '../rest/errors.ts';
 import type { BodyExcess, OperationDeadline } from '../rest/operation-deadline.ts';
 import { isObject } from '../rest/values.ts';
@@ -11,18 +9,15 @@ import { measureJson, mostValues } from './answer-bytes.ts';
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
-import type { OperationRun } from './operation-run.ts';
 import { overload } from './request-error.ts';
 import { type OperationResult, stringifyResult } from './result.ts';
-import { refusedOperation, withBudget } from './spent-budget.ts';
+import { refusedOperation } from './spent-budget.ts';
 
 /** Collaborators and limits of results. */
 export interface ResultsOptions extends ErrorReporting {
   /** The memory for answers that are being made or that clients have not read yet. */
   readonly room: MemoryRoom;
   readonly maxAnswerBytes: number;
-  /** The budget of REST calls; undefined if calls are not limited. */
-  readonly budget: CallBudget | undefined;
 }
 
 /** The data and errors that an executor has made. */
@@ -75,11 +70,6 @@ export class Results {
     const ofRoot = errors?.filter((error) => error.path?.length === 1 && !(causeOf(error) instanceof AnswerLimitError));
     const ofMutations = toPublicErrors(ofRoot ?? [], this.#options);
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
-  }
-
-  /** Adds to a result what is left of the budgets that its operation used (see `withBudget`). */
-  complete(run: OperationRun, result: OperationResult): MaybePromise<OperationResult> {
-    return withBudget(run, result, this.#options.budget);
   }
 
   /** Weighs the data of an execution, or of a part of it. `written` is the bytes of its earlier parts. */
