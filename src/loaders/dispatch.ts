@@ -23,15 +23,16 @@ const resolved = Promise.resolve();
 
 /** Dispatches a batch once the resolvers of this turn have made all of their loads. The first load calls this. */
 export function scheduleDispatch(batch: keyof typeof ticks, dispatch: () => void): void {
-  const start = (): void => inTicks(ticks[batch], dispatch);
-  resolved.then(start, start);
+  let left: number = ticks[batch];
+  const tick = (): void => {
+    if (left === 0) return dispatch();
+    left -= 1;
+    process.nextTick(tick);
+  };
+  resolved.then(tick, tick);
 }
 
 /** Resolves when everything that is wanted by now has been requested. */
 export function dispatched(): Promise<void> {
   return new Promise((resolve) => scheduleDispatch('afterAll', resolve));
-}
-
-function inTicks(count: number, callback: () => void): void {
-  process.nextTick(count === 1 ? callback : () => inTicks(count - 1, callback));
 }
