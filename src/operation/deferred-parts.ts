@@ -179,7 +179,7 @@ class PartsWriter {
   /** The JSON text of a last part that ends the answer early, with the reason. */
   async fail(error: unknown): Promise<string> {
     const { report } = this.#options;
-    // What is left is reported if it can be determined.
+    // The budget that is left is reported if it can be determined.
     await this.#completeCost().catch(report);
     const reported = toPublicErrors([error], { maxErrors: 1, report });
     this.#reported.push(...reported);
