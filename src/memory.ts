@@ -84,7 +84,7 @@ export class MemoryRoom {
     return claim;
   }
 
-  /** True if there is room for so many further bytes, without ending a client. */
+  /** True if this number of further bytes fits without ending a client. */
   isFree(bytes: number): boolean {
     return this.#taken + bytes <= this.#bytes && (this.#within?.isFree(bytes) ?? true);
   }

@@ -15,7 +15,7 @@ export interface RedisAddress {
  */
 const severalPattern = /^(rediss?)\+(sentinel|cluster):\/\/([^/?#]*@)?([^@/?#]*)(.*)$/is;
 
-/** The servers that a text names. The text need not be a URL. */
+/** The servers that an address names. An address with several hosts is no valid URL. */
 export function redisAddressOf(url: string): RedisAddress {
   const [, scheme, kind, credentials = '', hosts = '', path = ''] = severalPattern.exec(url) ?? [];
   if (scheme === undefined || kind === undefined) {

@@ -23,7 +23,7 @@ export function filesIn(body: unknown): PluginFile[] | null {
   return files;
 }
 
-/** The entries of an answer that is an array, a page with `results`, or one entry; null for one that is none of these. */
+/** The entries of an answer that is an array, a page with `results`, or one entry; null for any other answer. */
 export function entriesIn(body: unknown): JsonObject[] | null {
   const entries = itemsIn(body);
   return entries?.every(isObject) === true ? entries : null;

@@ -9,7 +9,7 @@ const mostWaiting = 64;
 /** The most bytes that wait for a listener when new messages come. The messages of one poll may exceed the limit. */
 const mostWaitingBytes = 16 * 2 ** 20;
 
-/** One subscription. It receives once each row that is added to a list. It can be iterated only once. */
+/** One subscription. It receives each row that is added to a list, once. It can be iterated only once. */
 export class Listener implements AsyncIterable<Added> {
   readonly #onEnd: () => void;
   readonly #waiting: Added[] = [];

@@ -31,7 +31,7 @@ export function planObjects(builder: PlanBuilder, selection: SelectedObjects): v
 }
 
 /**
- * Plans an organization, which is known by its id alone. If a plugin names it, its name comes with the plugin's row.
+ * Plans an organization. Its id is known; its name is known only if it was reached from a plugin, whose row has the name.
  */
 function planOrganization(builder: PlanBuilder, { objects, selection, path, known }: SelectedObjects): void {
   const { stage, certain } = objects;

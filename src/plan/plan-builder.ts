@@ -35,7 +35,7 @@ export interface PlanRequest extends OperationScope {
 }
 
 /**
- * A plan in the making. It goes through the waves of an operation as the loaders do: what is wanted at one stage is
+ * A plan in the making. It goes through the stages of an operation as the loaders do: what is wanted at one stage is
  * turned into calls together, and the fields below are planned at the stage at which the answers arrive.
  */
 export class PlanBuilder {

@@ -70,7 +70,7 @@ function refreshingIn(body: unknown): boolean | null {
   return typeof refreshing === 'boolean' ? refreshing : null;
 }
 
-/** True for an object, unless it is a number that is kept as text. */
+/** True for a JSON object. False for the object that keeps the exact digits of a number. */
 function isEntry(item: unknown): item is JsonObject {
   return isObject(item) && exactDigits(item) === undefined;
 }

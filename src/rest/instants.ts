@@ -1,6 +1,6 @@
 const dateTime = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.(\d{1,9}))?(?:(Z)|([+-]\d\d):?(\d\d))?$/i;
 
-/** A moment. `text` sorts in the order of time, and `utc` is for a query. */
+/** A moment. `text` sorts in the order of time, and `utc` is the form for a URL. */
 interface Instant {
   readonly text: string;
   readonly utc: string;

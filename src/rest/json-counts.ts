@@ -7,7 +7,10 @@ export interface JsonCounts {
   readonly commas: number;
 }
 
-/** The number that each byte adds to the sum of a block. The sum counts parts in its upper 16 bits, and commas in its lower. */
+/**
+ * The number that each byte adds to the sum of a block. The sum counts colons and opening brackets in its upper 16 bits, and
+ * commas in its lower 16.
+ */
 const addends = new Uint32Array(256);
 for (const character of ':[{') addends[character.charCodeAt(0)] = 2 ** 16;
 addends[','.charCodeAt(0)] = 1;

@@ -23,7 +23,7 @@ export interface MadeCall {
   readonly cache?: 'hit' | 'stale';
 }
 
-/** Facts about a kept answer beside its value. Times in milliseconds, on the clock of its cache. */
+/** Facts about a kept answer, apart from its value. Times in milliseconds, on the clock of its cache. */
 export interface AnswerSource {
   readonly noun: string;
   /** The time at which the upstream gave it. */

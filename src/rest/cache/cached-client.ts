@@ -80,7 +80,7 @@ export class CachedClient implements RestClient {
     }
   }
 
-  /** Reads a target of the upstream, and keeps its answer under the epoch from before the read. */
+  /** Reads a target of the upstream. Keeps the answer, if it may, under the epoch that was current when the read began. */
   #call(read: Read): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
     const { format, operation, target, kept } = read;

@@ -207,7 +207,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#fail(isRepeat ? this.#failure : error);
   }
 
-  /** Tells every gate that the attempt has entered about its end. */
+  /** Reports the end of the attempt to every gate that it has entered. */
   #leave(outcome: Outcome): void {
     const { gates, retries } = this.#upstream;
     if (outcome.kind === 'not-sent' && this.#repeat?.kind === 'paid') retries.refund();
