@@ -18,7 +18,7 @@ export interface ObjectWeight {
    * owner.
    */
   readonly ids: number;
-  /** The largest number of times that the object answers the same column of its row. */
+  /** The most often that any one column of the row occurs in the object: several fields may have the same column. */
   readonly copies: number;
 }
 

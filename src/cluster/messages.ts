@@ -61,7 +61,7 @@ export interface PrimaryFunctions {
   mayAnswer(this: void): Promise<void>;
   /** Keep a text that a client has registered. */
   register(this: void, text: { readonly hash: string; readonly text: string }): void;
-  /** The text with this hash that a client has registered with any worker. */
+  /** The text that a client has registered with any worker under this hash. */
   text(this: void, hash: string): Promise<string | undefined> | string | undefined;
   /** Make all other workers change the epoch of a key; answered when they have. */
   changeOthers(this: void, change: EpochChange): Promise<true>;

@@ -106,7 +106,7 @@ function toPosition(payload: string): Position | undefined {
   };
 }
 
-/** Far beyond any list, and so small that adding a page loses no digits. */
+/** Far beyond any list, but small enough that adding a page loses no digits. */
 const largestOffset = 1e15;
 
 function isOffset(value: unknown): value is number {

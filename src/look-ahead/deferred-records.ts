@@ -84,7 +84,7 @@ function laterFor(
 const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown>>>();
 
 /**
- * Resolves a field once for all parts that have it, with the nodes of all these parts. The field then makes the same
+ * In the format `20220824`, resolves a field once for all parts that have it, with the nodes of all these parts. The field then makes the same
  * calls as in an answer that is sent whole, and its objects count once.
  */
 function once(resolve: Resolver): Resolver {

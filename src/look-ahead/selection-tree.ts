@@ -48,7 +48,7 @@ export type Part =
   | 'whole'
   // Without deferred fragments, as the first part of an answer in parts.
   | 'first'
-  // Without fields and fragments that have directives. What remains is selected whatever the variables are.
+  // Only fields and fragments without directives: they are selected whatever the variables are.
   | 'certain';
 
 /** A use of `@defer` at one place of the answer, with the use around it. */

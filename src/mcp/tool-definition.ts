@@ -151,7 +151,7 @@ function annotationsOf({ operation }: OperationDefinitionNode, fields: readonly 
     readOnlyHint: isQuery,
     // An operation that only adds is not destructive.
     destructiveHint: !isQuery && !fields.every(({ field }) => field.name.startsWith('create')),
-    // RFC 9110 §9.2.2; the API's PATCH sets members to values.
+    // PUT and DELETE are idempotent (RFC 9110 §9.2.2). So is PATCH in this API, which sets members to values.
     idempotentHint: isQuery || fields.every(({ role }) => 'endpoint' in role && role.endpoint.method !== 'POST'),
     openWorldHint: false,
   };

@@ -24,7 +24,7 @@ interface FieldArguments {
    */
   readonly path: string;
   readonly form: keyof typeof forms;
-  /** The number of bytes without variables. */
+  /** The bytes of the argument without the values of its variables. */
   readonly bytes: number;
   readonly variables: readonly string[];
 }

@@ -31,7 +31,7 @@ export interface RestClient {
 /** Called with the value that a response holds, once for all operations that share the read. */
 export type OnResponse = (value: unknown, response: DecodedResponse) => void;
 
-/** The `Accept` header and the decoder of reads in one format, and its reads in flight. */
+/** One format of reads: the `Accept` header, the decoder, and the reads in flight. */
 interface FormatReads {
   readonly accept: string;
   readonly decode: CallRequest['decode'];

@@ -30,7 +30,7 @@ export function parseJson(text: string): unknown {
   return restoreIntegers(value, 0);
 }
 
-/** The number that digits stand for; a `JSON.rawJSON` value if a double would change it. */
+/** The number that digits stand for; a `JSON.rawJSON` value if a double might change it. */
 export function exactNumber(digits: string): unknown {
   const value = Number(digits);
   return Number.isSafeInteger(value) ? value : JSON.rawJSON(digits);

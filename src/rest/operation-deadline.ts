@@ -44,7 +44,7 @@ export class OperationDeadline {
   readonly #bodies: Claim[] = [];
   #keptBytes = 0;
   readonly #milliseconds: number;
-  /** Runs from the first listener on. Without one there is nothing to end. */
+  /** Starts with the first listener: before that, nobody needs to be told of the end. */
   #timer: NodeJS.Timeout | undefined;
   readonly #listeners: EndListener[] = [];
   #ended: UpstreamError | undefined;

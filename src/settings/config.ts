@@ -37,7 +37,7 @@ export type Config = ReturnType<typeof readAllSettings>;
 
 /** Makes a reader of the settings in an environment, and in a file of the same form. */
 export function createReader(environment: Environment, file?: EnvironmentFile): SettingsReader {
-  // For a service called `metrics`, Kubernetes sets METRICS_PORT to such a link. The file may still have the setting.
+  // For a service called `metrics`, Kubernetes sets METRICS_PORT to a link. It is ignored, so that `.env` may set the port.
   const isLink = (name: string): boolean => name.endsWith('_PORT') && environment[name]?.startsWith('tcp://') === true;
   const own = Object.fromEntries(Object.entries(environment).filter(([name]) => !isLink(name)));
   const reader = new SettingsReader(own, file);

@@ -10,7 +10,7 @@ const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI', 'LOGLEVEL', 'CO
 const shortest = 8;
 
 /**
- * Finds variables whose names nearly equal that of a setting and would be ignored silently. A name that is almost
+ * Finds variables that would be ignored silently although their names nearly equal that of a setting. A name that is almost
  * certainly a mistake is a fault. One that may belong to another program, or that is set beside the right one, is a
  * warning.
  */

@@ -135,7 +135,7 @@ export async function followManifests(
 }
 
 /**
- * Throws a ManifestError if a reload loses more than half of the documents. An empty file is more often a failed
+ * Throws a ManifestError if a reload has fewer than half as many documents. An empty file is more often a failed
  * deployment than a decision to refuse every document.
  */
 function checkShrinking(before: number, now: number): void {

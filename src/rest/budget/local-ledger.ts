@@ -103,7 +103,7 @@ export class LocalLedger implements Ledger {
       const left = new Map(parts.map(({ surface }) => [surface, leftIn(this.#outlooksOf({ key, subject, surface }))]));
       return { kind: 'begin', left };
     }
-    // A want that waits for its user's share holds back no other user.
+    // Calls that wait only because the share of their user is used up hold back no other user.
     const holding = holds ? asked.filter(({ isShare }) => isShare || !isHeldByShare) : [];
     for (const { log, count } of holding) held.set(log, (held.get(log) ?? 0) + count);
     return { kind: 'wait', ...late };

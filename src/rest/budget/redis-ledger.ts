@@ -20,7 +20,7 @@ import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
 import { script } from './redis-script.ts';
 import { hasShare, limitsOf } from './settings.ts';
 
-/** Settings of the ledger. `gateways` share the limits while Redis does not decide. */
+/** Settings of the ledger. `gateways` is the number of gateways that divide the limits while Redis does not decide. */
 export interface RedisLedgerOptions extends Omit<LocalLedgerOptions, 'onChange'> {
   readonly redis: SharedRedis;
   readonly upstreamUrl: string;

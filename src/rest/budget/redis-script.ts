@@ -15,19 +15,19 @@ const longestOfAllMs = 660_000;
  * wave of another era than Redis's does nothing. Its gateway then adds all of its calls that Redis lacks, and sends the wave
  * again.
  *
- * The argument is JSON; logs are named by the places of their names, from 1:
+ * The argument is JSON, and names each log by its number in `KEYS`:
  *
  * - `era`, in which Redis has all calls of the gateway, and `newEra`, the name of the next one
  * - `longestCallMs`, and `keptMs`, the time for which names without new calls are kept
  * - `calls` of the gateway, each with its log, its id, and the milliseconds until its end. These are less than 0 if the
  *   call has ended, and false if it was not sent.
  * - `wants`, each with `holds` and `parts`. A part has the `ids` of its calls, the milliseconds of its `windows`, and
- *   `logs`: the place and the `limits` of the key's log, then those of the user's log.
+ *   `logs`: the number and the `limits` of the key's log, then those of the user's log.
  *
  * The answer has the era of Redis, the number of `calls` that Redis did not have, and the decision on each want.
  * `LocalLedger` decides by the same rules. A decision begins with the milliseconds until its calls may begin (0 if they
- * have begun) and the place of the part that lacks calls. Then come, for each part, log and window, the number of calls
- * that count and the milliseconds until none does.
+ * have begun) and the number of the part whose limit has no room. Then come two numbers for each part, log and window: the
+ * calls that count now, and the milliseconds until the last of them stops counting.
  */
 export const script = createScript(`
 local time = redis.call('TIME')

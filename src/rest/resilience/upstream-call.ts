@@ -337,7 +337,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     const { bodies, eventLoop } = this.#upstream;
     const limit = isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation;
     try {
-      // A waiter leaves if its operation would keep more than it may.
+      // A waiter leaves the list if its operation would then keep more memory than it may.
       for (const { deadline } of [...this.waiters]) deadline.keep(body, limit);
       if (this.waiters.length === 0) return;
       const value = decode(response);

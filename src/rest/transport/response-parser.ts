@@ -236,8 +236,8 @@ class Head {
   }
 
   /**
-   * True if the connection may be used again. By default HTTP/1.0 closes it. HTTP/1.0 also has no chunks, so a server
-   * on the way may not find the end of a body that is sent in chunks (RFC 9112 §6.1 and §9.3).
+   * True if the connection may be used again. By default HTTP/1.0 closes it. HTTP/1.0 also has no chunks, so a proxy
+   * may not find the end of a body that is sent in chunks (RFC 9112 §6.1 and §9.3).
    */
   get isPersistent(): boolean {
     return !this.#isClosed && (this.#isCurrent || (this.#isKept && !this.isChunked));
