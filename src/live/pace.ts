@@ -4,7 +4,9 @@ import type { Caller } from '../rest/caller.ts';
 import type { Outlooks } from '../rest/ledger.ts';
 import { mostCalls } from './walk.ts';
 
-/** Returns the factor, at least 1, by which the polls of a sharing key are slowed down while the key's budget runs low. */
+/**
+ * Returns the factor, at least 1, by which the polls of a sharing key are slowed down while the key's budget runs low.
+ */
 export type BackoffOf = (sharingKey: string) => number | Promise<number>;
 
 /** Settings of the pace of polls. */

@@ -114,8 +114,9 @@ export const metaNames = {
 export const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id'];
 
 /**
- * The generation of the protocol that a request uses, as its version says (2026-07-28, Streamable HTTP, Request Metadata).
- * Throws an McpError if the gateway does not support the version, or if the headers are not those that it requires.
+ * The generation of the protocol that a request uses, as its version says (2026-07-28, Streamable HTTP, Request
+ * Metadata). Throws an McpError if the gateway does not support the version, or if the headers are not those that it
+ * requires.
  */
 export function generationOf(message: Message, headers: IncomingHttpHeaders): Generation {
   const header = headers['mcp-protocol-version'];

@@ -99,7 +99,9 @@ export class Tool {
     return this.#seenBy(caller).cost.line;
   }
 
-  /** The largest size of pages and lists with which the tool stays within its limits; undefined if it does with none. */
+  /**
+   * The largest size of pages and lists with which the tool stays within its limits; undefined if it does with none.
+   */
   fittingSize(values: Variables, caller: Caller | undefined): number | undefined {
     return fittingSize(this.#operation, this.sizing, values, rightsOf(caller));
   }

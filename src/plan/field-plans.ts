@@ -31,7 +31,8 @@ export function planObjects(builder: PlanBuilder, selection: SelectedObjects): v
 }
 
 /**
- * Plans an organization. Its id is known; its name is known only if it was reached from a plugin, whose row has the name.
+ * Plans an organization. Its id is known; its name is known only if it was reached from a plugin, whose row has the
+ * name.
  */
 function planOrganization(builder: PlanBuilder, { objects, selection, path, known }: SelectedObjects): void {
   const { stage, certain } = objects;

@@ -232,8 +232,8 @@ async function hasAnswer(started: Started): Promise<boolean> {
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
 }
 
-// Global ids name real projects and organizations. Objects below `@current` are read under the name `@current`,
-// without waiting for the real id. The real id is read at the same time, and only if one of their global ids is selected.
+// Global ids name real projects and organizations. Objects below `@current` are read under the name `@current`, without
+// waiting for the real id. The real id is read at the same time, and only if one of their global ids is selected.
 // `plan/field-plans.ts` and `plan/connection-plans.ts` predict that read.
 
 /**

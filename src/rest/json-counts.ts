@@ -8,8 +8,8 @@ export interface JsonCounts {
 }
 
 /**
- * The number that each byte adds to the sum of a block. The sum counts colons and opening brackets in its upper 16 bits, and
- * commas in its lower 16.
+ * The number that each byte adds to the sum of a block. The sum counts colons and opening brackets in its upper 16
+ * bits, and commas in its lower 16.
  */
 const addends = new Uint32Array(256);
 for (const character of ':[{') addends[character.charCodeAt(0)] = 2 ** 16;

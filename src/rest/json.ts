@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { countJson } from './json-counts.ts';
 
-/** The deepest nesting in which long integers are looked for: recursion over a deeper value would overflow the stack. */
+/**
+ * The deepest nesting in which long integers are looked for: recursion over a deeper value would overflow the stack.
+ */
 const maximumDepth = 500;
 
 /** Sixteen digits in a row: a double holds any shorter integer. Written out so that V8 skips through text fast. */
@@ -15,7 +17,8 @@ const mark = randomUUID();
 
 /**
  * Parses JSON and keeps every digit of integers beyond 2^53: they become `JSON.rawJSON` values, which `JSON.stringify`
- * writes out as they came. Throws a SyntaxError for what is not JSON. Numbers with a fraction or an exponent are doubles.
+ * writes out as they came. Throws a SyntaxError for what is not JSON. Numbers with a fraction or an exponent are
+ * doubles.
  */
 export function parseJson(text: string): unknown {
   const marked = markLongIntegers(text);

@@ -37,7 +37,8 @@ export type Config = ReturnType<typeof readAllSettings>;
 
 /** Makes a reader of the settings in an environment, and in a file of the same form. */
 export function createReader(environment: Environment, file?: EnvironmentFile): SettingsReader {
-  // For a service called `metrics`, Kubernetes sets METRICS_PORT to a link. It is ignored, so that `.env` may set the port.
+  // For a service called `metrics`, Kubernetes sets METRICS_PORT to a link. It is ignored, so that `.env` may set the
+  // port.
   const isLink = (name: string): boolean => name.endsWith('_PORT') && environment[name]?.startsWith('tcp://') === true;
   const own = Object.fromEntries(Object.entries(environment).filter(([name]) => !isLink(name)));
   const reader = new SettingsReader(own, file);

@@ -10,9 +10,9 @@ const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI', 'LOGLEVEL', 'CO
 const shortest = 8;
 
 /**
- * Finds variables that would be ignored silently although their names nearly equal that of a setting. A name that is almost
- * certainly a mistake is a fault. One that may belong to another program, or that is set beside the right one, is a
- * warning.
+ * Finds variables that would be ignored silently although their names nearly equal that of a setting. A name that is
+ * almost certainly a mistake is a fault. One that may belong to another program, or that is set beside the right one,
+ * is a warning.
  */
 export function findMisspelt(reader: SettingsReader, settings: Settings): void {
   // Variables that resemble a proxy setting, such as FTP_PROXY, belong to other programs.

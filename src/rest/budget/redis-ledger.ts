@@ -63,8 +63,8 @@ const tries = 3;
  * Counts calls in Redis for all gateways together. Counts the calls of this gateway in its own ledger as well, which
  * decides while Redis cannot be asked. Calls with keys that are not proven are counted in the own ledger only.
  *
- * While Redis decides, it is told each change. While it does not, the ledger tries each second to send what Redis lacks.
- * Redis decides again once that has arrived.
+ * While Redis decides, it is told each change. While it does not, the ledger tries each second to send what Redis
+ * lacks. Redis decides again once that has arrived.
  */
 export class RedisLedger implements Ledger {
   readonly #options: RedisLedgerOptions;
@@ -73,7 +73,9 @@ export class RedisLedger implements Ledger {
   readonly #prefix: string;
   readonly #longestWindowMs: number;
   readonly #throttle = new LogThrottle();
-  /** The era in which Redis has all calls of this gateway, except for the changed ones and those that are being sent. */
+  /**
+   * The era in which Redis has all calls of this gateway, except for the changed ones and those that are being sent.
+   */
   #era = '';
   /** Calls that have begun or ended, or were not sent after all, since Redis was told. */
   #changed = new Set<CountedCall>();

@@ -6,14 +6,14 @@ const longestOfAllMs = 660_000;
 /**
  * Decides on a wave of calls as one atomic step. All times are of Redis's clock.
  *
- * `KEYS[1]` holds the time of each log's last use, and the name of the era. Each further name is a log: a sorted set of the
- * calls of an account, or of one of its users, by the time of their end. A call in flight has its latest possible end, so
- * that one without an answer leaves by itself.
+ * `KEYS[1]` holds the time of each log's last use, and the name of the era. Each further name is a log: a sorted set of
+ * the calls of an account, or of one of its users, by the time of their end. A call in flight has its latest possible
+ * end, so that one without an answer leaves by itself.
  *
- * An era ends when Redis has lost calls. That is so if a log that should exist was evicted, if everything was flushed, if
- * the server was started with an older file, or if it has become the primary; the last two give it another replication id. A
- * wave of another era than Redis's does nothing. Its gateway then adds all of its calls that Redis lacks, and sends the wave
- * again.
+ * An era ends when Redis has lost calls. That is so if a log that should exist was evicted, if everything was flushed,
+ * if the server was started with an older file, or if it has become the primary; the last two give it another
+ * replication id. A wave of another era than Redis's does nothing. Its gateway then adds all of its calls that Redis
+ * lacks, and sends the wave again.
  *
  * The argument is JSON, and names each log by its number in `KEYS`:
  *
@@ -26,8 +26,8 @@ const longestOfAllMs = 660_000;
  *
  * The answer has the era of Redis, the number of `calls` that Redis did not have, and the decision on each want.
  * `LocalLedger` decides by the same rules. A decision begins with the milliseconds until its calls may begin (0 if they
- * have begun) and the number of the part whose limit has no room. Then come two numbers for each part, log and window: the
- * calls that count now, and the milliseconds until the last of them stops counting.
+ * have begun) and the number of the part whose limit has no room. Then come two numbers for each part, log and window:
+ * the calls that count now, and the milliseconds until the last of them stops counting.
  */
 export const script = createScript(`
 local time = redis.call('TIME')

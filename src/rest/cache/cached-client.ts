@@ -80,7 +80,9 @@ export class CachedClient implements RestClient {
     }
   }
 
-  /** Reads a target of the upstream. Keeps the answer, if it may, under the epoch that was current when the read began. */
+  /**
+   * Reads a target of the upstream. Keeps the answer, if it may, under the epoch that was current when the read began.
+   */
   #call(read: Read): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
     const { format, operation, target, kept } = read;
@@ -96,7 +98,8 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Gives a kept answer. Its memory counts for the operation as if the operation had read it. A stale answer is refreshed.
+   * Gives a kept answer. Its memory counts for the operation as if the operation had read it. A stale answer is
+   * refreshed.
    */
   #give(answer: KeptAnswer, read: Read, kept: KeptRead): Promise<unknown> {
     const { cache, shared, operation } = this.#options;

@@ -114,8 +114,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Starts the call, or goes on with it: enters the remaining gates, and sends it behind the last one. It is sent at once
-   * if no gate holds it back, which is nearly always so.
+   * Starts the call, or goes on with it: enters the remaining gates, and sends it behind the last one. It is sent at
+   * once if no gate holds it back, which is nearly always so.
    */
   start(): void {
     const { gates } = this.#upstream;
@@ -248,8 +248,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Receives a success whose text could be decoded. It is given to the waiters once there is room for its body, and, if an
-   * answer to one of them is large, time.
+   * Receives a success whose text could be decoded. It is given to the waiters once there is room for its body, and, if
+   * an answer to one of them is large, time.
    */
   succeeded(response: DecodedResponse): void {
     const { status } = response;
@@ -299,8 +299,9 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * The way in which a failed read is retried; undefined if it is not. A paid retry is taken from the retry budget and from
-   * the calls that its operation may make. The upstream must not be strained, and the retry must start before the deadline.
+   * The way in which a failed read is retried; undefined if it is not. A paid retry is taken from the retry budget and
+   * from the calls that its operation may make. The upstream must not be strained, and the retry must start before the
+   * deadline.
    */
   #mayRepeat(error: unknown): Repeat | undefined {
     if (this.request.isWrite || this.waiters.length === 0) return undefined;
@@ -329,8 +330,9 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Gives the value to each waiter that may keep it: every read value counts against the memory of its operation. If the
-   * answer causes much work for several waiters, all but the first of them are told in later turns of the event loop.
+   * Gives the value to each waiter that may keep it: every read value counts against the memory of its operation. If
+   * the answer causes much work for several waiters, all but the first of them are told in later turns of the event
+   * loop.
    */
   #resolve(response: DecodedResponse, body: Claim): void {
     const { isWrite, decode } = this.request;
@@ -420,7 +422,8 @@ class Waiter implements EndListener {
   }
 
   /**
-   * Called when the operation ends before the call. An operation that answers several requests counts as several timeouts.
+   * Called when the operation ends before the call. An operation that answers several requests counts as several
+   * timeouts.
    */
   ended(error: UpstreamError): void {
     const isLate = isOverdue(error);
