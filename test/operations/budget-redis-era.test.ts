@@ -1,14 +1,20 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { connectRedis } from '../../src/redis.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
+import { pause } from '../support/load.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
 const limit = 1200;
 
-test.skipIf(!hasRedis)(
-  'no wave begins while a Redis that has lost its data learns of more calls than one step sends',
-  async () => {
+const cases = [
+  { steps: 'all of which arrive', failing: undefined },
+  { steps: 'one of which fails', failing: 2 },
+];
+
+test.skipIf(!hasRedis).each(cases)(
+  'no wave begins while a Redis that has lost its data learns of calls in steps, $steps',
+  async ({ failing }) => {
     await using redis = await startRedis();
     const connection = connectRedis({ redisUrl: redis.url }, () => undefined);
     const ledger = createLedger({
@@ -32,6 +38,16 @@ test.skipIf(!hasRedis)(
     expect(ids).toHaveLength(limit);
     const last = ids.pop() ?? '';
     for (const id of ids) ledger.end({ id, key: '', subject: '', surface: 'rest' }, true);
+    // Redis is told of their ends.
+    await pause(200);
+    let steps = 0;
+    const run = connection?.run.bind(connection);
+    if (connection !== undefined && run !== undefined)
+      vi.spyOn(connection, 'run').mockImplementation((script, names, values) => {
+        // What tells of few calls is no step.
+        if (String(values[0]).length > 5000) steps += 1;
+        return steps === failing ? pause(30).then(() => undefined) : run(script, names, values);
+      });
     await redis.ask('FLUSHALL');
     ledger.end({ id: last, key: '', subject: '', surface: 'rest' }, true);
     const begun = await Promise.all(
@@ -41,6 +57,9 @@ test.skipIf(!hasRedis)(
       }),
     );
     expect(begun.flat()).toEqual([]);
+    await until(() => ledger.counting?.().mode === 'redis');
+    expect(steps).toBeGreaterThan(2);
+    expect(await begin(1)).toEqual([]);
     ledger.close?.();
     connection?.close();
   },

@@ -11,6 +11,8 @@ import { until } from '../support/until.ts';
 
 const upstream = { url: 'http://127.0.0.1:1' };
 const unknown = [404, 'PERSISTED_DOCUMENT_NOT_FOUND'];
+/** The SHA-256 of `{__typename}`. */
+const typenameId = 'ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38';
 
 interface LoggingGateway extends TestGateway {
   readonly logged: readonly string[];
@@ -55,7 +57,7 @@ describe('At start', () => {
     ['b.graphql', 'a.json'],
   ])('a document of %s may be listed in %s without its last line break', async (file, manifest) => {
     using folder = createFolder();
-    const [text, id] = ['{__typename}', 'ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38'];
+    const [text, id] = ['{__typename}', typenameId];
     folder.write(file, `${text}\n`);
     folder.write(manifest, { [id]: text });
     await using gateway = await start({ files: folder.path });
@@ -95,6 +97,12 @@ describe('At start', () => {
       { 'a.json': { a: '{ a: __typename }' }, 'b.json': { a: '{ b: __typename }' } },
       '*.json',
       'b.json: the id "a" has two different documents',
+    ],
+    [
+      'one id with two texts, one of them in a GraphQL file',
+      { 'a.json': { [typenameId]: '{ b: __typename }' }, 'b.graphql': '{__typename}\n' },
+      '',
+      `b.graphql: the id "${typenameId}" has two different documents`,
     ],
   ])('%s is an error that names it', async (_name, files, pattern, message) => {
     using folder = createFolder();

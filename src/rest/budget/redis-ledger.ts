@@ -81,8 +81,8 @@ export class RedisLedger implements Ledger {
   #changed = new Set<CountedCall>();
   /** True if Redis decides. */
   #isUp = false;
-  /** Settles when Redis has all calls of this gateway again, or cannot be asked. Undefined if none are being added. */
-  #adding: Promise<void> | undefined;
+  /** Resolves when Redis has all calls of this gateway again; to false if it could not be sent them. Undefined before. */
+  #adding: Promise<boolean> | undefined;
   #isClosed = false;
   #lostCalls = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -221,35 +221,47 @@ export class RedisLedger implements Ledger {
    * decide on them without the calls that it lacks.
    */
   async #ask(wants: readonly Want[]): Promise<readonly ScriptDecision[] | undefined> {
-    while (this.#adding !== undefined) await this.#adding;
+    if (this.#adding !== undefined && !(await this.#isAdded())) return undefined;
     let changed: Iterable<CountedCall> = this.#changed;
     this.#changed = new Set();
     let isLoss = false;
-    let added: (() => void) | undefined;
+    let isAdded = false;
+    let endAdding: ((isAdded: boolean) => void) | undefined;
     try {
       for (let left = tries; left > 0; left -= 1) {
         const answer = await this.#send([...changed], wants);
         if (answer === undefined) break;
         if (answer.decisions !== undefined) {
           if (isLoss) this.#lost(answer.added);
+          isAdded = true;
           return answer.decisions;
         }
         // Another wave has met the new era first, and adds the calls.
-        if (added === undefined && this.#adding !== undefined) await this.#adding;
+        if (endAdding === undefined && this.#adding !== undefined && !(await this.#isAdded())) break;
         if (answer.era === this.#era) continue;
         this.#era = answer.era;
         isLoss = this.#isUp;
         changed = new Set([...changed, ...this.#local.calls()]);
-        if (added === undefined) ({ promise: this.#adding, resolve: added } = Promise.withResolvers());
+        if (endAdding === undefined) ({ promise: this.#adding, resolve: endAdding } = Promise.withResolvers());
       }
       // Redis may have received these changes; sending them twice changes nothing. Changes since then stay behind them.
       this.#changed = new Set([...changed, ...this.#changed]);
       this.#down();
       return undefined;
     } finally {
-      if (added !== undefined) this.#adding = undefined;
-      added?.();
+      if (endAdding !== undefined) {
+        // Redis lacks calls of an era in which not all of them were added: it may decide on no wave in that era.
+        if (!isAdded) this.#era = '';
+        this.#adding = undefined;
+        endAdding(isAdded);
+      }
     }
+  }
+
+  /** Waits for a wave that adds all calls of this gateway. False if they could not be sent. */
+  async #isAdded(): Promise<boolean> {
+    while (this.#adding !== undefined) if (!(await this.#adding)) return false;
+    return true;
   }
 
   #lost(calls: number): void {
