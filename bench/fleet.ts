@@ -1,6 +1,6 @@
 /**
  * What 50 gateways with one budget and one cache cost, and what breaks first: see bench/fleet/. It needs `redis-server`. A
- * whole run writes bench/fleet.json, and the figures of docs/scaling.md.
+ * whole run writes bench/fleet.json, and the figures of docs/scaling.md and bench/README.md.
  *
  *   npm run bench:fleet               about 9 minutes
  *   npm run bench:fleet -- --quick    some seconds; printed only
@@ -8,7 +8,7 @@
  */
 import { parseArgs } from 'node:util';
 import { type FleetFigures, liveFleet } from './fleet/live.ts';
-import { type Fleet, fleetTable, readFleet, writeFleet, writeScaling } from './fleet/page.ts';
+import { type Fleet, fleetTable, readFleet, writeFigures, writeFleet } from './fleet/page.ts';
 import { smallFleet, wholeCases, wholeFleet } from './fleet/plan.ts';
 import { machineHere } from './report/machine.ts';
 import { readResults } from './report/results.ts';
@@ -32,5 +32,5 @@ if (!values.report) {
 if (!values.quick) {
   const [fleet, results] = [readFleet(), readResults()];
   if (fleet === undefined || results === undefined) throw new Error('expected bench/fleet.json and bench/results.json');
-  writeScaling(fleet, results);
+  writeFigures(fleet, results);
 }

@@ -1,4 +1,4 @@
-/** The figures of docs/scaling.md, and bench/fleet.json, which holds them. */
+/** The figures of docs/scaling.md and bench/README.md, and bench/fleet.json, which holds them. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { figuresAt } from '../report/lookup.ts';
 import type { Machine } from '../report/machine.ts';
@@ -28,11 +28,12 @@ export function writeFleet(fleet: Fleet): void {
   writeFileSync(path, `${JSON.stringify(fleet, null, 2)}\n`);
 }
 
-const page = new URL('../../docs/scaling.md', import.meta.url);
+/** The pages with figures. */
+export const pages = ['../../docs/scaling.md', '../README.md'].map((page) => new URL(page, import.meta.url));
 
-/** Writes the figures of docs/scaling.md. */
-export function writeScaling(fleet: Fleet, results: Results): void {
-  writeFileSync(page, withFigures(readFileSync(page, 'utf8'), fleet, results));
+/** Writes the figures of the pages. */
+export function writeFigures(fleet: Fleet, results: Results): void {
+  for (const page of pages) writeFileSync(page, withFigures(readFileSync(page, 'utf8'), fleet, results));
 }
 
 const titles: Readonly<Record<Sharing, string>> = {
@@ -70,7 +71,11 @@ function rowOf(one: FleetFigures, { outage }: FleetSize): readonly string[] {
 
 /** The page with the figures of these results in place of those that it had. */
 export function withFigures(before: string, fleet: Fleet, results: Results): string {
-  const parts = { process: processOf(results), fleet: `${fleetTable(fleet)}\n\n${notesOf(fleet)}` };
+  const parts = {
+    process: processOf(results),
+    redis: paceOf(fleet),
+    fleet: `${fleetTable(fleet)}\n\n${notesOf(fleet)}`,
+  };
   return Object.entries(parts).reduce(
     (text, [name, part]) =>
       text.replace(
@@ -98,14 +103,18 @@ Measured on one core of ${machine.processor} at commit ${machine.commit}, over l
 process used at most ${number(memory)} MiB of memory.`;
 }
 
-/** The facts beside the table. */
-function notesOf(fleet: Fleet): string {
-  const { machine, figures, size } = fleet;
+/** The operations a second that one Redis serves. */
+function paceOf({ figures }: Fleet): string {
   const largest = figures.findLast(({ sharing, hasOutage }) => sharing === 'both' && !hasOutage);
   if (largest === undefined) throw new Error('expected a case with one Redis');
   const each = (1000 * largest.redisMs) / largest.operations;
-  return `- An operation takes ${number(each)} µs of CPU time in Redis. So one Redis serves about ${number(Math.round(1e4 / each) * 100)} operations a second.
-- ${outageOf(fleet)}
+  return `One Redis serves about ${number(Math.round(1e4 / each) * 100)} operations a second: an operation takes ${number(each)} µs of CPU time in it.`;
+}
+
+/** The facts beside the table. */
+function notesOf(fleet: Fleet): string {
+  const { machine, size } = fleet;
+  return `- ${outageOf(fleet)}
 - Each row is a run of ${number(size.seconds)} seconds, measured on ${machine.date} on ${machine.processor} with ${machine.cores} cores.`;
 }
 

@@ -1,6 +1,6 @@
 /** Results as files: RESULTS.md and chart.svg; or as a table on the terminal. */
 import { writeFileSync } from 'node:fs';
-import { readFleet, writeScaling } from '../fleet/page.ts';
+import { readFleet, writeFigures } from '../fleet/page.ts';
 import { readCallCounts } from './call-counts.ts';
 import { chartOf } from './chart.ts';
 import { cpuRatio } from './lookup.ts';
@@ -11,7 +11,7 @@ import { ratio } from './text.ts';
 /** Writes bench/RESULTS.md, bench/chart.svg, and what docs/scaling.md shows of them. */
 export function writeReport(results: Results): void {
   const fleet = readFleet();
-  if (fleet !== undefined) writeScaling(fleet, results);
+  if (fleet !== undefined) writeFigures(fleet, results);
   writeFileSync(new URL('../RESULTS.md', import.meta.url), pageOf(results, readCallCounts()));
   writeFileSync(new URL('../chart.svg', import.meta.url), chartOf(results));
 }

@@ -1,20 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { liveFleet } from '../../bench/fleet/live.ts';
-import { readFleet, withFigures } from '../../bench/fleet/page.ts';
+import { pages, readFleet, withFigures } from '../../bench/fleet/page.ts';
 import { type FleetCase, planArrivals, smallFleet, wholeCases, wholeFleet } from '../../bench/fleet/plan.ts';
 import { readResults } from '../../bench/report/results.ts';
 import { hasRedis } from '../support/redis.ts';
 
-test('docs/scaling.md shows what fleet.json and results.json of bench/ hold', () => {
+test('docs/scaling.md and bench/README.md show what fleet.json and results.json of bench/ hold', () => {
   const [fleet, results] = [readFleet(), readResults()];
   if (fleet === undefined || results === undefined) throw new Error('expected results');
   expect(fleet.size).toEqual(wholeFleet);
   expect(fleet.figures).toMatchObject(wholeCases);
-  const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
-  expect(page).toBe(withFigures(page, fleet, results));
-  expect(page.match(/<!-- \w+: [^>]*-->\n\|/g)).toHaveLength(2);
-  expect(page.match(/[^\s|]*\w[^\s|]*/g)?.length).toBeLessThanOrEqual(800);
+  const texts = pages.map((page) => readFileSync(page, 'utf8'));
+  for (const text of texts) expect(text).toBe(withFigures(text, fleet, results));
+  expect(texts.map((text) => [...text.matchAll(/<!-- (\w+): [^>]*-->\n\S/g)].map(([, name]) => name))).toEqual([
+    ['process', 'redis'],
+    ['fleet'],
+  ]);
+  expect(texts[0]?.match(/[^\s|]*\w[^\s|]*/g)?.length).toBeLessThanOrEqual(800);
 });
 
 test('what people ask of a fleet is the same each time', () => {
