@@ -1,12 +1,13 @@
 /**
- * The working tree beside another commit of this repository, for changes of a few percent. Both gateways run at the same
- * time and are asked in turn for a quarter of a second each, in the order ABBA, so that whatever the machine does
+ * The working tree beside another commit of this repository, or beside a peer, for differences of a few percent. Both
+ * gateways run at the same time and are asked in turn for a quarter of a second each, in the order ABBA, so that whatever the machine does
  * meanwhile meets both. Each ratio is of two neighbouring bursts; what is printed is the median of all of them. It needs
  * Linux and git.
  *
  *   npm run bench:paired -- HEAD~1                         S1 to S6, about 5 minutes
  *   npm run bench:paired -- 679a270 --scenarios S1,S4      a part of it
  *   npm run bench:paired -- HEAD                           the spread of the instrument itself
+ *   npm run bench:paired -- floor                          a gateway of gateways/table.ts in place of a commit
  *   npm run bench:paired -- HEAD --set CACHE_TTL=60        the working tree only gets this setting; several may be given
  *
  * More options: --pairs of processes, since two processes of one commit differ by some percent (3); --bursts of each
@@ -28,8 +29,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createAgreement } from './gateways/agreement.ts';
-import { type RunningGateway, startGateway } from './gateways/running.ts';
-import { ours, root } from './gateways/table.ts';
+import { install, type RunningGateway, type StartOptions, startGateway } from './gateways/running.ts';
+import { type GatewayEntry, type GatewayName, gatewayNames, gateways, ours, root } from './gateways/table.ts';
 import { gatewayCore, otherCore } from './measure/bench.ts';
 import { runBurst } from './measure/burst.ts';
 import { type Child, startChild } from './measure/child.ts';
@@ -50,8 +51,8 @@ const { values, positionals } = parseArgs({
     hot: { type: 'boolean', default: false },
   },
 });
-const [commit] = positionals;
-if (commit === undefined || positionals.length > 1) throw new Error('expected one commit to compare with');
+const [name] = positionals;
+if (name === undefined || positionals.length > 1) throw new Error('expected one commit or peer to compare with');
 
 /** Microseconds of CPU an operation that two neighbouring bursts took. */
 interface Neighbours {
@@ -59,10 +60,16 @@ interface Neighbours {
   readonly there: number;
 }
 
+/** A gateway that runs, and what it is. */
+interface Side {
+  readonly name: GatewayName;
+  readonly gateway: RunningGateway;
+}
+
 /** Both gateways, and what asks them. */
 interface Pair {
-  readonly here: RunningGateway;
-  readonly there: RunningGateway;
+  readonly here: Side;
+  readonly there: Side;
   readonly load: Child<LoadJob, LoadResult>;
 }
 
@@ -75,17 +82,27 @@ const changes = Object.fromEntries(
 );
 const measured = new Map<Point, Neighbours[]>(chosen.map((point) => [point, []]));
 
-const other = checkOut(commit);
-try {
-  for (let pairs = 1; pairs <= Number(values.pairs); pairs += 1) {
-    await measurePair();
-    console.error(`pair ${pairs} of ${values.pairs}`);
+const peer = gatewayNames.find((known) => known === name);
+if (peer === undefined) {
+  const folder = checkOut(name);
+  try {
+    await measureBeside('ours', { ...ours, folder });
+  } finally {
+    execFileSync('git', ['worktree', 'remove', '--force', folder], { cwd: root });
+    rmdirSync(dirname(folder));
   }
-} finally {
-  execFileSync('git', ['worktree', 'remove', '--force', other], { cwd: root });
-  rmdirSync(dirname(other));
+} else {
+  install(gateways[peer]);
+  await measureBeside(peer, gateways[peer]);
 }
 print();
+
+async function measureBeside(other: GatewayName, entry: GatewayEntry): Promise<void> {
+  for (let pairs = 1; pairs <= Number(values.pairs); pairs += 1) {
+    await measurePair(other, entry);
+    console.error(`pair ${pairs} of ${values.pairs}`);
+  }
+}
 
 /** A commit in a folder of its own, with what it depends on. */
 function checkOut(revision: string): string {
@@ -111,23 +128,25 @@ function linkModules(modules: string, folder: string): void {
 }
 
 /** Starts both gateways over one upstream, checks that they answer the same, and measures each scenario. */
-async function measurePair(): Promise<void> {
+async function measurePair(other: GatewayName, entry: GatewayEntry): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const upstream = stack.use(startChild<UpstreamOrder, UpstreamReport>('upstream.ts', otherCore));
   const { url: upstreamUrl } = await upstream.answer();
   const load = stack.use(startChild<LoadJob, LoadResult>('load.ts', otherCore));
-  const start = async (folder: string, environment: Readonly<Record<string, string>>): Promise<RunningGateway> => {
-    const gateway = stack.use(
-      await startGateway({ ...ours, folder }, { upstreamUrl, environment, prefix: gatewayCore }),
-    );
+  const start = async (
+    side: GatewayName,
+    from: GatewayEntry,
+    environment: StartOptions['environment'] = {},
+  ): Promise<Side> => {
+    const gateway = stack.use(await startGateway(from, { upstreamUrl, environment, prefix: gatewayCore }));
     await gateway.prepare();
-    return gateway;
+    return { name: side, gateway };
   };
-  const pair = { here: await start(root, changes), there: await start(other, {}), load };
+  const pair = { here: await start('ours', ours, changes), there: await start(other, entry), load };
   const agreement = createAgreement();
-  for (const gateway of [pair.there, pair.here]) await agreement.checkAll('ours', gateway);
+  for (const { name: side, gateway } of [pair.there, pair.here]) await agreement.checkAll(side, gateway);
   for (const point of chosen) {
-    for (const gateway of [pair.here, pair.there]) await warmUp(pair, gateway, point);
+    for (const side of [pair.here, pair.there]) await warmUp(pair, side, point);
   }
   for (const point of chosen) {
     for (let bursts = 0; bursts < Number(values.bursts); bursts += 1) {
@@ -143,21 +162,23 @@ async function neighbours(pair: Pair, point: Point, isHereFirst: boolean): Promi
 }
 
 /** CPU time of one operation in one burst, in microseconds. */
-async function cost(pair: Pair, gateway: RunningGateway, point: Point): Promise<number> {
-  const before = threadTimeOf(gateway.pid);
-  const { operations } = await burst(pair, gateway, point);
-  return (threadTimeOf(gateway.pid) - before) / operations;
+async function cost(pair: Pair, side: Side, point: Point): Promise<number> {
+  const { pid } = side.gateway;
+  const before = threadTimeOf(pid);
+  const { operations } = await burst(pair, side, point);
+  return (threadTimeOf(pid) - before) / operations;
 }
 
-async function warmUp(pair: Pair, gateway: RunningGateway, point: Point): Promise<void> {
-  const enough = threadTimeOf(gateway.pid) + Number(values.warm) * 1e6;
-  while (threadTimeOf(gateway.pid) < enough) await burst(pair, gateway, point);
+async function warmUp(pair: Pair, side: Side, point: Point): Promise<void> {
+  const { pid } = side.gateway;
+  const enough = threadTimeOf(pid) + Number(values.warm) * 1e6;
+  while (threadTimeOf(pid) < enough) await burst(pair, side, point);
 }
 
-async function burst({ load }: Pair, gateway: RunningGateway, point: Point): Promise<LoadResult> {
-  const question = ours.questions[point.scenario];
+async function burst({ load }: Pair, side: Side, point: Point): Promise<LoadResult> {
+  const question = gateways[side.name].questions[point.scenario];
   if (question === undefined) throw new Error(`expected a question for ${point.scenario}`);
-  return runBurst({ gateway, load, point, question, seconds: Number(values.seconds) });
+  return runBurst({ gateway: side.gateway, load, point, question, seconds: Number(values.seconds) });
 }
 
 function print(): void {
@@ -165,7 +186,7 @@ function print(): void {
     const ratios = all.map(({ here, there }) => here / there);
     return {
       scenario,
-      [`${commit}, µs`]: quantile(
+      [`${name}, µs`]: quantile(
         all.map(({ there }) => there),
         0.5,
       ).toFixed(1),
