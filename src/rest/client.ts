@@ -1,3 +1,4 @@
+import { memoize } from '../memoize.ts';
 import type { CallSpans } from './call-spans.ts';
 import type { Caller } from './caller.ts';
 import { UpstreamError } from './errors.ts';
@@ -49,8 +50,6 @@ export class CallerClient implements RestClient, CallOwner {
   hasSucceeded = false;
   readonly #shared: Shared;
   readonly #operation: CallingOperation;
-  /** The headers of JSON reads, which are the same for all of them. */
-  #jsonHeaders: Readonly<Record<string, string>> | undefined;
 
   constructor(shared: Shared, caller: Caller, operation: CallingOperation) {
     this.#shared = shared;
@@ -84,7 +83,7 @@ export class CallerClient implements RestClient, CallOwner {
     const call = new UpstreamCall(this.#shared.upstream, this, {
       operation,
       target,
-      headers: format === 'json' ? (this.#jsonHeaders ??= this.#headers('json')) : this.#headers(format),
+      headers: this.#headers(format),
       isWrite: false,
       decode: onResponse === undefined ? decode : heard(decode, onResponse),
     });
@@ -106,8 +105,8 @@ export class CallerClient implements RestClient, CallOwner {
     if (refusal !== undefined) return Promise.reject(refusal);
     const { upstream, json, csv } = this.#shared;
     const body = content === undefined ? undefined : JSON.stringify(content);
-    const headers = this.#headers('json');
-    if (body !== undefined) headers['content-type'] = 'application/json';
+    const common = this.#headers('json');
+    const headers = body === undefined ? common : { ...common, 'content-type': 'application/json' };
     const decode = operation.method === 'DELETE' ? deletedJson : writtenJson;
     // Reads that begin after a write never join those from before or during it.
     const invalidate = (): void => {
@@ -142,15 +141,23 @@ export class CallerClient implements RestClient, CallOwner {
     return calls.reserve() ? undefined : new UpstreamError('COST_LIMIT_EXCEEDED');
   }
 
-  #headers(format: ReadFormat): Record<string, string> {
-    return {
-      ...this.#operation.trace,
-      authorization: `Bearer ${this.caller.key}`,
-      'accept-encoding': acceptedCodings,
-      accept: this.#shared[format].accept,
-    };
+  #headers(format: ReadFormat): CallRequest['headers'] {
+    const { trace } = this.#operation;
+    const isTraced = trace?.['traceparent'] !== undefined;
+    if (!isTraced && format === 'json') return untracedJsonHeaders(this.caller);
+    return { ...trace, ...headersOf(this.caller), accept: this.#shared[format].accept };
   }
 }
+
+function headersOf({ key }: Caller): Record<string, string> {
+  return { authorization: `Bearer ${key}`, 'accept-encoding': acceptedCodings };
+}
+
+/** The headers of JSON calls without a trace. One object for a caller, so that their lines are written only once. */
+const untracedJsonHeaders = memoize((caller: Caller): CallRequest['headers'] => ({
+  ...headersOf(caller),
+  accept: 'application/json',
+}));
 
 /** A decoder that reports its values to a listener. */
 function heard(decode: CallRequest['decode'], onResponse: OnResponse): CallRequest['decode'] {

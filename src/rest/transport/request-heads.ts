@@ -20,7 +20,7 @@ const isTarget = /^[\x21-\x7e\x80-\xff]+$/;
 /** Writes the heads of requests by one route (RFC 9112 §3). */
 export class RequestHeads {
   readonly #connector: Pick<Connector, 'host' | 'prefix' | 'proxyAuthorization'>;
-  /** The headers that were written last, and their lines: the calls of a wave share them. */
+  /** The headers that were written last, and their lines. Most calls of a caller share one object of headers. */
   #last: HttpRequest['headers'] | undefined;
   #lines = '';
 
