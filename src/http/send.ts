@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { slicesOf } from './byte-stream.ts';
 import { type Complete, compressed } from './compression.ts';
+import { answerHeaders } from './response.ts';
 
 /** Sends a complete answer and adds the headers that describe its body. Does nothing if the client has left. */
 export type Send = (request: IncomingMessage, response: ServerResponse, answer: Complete) => void;
@@ -68,6 +69,12 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   watchReader(response);
   if (length <= written) response.end(body, encoding);
   else Readable.from(slicesOf(body, encoding)).pipe(response);
+}
+
+/** Ends a request that cannot be answered: with status 500 or, if its answer has begun, by closing the connection. */
+export function sendFault(response: ServerResponse): void {
+  if (response.headersSent) response.destroy();
+  else response.writeHead(500, answerHeaders).end();
 }
 
 /** The last moment at which the client of each connection took bytes that waited for it, or at which none waited. */

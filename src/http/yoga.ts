@@ -3,7 +3,7 @@ import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import type { RequestContext } from '../operation/operation-run.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { toByteStream } from './byte-stream.ts';
-import { noteTaken, type SendOptions } from './send.ts';
+import { noteTaken, type SendOptions, sendFault } from './send.ts';
 import { streamedAnswer } from './streamed-answer.ts';
 
 /** A request whose operation has run, or was refused. */
@@ -12,74 +12,101 @@ interface Answered {
   readonly result: OperationResult;
 }
 
-/** A request in Yoga, beside its WHATWG form. */
-interface Streaming extends Answered {
-  readonly req: IncomingMessage;
+/** The answer that Yoga sends. It is made before Yoga gets the request. */
+interface Streaming {
+  readonly head: ResponseInit;
+  readonly body: ReadableStream<Uint8Array> | null;
 }
 
 /** Writes results by way of Yoga, which is loaded when it is first needed. */
 export interface StreamWriter {
-  /** Sends a result that is a stream or comes in parts, or any result to a client that accepts only a stream. */
-  readonly send: (request: IncomingMessage, response: ServerResponse, answered: Answered) => void;
+  /**
+   * Sends a result that is a stream or comes in parts, or any result to a client that accepts only a stream. Never
+   * rejects: a fault is reported, and the client gets status 500 or an incomplete answer.
+   */
+  readonly send: (request: IncomingMessage, response: ServerResponse, answered: Answered) => Promise<void>;
   /** Loads Yoga, which blocks the event loop for a second on a busy machine; undefined once it is loaded. */
   readonly load: () => Promise<unknown> | undefined;
 }
 
-/** Makes the writer of streams. `report` is told if Yoga cannot be loaded. */
+/** Makes the writer of streams. */
 export function createStreamWriter({
   compression,
   vary,
   report,
 }: SendOptions & { readonly report: (error: unknown) => void }): StreamWriter {
-  const create = async (): Promise<YogaServerInstance<Streaming, object>> => {
-    const { createYoga } = await import('graphql-yoga');
-    return createYoga<Streaming>({
-      plugins: [useResults(compression)],
-      graphiql: false,
-      cors: false,
-      logging: false,
-      landingPage: false,
-    });
-  };
   // Loaded with the first request that may need it: most gateways never get one, and all gateways start sooner.
-  let yoga: ReturnType<typeof create> | undefined;
+  let yoga: ReturnType<typeof createYogaServer> | undefined;
   let isLoaded = false;
-  const load = async (): Promise<void> => {
-    yoga ??= create();
-    await yoga;
-    isLoaded = true;
+  const load = async (): Promise<Awaited<typeof yoga & object>> => {
+    yoga ??= createYogaServer();
+    try {
+      const loaded = await yoga;
+      isLoaded = true;
+      return loaded;
+    } catch (error) {
+      // The next request tries again.
+      yoga = undefined;
+      throw error;
+    }
   };
   return {
-    send: (request, response, { context, result }) => {
-      yoga ??= create();
-      response.setHeader('x-request-id', context.requestId);
-      response.setHeader('vary', vary);
-      yoga.then((handle) => handle(request, response, { req: request, context, result }), report);
+    send: async (request, response, { context, result }) => {
+      const fail = (error: unknown): void => {
+        report(error);
+        sendFault(response);
+      };
+      try {
+        const handle = await load();
+        const { pieces, ...head } = streamedAnswer(result, request, context, compression);
+        response.setHeader('x-request-id', context.requestId);
+        response.setHeader('vary', vary);
+        // Pieces of a stream without end would keep the answer to HEAD open.
+        const isEndless = request.method === 'HEAD' && result.stream !== undefined;
+        await handle(request, response, {
+          head,
+          body: isEndless ? null : toByteStream(watched(pieces, request, fail)),
+        });
+      } catch (error) {
+        fail(error);
+      }
     },
     load: () => (isLoaded ? undefined : load()),
   };
 }
 
-/** Answers each request with the result of its operation, which has run before Yoga gets the request. */
-function useResults(compression: boolean): Plugin<object, Streaming> {
-  return {
+async function createYogaServer(): Promise<YogaServerInstance<Streaming, object>> {
+  const { createYoga } = await import('graphql-yoga');
+  const sendMade: Plugin<object, Streaming> = {
     onRequest: (payload) => {
-      const { req, context, result } = payload.serverContext;
-      const { pieces, ...head } = streamedAnswer(result, req, context, compression);
-      // Pieces of a stream without end would keep the answer to HEAD open.
-      const isEndless = req.method === 'HEAD' && result.stream !== undefined;
-      payload.endResponse(new payload.fetchAPI.Response(isEndless ? null : toByteStream(watched(pieces, req)), head));
+      const { head, body } = payload.serverContext;
+      payload.endResponse(new payload.fetchAPI.Response(body, head));
     },
   };
+  return createYoga<Streaming>({
+    plugins: [sendMade],
+    graphiql: false,
+    cors: false,
+    logging: false,
+    landingPage: false,
+  });
 }
 
-/** Passes on the pieces of an answer. Once a piece is asked for, the client has taken the earlier ones. */
+/**
+ * Passes on the pieces of an answer. Once a piece is asked for, the client has taken the earlier ones. If a piece cannot
+ * be made, calls `fail`: Yoga would leave the answer open.
+ */
 async function* watched(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   { socket }: IncomingMessage,
+  fail: (error: unknown) => void,
 ): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) {
-    noteTaken(socket);
-    yield piece;
+  try {
+    for await (const piece of pieces) {
+      noteTaken(socket);
+      yield piece;
+    }
+  } catch (error) {
+    fail(error);
   }
 }

@@ -318,3 +318,28 @@ test('the first answer in parts loads what streams need before its REST calls, a
   const { parts } = await asked;
   expect(mergeParts(await Array.fromAsync(parts)).data).toEqual({ project: { upstreamId: '1', name: 'Project 1' } });
 });
+
+test('a client that takes only streams gets an error if what streams need cannot be loaded, and the next one its answer', async () => {
+  await using upstream = await startUpstream({ 'GET /api/projects/:id/': rows.project(1) });
+  const hooks = `import { registerHooks } from 'node:module';
+    let failures = 0;
+    registerHooks({ resolve: (name, context, next) => {
+      if (name !== 'graphql-yoga' || (failures += 1) > 2) return next(name, context);
+      throw new Error('no package today');
+    } });`;
+  await using gateway = runMain([], {
+    ...{ PORT: '0', UPSTREAM_URL: upstream.url, LOG_LEVEL: 'error' },
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hooks)}`,
+  });
+  const [, url = ''] = await gateway.printed(/(http:\/\/127\.0\.0\.1:\d+\/graphql)/);
+  const askForStream = (): Promise<Response> =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', authorization: 'Bearer phx_test' },
+      body: JSON.stringify({ query: '{ project(id: 1) { name } }' }),
+    });
+  expect((await askForStream()).status).toBe(500);
+  await gateway.printed(/no package today/);
+  const answer = await askForStream();
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"name":"Project 1"')]);
+});

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { compressedOnce, type Variants } from '../compression.ts';
 import { methodOf } from '../request.ts';
-import { createSend, type SendOptions } from '../send.ts';
+import { createSend, type SendOptions, sendFault } from '../send.ts';
 import type { PageOptions } from './page.ts';
 
 /** Settings of the page of GraphiQL and of its delivery. */
-export interface GraphiqlOptions extends SendOptions, PageOptions {}
+export interface GraphiqlOptions extends SendOptions, PageOptions {
+  readonly report: (error: unknown) => void;
+}
 
 /** Answers a browser that opens the endpoint. Returns false, and does nothing, for any other request. */
 export type Graphiql = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -27,7 +29,12 @@ export function createGraphiql(options: GraphiqlOptions): Graphiql {
       .then((variantFor) => variantFor(request.headers['accept-encoding']))
       .then(
         ({ headers, ...variant }) => send(request, response, { ...variant, headers: { ...headers } }),
-        () => response.writeHead(500).end(),
+        (error: unknown) => {
+          // The next request tries again.
+          variants = undefined;
+          options.report(error);
+          sendFault(response);
+        },
       );
     return true;
   };
