@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Log } from '../log.ts';
-import type { MemoryRoom } from '../memory.ts';
+import type { Claim, MemoryRoom } from '../memory.ts';
 import { toPublicError } from '../operation/errors.ts';
 import type { GraphQLParams } from '../operation/params.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
@@ -72,25 +72,21 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
     if (cors(request, response) || graphiql?.(request, response) === true) return;
     const { accept } = request.headers;
     const mediaType = negotiate(accept);
-    const refusal = refusalOf(request);
-    if (refusal !== undefined) {
-      countRefused(refusal, refused);
-      // Always answered in JSON: the client is perhaps no GraphQL client.
-      const refusing = toAnswer({ errors: [toPublicError(refusal, report)] }, mediaType ?? 'application/json');
-      refusing.headers['x-request-id'] = requestIdOf(request);
-      return send(request, response, refusing);
-    }
-    if (mediaType === undefined && negotiateStream(accept) === undefined) {
-      refused('notAcceptable');
-      response.writeHead(406, { ...answerHeaders, vary, 'x-request-id': requestIdOf(request) }).end();
-      return;
-    }
-    const claim = bodyRoom.claim();
-    const parts = negotiateParts(accept);
-    const context = new HttpRequestContext(request, response, claim, parts, authenticator, 'graphql');
+    let claim: Claim | undefined;
+    let context: HttpRequestContext | undefined;
     let params: GraphQLParams | undefined;
     let answer: HttpAnswer;
     try {
+      const refusal = refusalOf(request);
+      if (refusal !== undefined) throw refusal;
+      if (mediaType === undefined && negotiateStream(accept) === undefined) {
+        refused('notAcceptable');
+        response.writeHead(406, { ...answerHeaders, vary, 'x-request-id': requestIdOf(request) }).end();
+        return;
+      }
+      claim = bodyRoom.claim();
+      const parts = negotiateParts(accept);
+      context = new HttpRequestContext(request, response, claim, parts, authenticator, 'graphql');
       params =
         context.method === 'GET'
           ? paramsOfUrl(request.url ?? '', bodyLimits.jsonDepth)
@@ -101,20 +97,23 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
       if (loading !== undefined) await loading;
       const result = await run(params, context);
       if (mediaType === undefined || result.parts !== undefined || result.stream !== undefined) {
-        claim.hold();
-        context.onClose(() => claim.release());
-        return streams.send(request, response, { context, result });
+        const held = claim;
+        held.hold();
+        context.onClose(() => held.release());
+        return void streams.send(request, response, { context, result });
       }
       answer = toAnswer(result, mediaType);
     } catch (error) {
       if (params === undefined) countRefused(error, refused);
       const result = { errors: [toPublicError(error, report)] };
-      if (mediaType === undefined) return streams.send(request, response, { context, result });
-      answer = toAnswer(result, mediaType);
+      // Without a context, the client is perhaps no GraphQL client, and gets JSON.
+      if (mediaType === undefined && context !== undefined)
+        return void streams.send(request, response, { context, result });
+      answer = toAnswer(result, mediaType ?? 'application/json');
     } finally {
-      claim.release();
+      claim?.release();
     }
-    answer.headers['x-request-id'] = context.requestId;
+    answer.headers['x-request-id'] = context?.requestId ?? requestIdOf(request);
     send(request, response, answer);
   };
 }

@@ -56,7 +56,11 @@ export class HttpRequestContext implements RequestContext {
     this.requestId = requestIdFrom(headers.requestId);
     this.parts = parts;
     if (authenticator === undefined) this.caller = callerOf(headers);
-    else this.identified = this.#authenticate(authenticator, headers, door);
+    else {
+      this.identified = this.#authenticate(authenticator, headers, door);
+      // It may reject before its operation waits for it, and no operation does if the client leaves.
+      this.identified?.catch(() => undefined);
+    }
     this.trace = traceContextOf(headers);
     this.#request = request;
     this.#response = response;

@@ -104,8 +104,8 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
         'result',
       ]),
     measureStreams: (live) => measureStreams(instruments, live),
-    render: () => instruments.registry().metrics(),
-    snapshot: () => instruments.registry().getMetricsAsJSON(),
+    render: async () => instruments.registry().metrics(),
+    snapshot: async () => instruments.registry().getMetricsAsJSON(),
   };
 }
 
