@@ -5,7 +5,6 @@ import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createHandle, type Handle, type HandleGraphQL } from './http/handle.ts';
 import { createRequestRoom } from './http/request.ts';
-import { Inputs } from './inputs.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
 import { answerRoomBytes, MemoryRoom, processBytes } from './memory.ts';
@@ -38,6 +37,7 @@ import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 import type { Config } from './settings/config.ts';
 import { currentRoute, followTls } from './settings/route.ts';
+import { SharedFiles } from './shared-files.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
 
@@ -52,8 +52,8 @@ export interface GatewayOptions
   readonly joinWindowMs?: number | undefined;
   /** The authentication of requests, if the gateway holds the keys; by default callers send their own keys. */
   readonly auth?: TokenAuthOptions | undefined;
-  /** The tenants as they are read again, in place of those of `auth`. */
-  readonly inputs?: Inputs | undefined;
+  /** The keys of tenants and the manifests of servers; by default there are none. */
+  readonly sharedFiles?: SharedFiles | undefined;
   /** The configuration of the cache of REST answers; by default nothing is cached. */
   readonly cache?: Omit<CacheOptions, 'refreshMs' | 'epochs' | 'remote'> | undefined;
   /** The epochs of keys, if other processes renew them, too; by default only this process does. */
@@ -121,14 +121,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const upstream = createUpstream({ ...upstreamOptionsOf(options), memory, eventLoop, budget }, caching);
   const cursors = createCursorCodec(options.cursorSecret);
   const schemas = createSchemas(schema, options.incremental);
-  const { inputs = new Inputs() } = options;
-  // Those that were read with the settings may name documents that are no longer listed.
-  const tenants = (): Tenants => inputs.current.tenants ?? options.auth?.tenants ?? new Map();
+  const { sharedFiles = new SharedFiles() } = options;
+  const tenants = (): Tenants => sharedFiles.contents.tenants ?? new Map();
   const check = (set: DocumentSet): void => {
     agents?.check(set);
     checkRoleDocuments(tenants(), () => set.byId.values());
   };
-  const persisted = await createPersistedDocuments(options, schemas, { redis, check });
+  const persisted = await createPersistedDocuments(options, schemas, { redis, check, remote: sharedFiles.remote });
   // Tokens for agents are accepted, too.
   const tokens = options.auth && { ...options.auth, tenants: tenants(), agentAudience: agents?.resource?.url };
   const authenticator = tokens && createTokenAuth(tokens, currentRoute(tokens.route, files), log);
@@ -151,13 +150,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const metrics = createMetrics(sources, options);
   metrics.reloads.set('documents', persisted.reloads).set('certificates', tls.reloads);
-  metrics.reloads.set('keys', authenticator?.keySet.reloads).set('tenants', inputs.reloads);
+  metrics.reloads.set('keys', authenticator?.keySet.reloads).set('tenants', sharedFiles.reloads);
   const watch = watchWith(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
   const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory };
   const { run, live } = createOperations(options, parts);
   if (live !== undefined) metrics.measureStreams(live);
-  inputs.onChange(({ tenants: next }) => {
+  sharedFiles.onChange(({ tenants: next }) => {
     if (next === undefined) return;
     authenticator?.takeTenants(next);
     live?.streams.notifyOutdated(({ tenant }) => tenant !== undefined && isOutdated(tenant, next));
@@ -266,7 +265,7 @@ function watchDrift({ driftSampleRate, log }: GatewayOptions): DriftWatch {
 function createPersistedDocuments(
   options: GatewayOptions,
   schemas: Schemas,
-  shared: Pick<PersistedOptions, 'redis' | 'check'>,
+  shared: Pick<PersistedOptions, 'redis' | 'check' | 'remote'>,
 ): Promise<Persisted> {
   const { introspection, documentLimits: limits, log } = options;
   const prepare = createPrepare({ schemas, preparedBytes, limits, introspection });

@@ -4,13 +4,13 @@ import { Workers } from './cluster/primary.ts';
 import { PrimaryLink } from './cluster/primary-link.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
-import { followInputs, type Inputs } from './inputs.ts';
 import type { Log } from './log.ts';
 import { connectRedis } from './redis.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
 import { createAdminEndpoint, followAdminToken } from './server/admin.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, cursorSecretOf, isProduction } from './settings/config.ts';
+import { followSharedFiles, type SharedFiles } from './shared-files.ts';
 import { failureOf, listening } from './start-failures.ts';
 import { handleUncaught, stopOnSignal } from './stop-on-signal.ts';
 import { createLog, type Journal, thrown } from './telemetry/log.ts';
@@ -41,8 +41,8 @@ export interface Task extends Orders {
 export async function serveAlone({ close, environment, ...orders }: Task): Promise<Started> {
   const journal = openLog(orders.config, false, environment);
   const { log } = journal;
-  const followed = await followInputs(orders.config, environment, log);
-  const starting = startServing(orders, environment, log, followed.inputs);
+  const followed = await followSharedFiles(orders.config, environment, log);
+  const starting = startServing(orders, environment, log, followed.files);
   // Set before the start is complete, because the process already serves by then.
   const end = stopOnSignal(async () => {
     await (await starting).stop();
@@ -63,12 +63,12 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
   const { config, upstreamUrl } = orders;
   const journal = openLog(config, true, environment);
   const { log } = journal;
-  const followed = await followInputs(config, environment, log);
+  const followed = await followSharedFiles(config, environment, log);
   const { budget: settings, operationDeadlineMs } = config;
   const redis = settings && connectRedis(config.persisted, log);
   const workers = new Workers({
     orders,
-    inputs: followed.inputs,
+    files: followed.files,
     ledger: settings && createLedger({ settings, operationDeadlineMs, upstreamUrl, redis, log }),
     redis,
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
@@ -101,7 +101,7 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
   const orders = await link.orders;
   const { log, end: endLog } = openLog(orders.config, true, environment);
   try {
-    const starting = startServing(orders, environment, log, link.inputs, link);
+    const starting = startServing(orders, environment, log, link.files, link);
     const end = stopOnSignal(async () => (await starting).stop(), { end: endLog });
     const { gateway, url, checked } = await starting;
     handleUncaught(gateway.metrics.unexpected, log, end);
@@ -140,7 +140,7 @@ async function startServing(
   { config, upstreamUrl, demoKey }: Orders,
   environment: NodeJS.ProcessEnv,
   log: Log,
-  inputs: Inputs,
+  sharedFiles: SharedFiles,
   link?: PrimaryLink,
 ): Promise<Serving> {
   const adminToken = config.adminTokenFile === undefined ? undefined : followAdminToken(config.adminTokenFile, log);
@@ -150,8 +150,8 @@ async function startServing(
     : undefined;
   const gateway = await createGateway({
     ...config,
-    inputs,
-    persisted: { ...config.persisted, remote: inputs.remote, sharedStore: link?.store },
+    sharedFiles,
+    persisted: { ...config.persisted, sharedStore: link?.store },
     epochs: link?.epochs,
     ledger: link?.ledger,
     upstreamUrl,

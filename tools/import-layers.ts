@@ -12,7 +12,7 @@ const layers = [
   ['cluster', 'commands', 'demo'],
   ['server'],
   ['gateway.ts'],
-  ['inputs.ts'],
+  ['shared-files.ts'],
   ['settings'],
   ['mcp'],
   ['http'],

@@ -196,12 +196,16 @@ export interface TokenAuthOptions {
   readonly keySet: string;
   /** The route to that URL at the start. */
   readonly route: Route;
-  readonly tenants: Tenants;
 }
 
 /** Makes an authenticator, and begins to fetch the provider's keys. `route` is the current route to them. */
 export function createTokenAuth(
-  { rules, keySet: from, tenants, agentAudience }: Omit<TokenAuthOptions, 'route'> & Pick<TokenRules, 'agentAudience'>,
+  {
+    rules,
+    keySet: from,
+    tenants,
+    agentAudience,
+  }: Omit<TokenAuthOptions, 'route'> & Pick<TokenRules, 'agentAudience'> & Pick<AuthenticatorOptions, 'tenants'>,
   route: () => Route,
   log: Log,
 ): Authenticator {

@@ -1,9 +1,9 @@
-import type { InputValues } from '../inputs.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { EpochChange } from '../rest/epochs.ts';
 import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/ledger.ts';
 import type { Surface } from '../rest/operation-ids.ts';
 import type { Config } from '../settings/config.ts';
+import type { SharedContents } from '../shared-files.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 
@@ -38,12 +38,12 @@ export interface Totals {
 
 /** The functions of a worker that the primary calls. */
 export interface WorkerFunctions {
-  start(this: void, start: { readonly orders: Orders; readonly inputs: InputValues }): void;
+  start(this: void, start: { readonly orders: Orders; readonly contents: SharedContents }): void;
   stop(this: void): void;
   /** Read the manifests of persisted documents and the certificates again. */
   reload(this: void): void;
-  /** Use these inputs from now on; the others have not changed. */
-  inputs(this: void, changed: InputValues): void;
+  /** Use these contents of shared files from now on; the others have not changed. */
+  filesRead(this: void, changed: SharedContents): void;
   /** Report the worker's counts; undefined before it serves. */
   measure(this: void): Promise<Measurements> | undefined;
   /** Change the epoch of a key, as another worker has done. */

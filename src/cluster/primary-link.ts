@@ -1,8 +1,8 @@
-import { Inputs } from '../inputs.ts';
 import type { TextStore } from '../operation/persisted/registered-texts.ts';
 import { LocalEpochs } from '../rest/epochs.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import { ConfigError } from '../settings/settings.ts';
+import { SharedFiles } from '../shared-files.ts';
 import type { Measurements, Orders, PrimaryFunctions, Started, Totals, WorkerFunctions } from './messages.ts';
 import { RemoteLedger } from './remote-ledger.ts';
 import { type Batch, Channel } from './rpc.ts';
@@ -38,8 +38,8 @@ export class PrimaryLink {
   #isReloadDue = false;
   /** The orders of the primary, which come once, soon after the start. */
   readonly orders = this.#orders.promise;
-  /** The inputs that the primary reads. They are there with the orders. */
-  readonly inputs = new Inputs();
+  /** The files that the primary reads. Their contents are there with the orders. */
+  readonly files = new SharedFiles();
   readonly store: TextStore = {
     get: (hash) => this.#primary.ask('text', hash, textTimeoutMs),
     set: (hash, text) => this.#primary.tell('register', { hash, text }),
@@ -79,8 +79,8 @@ export class PrimaryLink {
 
   #functions(): WorkerFunctions {
     return {
-      start: ({ orders, inputs }) => {
-        this.inputs.take(inputs);
+      start: ({ orders, contents }) => {
+        this.files.take(contents);
         this.#orders.resolve(orders);
       },
       stop: () => {
@@ -92,7 +92,7 @@ export class PrimaryLink {
         this.#isReloadDue = this.#served === undefined;
         this.#served?.reload();
       },
-      inputs: (changed) => this.inputs.take(changed),
+      filesRead: (changed) => this.files.take(changed),
       measure: () => this.#served?.measure(),
       change: (change) => this.epochs.adopt(change),
     };

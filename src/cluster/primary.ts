@@ -1,9 +1,9 @@
-import type { Inputs } from '../inputs.ts';
 import type { Log } from '../log.ts';
 import { createMemoryStore } from '../operation/persisted/registered-texts.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { EpochChange } from '../rest/epochs.ts';
 import type { Ledger } from '../rest/ledger.ts';
+import type { SharedFiles } from '../shared-files.ts';
 import { addUp, noUsage } from '../telemetry/client-usage.ts';
 import { createPrimaryMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { JointStop } from './joint-stop.ts';
@@ -15,7 +15,7 @@ import { createRestarts, setUpWorkers, type WorkerEvents, WorkerHandle, WorkersE
 /** Settings of the workers. */
 export interface WorkersOptions {
   readonly orders: Orders;
-  readonly inputs: Inputs;
+  readonly files: SharedFiles;
   /** The ledger of the REST calls of all workers, if calls are limited. */
   readonly ledger?: Ledger | undefined;
   /** The Redis in which this ledger counts, if there is one. */
@@ -48,14 +48,14 @@ export class Workers {
 
   constructor(options: WorkersOptions) {
     this.#options = options;
-    const { orders, ledger, redis, inputs } = options;
+    const { orders, ledger, redis, files } = options;
     this.#lateMs = 2 * orders.config.operationDeadlineMs;
     this.#delayAfterEnd = createRestarts(orders.config.workers, () => performance.now());
     this.#ownMetrics = createPrimaryMetrics({
-      ...{ counting: ledger?.counting, redis, reloads: inputs.reloads },
+      ...{ counting: ledger?.counting, redis, reloads: files.reloads },
       workers: () => ({ running: this.#serving().length, restarts: this.#restarted }),
     });
-    inputs.onChange((changed) => this.#tellAll('inputs', changed));
+    files.onChange((changed) => this.#tellAll('filesRead', changed));
   }
 
   /** Starts one worker and, once that serves, the others. Rejects with a WorkersError if a worker cannot start. */
@@ -80,12 +80,12 @@ export class Workers {
 
   /** Starts a worker in a place; resolves when it listens. */
   #start(place: number): Promise<Started> {
-    const { orders, inputs } = this.#options;
+    const { orders, files } = this.#options;
     const worker: WorkerHandle = new WorkerHandle({
       functions: this.#functionsFor(() => worker),
       onEnd: (how) => this.#onEnd(place, worker, how),
     });
-    worker.tell('start', { orders, inputs: inputs.current });
+    worker.tell('start', { orders, contents: files.contents });
     this.#running.set(place, worker);
     return worker.started;
   }

@@ -1,10 +1,11 @@
+import { readTenants } from '../auth/tenants-file.ts';
 import { createAgents } from '../mcp/mcp.ts';
 import { checkRoleDocuments, type DocumentSet } from '../operation/persisted/document-set.ts';
 import { ManifestError, sourcesOf } from '../operation/persisted/manifest.ts';
 import { followManifests } from '../operation/persisted/persisted.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { createSchema, createSchemas } from '../schema.ts';
-import { type Config, readConfig } from '../settings/config.ts';
+import { type Config, readConfig, tenantsSourceOf } from '../settings/config.ts';
 import { ConfigError, type Environment, type EnvironmentFile } from '../settings/settings.ts';
 
 /** The messages that a start would print about its settings. */
@@ -21,7 +22,8 @@ interface CheckedSettings {
 export async function checkedSettings(environment: Environment, file: EnvironmentFile): Promise<CheckedSettings> {
   try {
     const config = readConfig(environment, file);
-    return { faults: [], warnings: [...config.warnings, ...(await documentWarnings(config))] };
+    const read = config.auth && readTenants(tenantsSourceOf(config.auth, environment));
+    return { faults: [], warnings: [...config.warnings, ...(await documentWarnings(config, read?.tenants))] };
   } catch (error) {
     if (error instanceof ConfigError) return { faults: error.faults, warnings: [] };
     if (error instanceof ManifestError) return { faults: [named(error.message)], warnings: [] };
@@ -35,10 +37,9 @@ function named(message: string): string {
 }
 
 /** The warnings about listed documents. Rejects with a ManifestError for a fault that would stop a start. */
-async function documentWarnings(config: Config): Promise<readonly string[]> {
+async function documentWarnings(config: Config, tenants: Tenants = new Map()): Promise<readonly string[]> {
   const { persisted, introspection, incremental, live, mcp } = config;
   const { files, mode, strict } = persisted;
-  const tenants: Tenants = config.auth?.tenants ?? new Map();
   if (files === undefined || mode === 'off') {
     checkRoleDocuments(tenants, () => []);
     return [];

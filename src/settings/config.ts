@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isKeySetUrl } from '../auth/key-set.ts';
 import { TenantsError } from '../auth/tenants-error.ts';
-import { readTenants } from '../auth/tenants-file.ts';
+import { readTenants, type TenantsSource } from '../auth/tenants-file.ts';
 import type { McpConfig } from '../mcp/mcp.ts';
 import { entriesIn, ManifestError, sourcesOf } from '../operation/persisted/manifest.ts';
 import type { DocumentMode } from '../operation/persisted/resolve.ts';
@@ -141,11 +141,20 @@ function readAuth(reader: SettingsReader) {
   const tenantClaim = reader.read(token.tenantClaim);
   const tenantsPath = reader.need(tenantsSetting, because);
   const rolesClaim = reader.read(token.rolesClaim);
-  const tenants = readTenantsSetting(reader, rolesClaim !== undefined);
+  // Read only to report faults: the process that follows the file reads it again.
+  readTenantsSetting(reader, rolesClaim !== undefined);
   reader.need(plainSettings.cursorSecret, because);
-  if (!(keySet && issuer && audience && tenantsPath && tenants)) return undefined;
+  if (!(keySet && issuer && audience && tenantsPath)) return undefined;
   const route: Route = isKeySetUrl(keySet) ? routeTo(keySet, reader) : {};
-  return Object.freeze({ rules: { issuer, audience, tenantClaim, rolesClaim }, keySet, route, tenants, tenantsPath });
+  return Object.freeze({ rules: { issuer, audience, tenantClaim, rolesClaim }, keySet, route, tenantsPath });
+}
+
+/** The file of tenants that the settings of authentication name, to be read. */
+export function tenantsSourceOf(
+  { tenantsPath: path, rules }: NonNullable<Config['auth']>,
+  environment: Environment,
+): TenantsSource {
+  return { path, environment, mutationNames, hasRoles: rules.rolesClaim !== undefined };
 }
 
 /**

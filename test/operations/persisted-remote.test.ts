@@ -3,7 +3,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
 import { describe, expect, test } from 'vitest';
-import { followRemoteManifests } from '../../src/operation/persisted/remote-manifests.ts';
+import { followRemoteManifests, type RemoteManifests } from '../../src/operation/persisted/remote-manifests.ts';
+import { SharedFiles } from '../../src/shared-files.ts';
 import { freePort } from '../support/free-port.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
@@ -48,6 +49,13 @@ const unknown = [404, 'PERSISTED_DOCUMENT_NOT_FOUND'];
 const long = 'x'.repeat(100_000);
 const [a, b] = ['a', 'b'].map((id) => ({ [id]: `{ ${id}: __typename }` }));
 
+/** What a gateway gets of manifests that servers have. */
+function filesOf(remote: RemoteManifests): SharedFiles {
+  const files = new SharedFiles({ manifests: remote.current() });
+  remote.onChange(() => files.take({ manifests: remote.current() }));
+  return files;
+}
+
 describe('A manifest of a server', () => {
   test('is asked for again with its ETag and the token, and a new one is served', async () => {
     await using server = await startManifests(a);
@@ -62,7 +70,7 @@ describe('A manifest of a server', () => {
     });
     await using gateway = await startGateway(
       { url: 'http://127.0.0.1:1' },
-      { persisted: { files: server.url, remote }, log },
+      { persisted: { files: server.url }, sharedFiles: filesOf(remote), log },
     );
     const ask = async (id: string): Promise<unknown> => outcomeOf(await send(gateway.url, { id }));
     expect(await ask('a')).toEqual([200, { a: 'Query' }]);
@@ -140,7 +148,7 @@ describe('A manifest of a server', () => {
     const lines: string[] = [];
     const log = (_level: string, message: string): void => void lines.push(message);
     const files = server.url;
-    await startGateway({ url: 'http://127.0.0.1:1' }, { persisted: { files, remote }, log }).then(
+    await startGateway({ url: 'http://127.0.0.1:1' }, { persisted: { files }, sharedFiles: filesOf(remote), log }).then(
       (gateway) => gateway[Symbol.asyncDispose](),
       (error: unknown) => lines.push(String(error)),
     );

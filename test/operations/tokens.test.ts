@@ -64,7 +64,6 @@ describe('Of the requests for JSON', () => {
         rules: { issuer: 'i', audience: 'a', tenantClaim: 'tenant' },
         keySet: 'http://127.0.0.1:1/',
         route: {},
-        tenants: new Map(),
       },
     });
     const answer = await gateway.askAs('acme', query, { headers: { origin } });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readConfig } from '../../src/settings/config.ts';
+import { readTenants } from '../../src/auth/tenants-file.ts';
+import { readConfig, tenantsSourceOf } from '../../src/settings/config.ts';
 import { createFolder, type Folder } from '../support/persisted.ts';
 
 const key = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', kid: '1' };
@@ -24,11 +25,13 @@ test('callers bring their own key unless tokens are asked for', () => {
 
 test('with tokens the keys are read from the file, and only listed documents are run', () => {
   using folder = createFolder();
-  const config = readConfig({ ...environmentIn(folder), JWT_TENANT_CLAIM: 'org' });
+  const environment = { ...environmentIn(folder), JWT_TENANT_CLAIM: 'org' };
+  const config = readConfig(environment);
   expect(config.auth).toMatchObject({
     rules: { issuer: 'https://issuer.test/', audience: 'gateway', tenantClaim: 'org' },
   });
-  expect(config.auth?.tenants.get('acme')?.key).toBe('phx_acme');
+  const read = config.auth && readTenants(tenantsSourceOf(config.auth, environment));
+  expect(read?.tenants.get('acme')?.key).toBe('phx_acme');
   expect([config.persisted.mode, config.introspection, config.warnings]).toEqual(['only', false, []]);
 });
 

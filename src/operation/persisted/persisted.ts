@@ -20,7 +20,6 @@ import { createResolve, type DocumentMode, type ResolveDocument } from './resolv
 export interface PersistedSettings extends RedisSettings {
   /** The manifests: paths of files and folders, globs and URLs, separated by commas; undefined if there are none. */
   readonly files?: string | undefined;
-  readonly remote?: RemoteManifests | undefined;
   /** By default `allow`. In the mode `only`, a reload that loses most of the documents is refused. */
   readonly mode?: DocumentMode;
   /** True if an invalid listed document keeps the gateway from starting. */
@@ -43,6 +42,8 @@ export interface PersistedOptions extends PersistedSettings {
   readonly introspection: boolean;
   readonly prepare: Prepare;
   readonly redis?: SharedRedis | undefined;
+  /** The manifests of servers; undefined if there are none. */
+  readonly remote?: RemoteManifests | undefined;
   /** Throws a ManifestError if the documents do not suit the other parts that use them, such as the tools of agents. */
   readonly check?: ((set: DocumentSet) => void) | undefined;
   readonly log: Log;

@@ -8,41 +8,53 @@ import {
   followRemoteManifests,
   type RemoteManifests,
 } from './operation/persisted/remote-manifests.ts';
-import { mutationNames } from './resolvers/resolvers.ts';
 import type { Tenants } from './rest/tenants.ts';
-import type { Config } from './settings/config.ts';
+import { type Config, tenantsSourceOf } from './settings/config.ts';
 import { currentRoute } from './settings/route.ts';
 import { tokenIn } from './settings/setting-files.ts';
 
-/** The inputs that one process reads for all, as they were last read. Undefined for those that the settings do not name. */
-export interface InputValues {
+/** The contents of the shared files. A member is undefined if the settings name no such file, or if it has not changed. */
+export interface SharedContents {
   readonly tenants?: Tenants | undefined;
   /** The manifests that servers have. */
   readonly manifests?: readonly ManifestFile[] | undefined;
 }
 
-/** The inputs of one process. The first process reads them, and sends them to its workers. */
-export class Inputs {
-  readonly #listeners: ((changed: InputValues) => void)[] = [];
-  current: InputValues = {};
+/**
+ * Files that the first process reads, again when they change, and whose contents it sends to its workers: the keys of
+ * tenants, and the manifests of servers.
+ */
+export class SharedFiles {
+  readonly #listeners: ((changed: SharedContents) => void)[] = [];
+  #contents: SharedContents;
   /** The attempts to read the keys of tenants again; undefined in a worker, and if the gateway holds no keys. */
   reloads: Readonly<Reloads> | undefined;
 
-  /** Calls the listener with the inputs that have changed, each time that some have. */
-  onChange(listener: (changed: InputValues) => void): void {
+  constructor(contents: SharedContents = {}) {
+    this.#contents = contents;
+  }
+
+  /** The contents as they were last read. */
+  get contents(): SharedContents {
+    return this.#contents;
+  }
+
+  /** Calls the listener with the contents that have changed, each time that some have. */
+  onChange(listener: (changed: SharedContents) => void): void {
     this.#listeners.push(listener);
   }
 
-  take(changed: InputValues): void {
-    this.current = { ...this.current, ...changed };
+  /** Takes the contents that have changed. */
+  take(changed: SharedContents): void {
+    this.#contents = { ...this.#contents, ...changed };
     for (const listener of this.#listeners) listener(changed);
   }
 
   /** The manifests of servers; undefined if the settings name none. */
   get remote(): RemoteManifests | undefined {
-    if (this.current.manifests === undefined) return undefined;
+    if (this.#contents.manifests === undefined) return undefined;
     return {
-      current: () => this.current.manifests ?? [],
+      current: () => this.#contents.manifests ?? [],
       onChange: (listener) =>
         this.onChange(({ manifests }) => {
           if (manifests !== undefined) listener();
@@ -51,27 +63,30 @@ export class Inputs {
   }
 }
 
-/** Inputs that this process reads again when they change. */
-export interface FollowedInputs {
-  readonly inputs: Inputs;
+/** Shared files that this process reads again when they change. */
+export interface FollowedSharedFiles {
+  readonly files: SharedFiles;
   readonly reload: () => void;
   readonly close: () => void;
 }
 
 /**
- * Reads the inputs and follows them. Rejects with a ManifestError if a server has no manifest, and with a TenantsError if
+ * Reads the shared files and follows them. Rejects with a ManifestError if a server has no manifest, and with a TenantsError if
  * the keys of tenants cannot be used.
  */
-export async function followInputs(config: Config, environment: NodeJS.ProcessEnv, log: Log): Promise<FollowedInputs> {
+export async function followSharedFiles(
+  config: Config,
+  environment: NodeJS.ProcessEnv,
+  log: Log,
+): Promise<FollowedSharedFiles> {
   const remote = await followRemote(config, log);
   const tenants = followKeys(config, environment, remote, log);
-  const inputs = new Inputs();
-  inputs.reloads = tenants?.reloads;
-  inputs.take({ tenants: tenants?.current(), manifests: remote?.current() });
-  tenants?.onChange((all) => inputs.take({ tenants: all }));
-  remote?.onChange(() => inputs.take({ manifests: remote.current() }));
+  const files = new SharedFiles({ tenants: tenants?.current(), manifests: remote?.current() });
+  files.reloads = tenants?.reloads;
+  tenants?.onChange((all) => files.take({ tenants: all }));
+  remote?.onChange(() => files.take({ manifests: remote.current() }));
   return {
-    inputs,
+    files,
     reload: () => void Promise.all([tenants?.reload(), remote?.reload()]),
     close: () => {
       tenants?.close();
@@ -96,9 +111,7 @@ function followKeys(
   log: Log,
 ): FollowedTenants | undefined {
   if (auth === undefined) return undefined;
-  const hasRoles = auth.rules.rolesClaim !== undefined;
-  const source = { path: auth.tenantsPath, environment, mutationNames, hasRoles };
   const { patterns } = sourcesOf(mode === 'off' ? '' : files);
   const check = (tenants: Tenants): void => checkRoleDocuments(tenants, () => entriesIn(patterns, remote?.current()));
-  return followTenants({ source, log, check });
+  return followTenants({ source: tenantsSourceOf(auth, environment), log, check });
 }
