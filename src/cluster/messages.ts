@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { EpochChange } from '../rest/epochs.ts';
 import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/ledger.ts';
-import type { Surface } from '../rest/operation-ids.ts';
+import type { Surface } from '../rest/rest-operations.ts';
 import type { Config } from '../settings/config.ts';
 import type { SharedContents } from '../shared-files.ts';
 import type { Usage } from '../telemetry/client-usage.ts';

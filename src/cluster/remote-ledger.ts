@@ -1,5 +1,5 @@
 import type { Account, Ledger, LedgerCall, Outlooks, Want, WantDecision } from '../rest/ledger.ts';
-import type { Surface } from '../rest/operation-ids.ts';
+import type { Surface } from '../rest/rest-operations.ts';
 import type { PrimaryFunctions } from './messages.ts';
 import type { Channel } from './rpc.ts';
 

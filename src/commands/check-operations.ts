@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
-import { Tool, type ToolDefinition } from '../mcp/tool-definition.ts';
+import { type DescribedTool, describeTool, neededOfTools } from '../mcp/tool.ts';
 import { extremesOf } from '../plan/worst-case.ts';
 import { current } from '../rest/paths.ts';
 import { runningOperation, type Tenant, withRoles } from '../rest/tenants.ts';
@@ -244,22 +244,4 @@ function namesCurrent(document: DocumentNode): boolean {
   let isNamed = false;
   visit(document, { StringValue: ({ value }) => void (isNamed ||= value === current) });
   return isNamed;
-}
-
-/** The tool of an operation as agents see it, with one line for each hint to improve it. */
-interface DescribedTool {
-  readonly tool: ToolDefinition;
-  readonly hints: readonly string[];
-}
-
-/** The requirement that an operation has to meet to be a tool. */
-export const neededOfTools = 'expected a query or a mutation with a name';
-
-/** Describes the tool of a valid operation; undefined if the operation is no tool. */
-export function describeTool(scope: OperationScope, config: PlainConfig): DescribedTool | undefined {
-  const { schema, operation } = scope;
-  const { name } = operation;
-  if (name === undefined || operation.operation === 'subscription') return undefined;
-  const tool = new Tool(name.value, '', scope, { ...config, schema });
-  return { tool: tool.definitionFor(undefined), hints: tool.hints };
 }

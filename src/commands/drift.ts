@@ -11,7 +11,7 @@ import { answers as documented } from '../rest/generated/answers.ts';
 import { operations } from '../rest/generated/views.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
-import type { RestOperation } from '../rest/operation-ids.ts';
+import type { RestOperation } from '../rest/rest-operations.ts';
 import { bodyRoomLimitsFor } from '../rest/transport/body-room.ts';
 import { createUpstream, type Upstream } from '../rest/upstream.ts';
 import { idText, isObject } from '../rest/values.ts';

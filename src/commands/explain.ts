@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, Kind, type OperationDefinitionNode } from 'graphql';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
+import { describeTool, neededOfTools } from '../mcp/tool.ts';
 import { withoutDefer } from '../operation/defer.ts';
 import { readFiles } from '../operation/persisted/manifest.ts';
 import { type PlanInParts, planInParts } from '../plan/parts.ts';
@@ -9,7 +10,6 @@ import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import { ConfigError, type SettingsReader } from '../settings/settings.ts';
-import { describeTool, neededOfTools } from './check-operations.ts';
 import { checkDocument, cursorsOf, lineOf, readJsonObject } from './documents.ts';
 import { costText, limitsFor, type Outcome, range, table } from './output.ts';
 

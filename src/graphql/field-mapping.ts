@@ -1,7 +1,7 @@
 import type { GraphQLField, GraphQLInputField, GraphQLNamedType } from 'graphql';
 import type { View } from '../loaders/row-store.ts';
 import { views } from '../rest/generated/views.ts';
-import { isRestOperationId, type RestOperationId } from '../rest/operation-ids.ts';
+import { isRestOperationId, type RestOperationId } from '../rest/rest-operations.ts';
 
 /** The types whose scalar fields are columns of a REST row. */
 export type RowType = keyof typeof views;

@@ -21,7 +21,7 @@ import {
 } from './identifying-headers.ts';
 import { negotiateMessages } from './negotiation.ts';
 import { largeBody, methodOf } from './request.ts';
-import { stuckSince } from './send.ts';
+import { stuckSince } from './slow-readers.ts';
 
 /** The context of an operation that came in a request of node's HTTP server. */
 export class HttpRequestContext implements RequestContext {

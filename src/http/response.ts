@@ -1,5 +1,6 @@
 import type { BudgetStatus } from '../operation/cost.ts';
 import { type OperationResult, stringifyResult } from '../operation/result.ts';
+import { scarcestOf } from '../operation/spent-budget.ts';
 import type { MediaType } from './negotiation.ts';
 
 /** A complete HTTP response. */
@@ -71,16 +72,4 @@ export function rateLimitHeaders(windows: readonly BudgetStatus[], retryAfter?: 
 
 function nameOf({ surface, window }: BudgetStatus): string {
   return `${surface}-${window}s`;
-}
-
-/** The window with the least left, for each surface. */
-export function scarcestOf(windows: readonly BudgetStatus[]): readonly BudgetStatus[] {
-  return [...Map.groupBy(windows, ({ surface }) => surface).values()].map((all) => all.reduce(scarcer));
-}
-
-/** The window with less left; if they are equal, the one that ends later. */
-function scarcer(one: BudgetStatus, other: BudgetStatus): BudgetStatus {
-  return one.remaining < other.remaining || (one.remaining === other.remaining && one.resetsIn > other.resetsIn)
-    ? one
-    : other;
 }

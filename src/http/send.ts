@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { slicesOf } from './byte-stream.ts';
 import { type Complete, compressed } from './compression.ts';
 import { answerHeaders } from './response.ts';
+import { noteRead, watchReader } from './slow-readers.ts';
 
 /** Sends a complete answer and adds the headers that describe its body. Does nothing if the client has left. */
 export type Send = (request: IncomingMessage, response: ServerResponse, answer: Complete) => void;
@@ -63,7 +63,7 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   if (length <= soonSent) {
     response.end(body, encoding);
     // The operating system takes nothing while the client leaves earlier answers unread.
-    if (response.writableLength > 0) noteTaken(response.req.socket);
+    if (response.writableLength > 0) noteRead(response.req.socket);
     return;
   }
   watchReader(response);
@@ -75,27 +75,4 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
 export function sendFault(response: ServerResponse): void {
   if (response.headersSent) response.destroy();
   else response.writeHead(500, answerHeaders).end();
-}
-
-/** The last moment at which the client of each connection took bytes that waited for it, or at which none waited. */
-const takenAt = new WeakMap<Socket, number>();
-
-/** Notes that a client has taken what was sent. */
-export function noteTaken(socket: Socket): void {
-  takenAt.set(socket, performance.now());
-}
-
-/** Notes from now on when a client takes bytes of an answer. */
-export function watchReader(response: ServerResponse): void {
-  const { socket } = response.req;
-  noteTaken(socket);
-  response.on('drain', () => noteTaken(socket));
-}
-
-/**
- * The moment since which the client of a connection has taken none of the bytes that wait for it; undefined if none
- * wait. A request that waits behind the answer does not count: it has no bytes yet.
- */
-export function stuckSince(socket: Socket): number | undefined {
-  return socket.writableLength > 0 ? takenAt.get(socket) : undefined;
 }

@@ -3,7 +3,8 @@ import type { Plugin, YogaServerInstance } from 'graphql-yoga';
 import type { RequestContext } from '../operation/operation-run.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { toByteStream } from './byte-stream.ts';
-import { noteTaken, type SendOptions, sendFault } from './send.ts';
+import { type SendOptions, sendFault } from './send.ts';
+import { noteRead } from './slow-readers.ts';
 import { streamedAnswer } from './streamed-answer.ts';
 
 /** A request whose operation has run, or was refused. */
@@ -103,7 +104,7 @@ async function* watched(
 ): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of pieces) {
-      noteTaken(socket);
+      noteRead(socket);
       yield piece;
     }
   } catch (error) {

@@ -10,7 +10,7 @@ import {
 import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
 import { operations } from '../rest/generated/views.ts';
-import type { RestOperation } from '../rest/operation-ids.ts';
+import type { RestOperation } from '../rest/rest-operations.ts';
 
 /** The source of a field's value. It determines the field's cost. The directives and types in the SDL give it. */
 export type Role =

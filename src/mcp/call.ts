@@ -1,14 +1,14 @@
 import type { HttpRequestContext } from '../http/request-context.ts';
-import { scarcestOf } from '../http/response.ts';
 import type { BudgetStatus } from '../operation/cost.ts';
 import type { PublicError } from '../operation/errors.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
 import { type OperationResult, stringifyData } from '../operation/result.ts';
+import { scarcestOf } from '../operation/spent-budget.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
 import type { Generation } from './message.ts';
-import { mostCharacters, type Tool } from './tool-definition.ts';
+import { mostCharacters, type Tool } from './tool.ts';
 
 /** The result of one use of a tool, for metrics. */
 export type CallResult =

@@ -6,7 +6,7 @@ import { type DocumentSet, isTextOf, type ListedDocument } from '../operation/pe
 import { ManifestError } from '../operation/persisted/manifest.ts';
 import { createMcpHandler, type McpOptions } from './handler.ts';
 import { answerMetadata, mcpPath, type ProtectedResource, protectedResourceOf } from './protected-resource.ts';
-import { Tool, type ToolOptions, type Tools } from './tool-definition.ts';
+import { Tool, type ToolOptions, type Tools } from './tool.ts';
 
 /** The names of operations that are tools, as in `MCP_TOOLS`. `*` stands for every query that has a name. */
 export type ToolNames = readonly string[];

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../rest/values.ts';
 import { packageVersion } from '../version.ts';
 import { type CallResult, callTool } from './call.ts';
 import { editions, errorCodes, type Generation, McpError, type Message, metaNames, olderEditions } from './message.ts';
-import type { ToolDefinition, Tools } from './tool-definition.ts';
+import type { ToolDefinition, Tools } from './tool.ts';
 
 /** Collaborators of the methods. */
 export interface MethodOptions {

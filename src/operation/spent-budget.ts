@@ -4,7 +4,7 @@ import type { CallBudget } from '../rest/budget/call-budget.ts';
 import type { Refusal } from '../rest/errors.ts';
 import { operations } from '../rest/generated/views.ts';
 import { accountOf, type Outlooks } from '../rest/ledger.ts';
-import { surfaces } from '../rest/operation-ids.ts';
+import { surfaces } from '../rest/rest-operations.ts';
 import type { BudgetStatus } from './cost.ts';
 import type { OperationRun } from './operation-run.ts';
 import { overload, requestError } from './request-error.ts';
@@ -58,4 +58,16 @@ function statusesOf(outlooks: Outlooks): readonly BudgetStatus[] {
       resetsIn: Math.ceil(resetsInMs / 1000),
     })),
   );
+}
+
+/** The window with the least left, for each surface. */
+export function scarcestOf(windows: readonly BudgetStatus[]): readonly BudgetStatus[] {
+  return [...Map.groupBy(windows, ({ surface }) => surface).values()].map((all) => all.reduce(scarcer));
+}
+
+/** The window with less left; if they are equal, the one that ends later. */
+function scarcer(one: BudgetStatus, other: BudgetStatus): BudgetStatus {
+  return one.remaining < other.remaining || (one.remaining === other.remaining && one.resetsIn > other.resetsIn)
+    ? one
+    : other;
 }

@@ -1,5 +1,5 @@
 import { type MergedPage, mergedPagesOf } from '../loaders/merged-pages.ts';
-import { rowOperations } from '../rest/operation-ids.ts';
+import { rowOperations } from '../rest/rest-operations.ts';
 import { after, isBefore, type KeyedCollection, mayBeOne, type Stage } from './objects.ts';
 import type { Condition, PlannedCalls, Schedule } from './planned-calls.ts';
 

@@ -4,8 +4,8 @@ import { mutationReach } from '../graphql/narrowing.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';
-import { type RestOperation, rowOperations } from '../rest/operation-ids.ts';
 import { current } from '../rest/paths.ts';
+import { type RestOperation, rowOperations } from '../rest/rest-operations.ts';
 import { keyed, type Stage, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
 

@@ -5,9 +5,9 @@ import type { EventFilter } from '../graphql/generated/resolvers.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/narrowing.ts';
 import type { OperationScope, Part, SelectedField } from '../look-ahead/selection-tree.ts';
-import type { RestOperation } from '../rest/operation-ids.ts';
 import { current } from '../rest/paths.ts';
 import { type Reach, type Rights, reaches } from '../rest/reach.ts';
+import type { RestOperation } from '../rest/rest-operations.ts';
 import { ListPlans } from './list-plans.ts';
 import {
   collectionAt,

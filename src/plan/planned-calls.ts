@@ -1,4 +1,4 @@
-import type { RestOperation, RestOperationId } from '../rest/operation-ids.ts';
+import type { RestOperation, RestOperationId } from '../rest/rest-operations.ts';
 import type { Objects, Stage } from './objects.ts';
 
 /** REST calls of one kind that an operation makes at one point of its run. */

@@ -1,7 +1,7 @@
 import { pageFirstThreshold } from '../loaders/row-loader.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
 import type { Noun } from '../rest/nouns.ts';
-import { rowOperations } from '../rest/operation-ids.ts';
+import { rowOperations } from '../rest/rest-operations.ts';
 import type { ListPlans } from './list-plans.ts';
 import {
   after,

@@ -2,7 +2,6 @@ import type { RestClient } from './client.ts';
 import { UpstreamError } from './errors.ts';
 import { operations, views } from './generated/views.ts';
 import type { Noun } from './nouns.ts';
-import { type RestOperation, rowOperations } from './operation-ids.ts';
 import {
   type ListRef,
   pageTarget,
@@ -15,6 +14,7 @@ import {
 } from './pages.ts';
 import { type Collection, collectionPath, type Key, rowPath, target } from './paths.ts';
 import type { Position } from './positions.ts';
+import { type RestOperation, rowOperations } from './rest-operations.ts';
 import { isObject, type JsonObject, type Row } from './values.ts';
 
 /** The reports on all plugins of an organization. */

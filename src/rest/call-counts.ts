@@ -1,6 +1,6 @@
 import { Tally } from '../tally.ts';
-import type { RestOperation } from './operation-ids.ts';
 import type { Attempt, Gate, Outcome } from './resilience/gate.ts';
+import type { RestOperation } from './rest-operations.ts';
 import type { Fault } from './transport/transport.ts';
 
 /** The number of calls of one operation with one outcome. */

@@ -1,4 +1,4 @@
-import type { RestOperation } from './operation-ids.ts';
+import type { RestOperation } from './rest-operations.ts';
 
 /** The W3C trace context headers. Only these headers and the key are passed on from a client to the upstream. */
 export type TraceContext = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import type { Surface } from './operation-ids.ts';
+import type { Surface } from './rest-operations.ts';
 
 /** The upstream's complaint about a request body. `field` is the REST name of the field; null if it names none. */
 export interface Rejection {

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Caller } from './caller.ts';
-import type { Surface } from './operation-ids.ts';
+import type { Surface } from './rest-operations.ts';
 
 /** The account of a user with a key. */
 export interface Account {

@@ -1,6 +1,6 @@
 import { UpstreamError } from './errors.ts';
 import { reasonOf } from './failure-reasons.ts';
-import type { Surface } from './operation-ids.ts';
+import type { Surface } from './rest-operations.ts';
 
 /** A call that an operation made, or joined. */
 export interface MadeCall {

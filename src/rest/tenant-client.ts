@@ -1,8 +1,8 @@
 import { type Log, LogThrottle } from '../log.ts';
 import type { ReadFormat, RestClient } from './client.ts';
 import { isUnauthenticated, UpstreamError } from './errors.ts';
-import type { RestOperation } from './operation-ids.ts';
 import { reachesTarget } from './reach.ts';
+import type { RestOperation } from './rest-operations.ts';
 import type { Tenant } from './tenants.ts';
 
 /** The numbers of faults since the start: of keys that the gateway holds, and of the reach of their tenants. */

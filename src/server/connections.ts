@@ -1,17 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { noteTaken, stuckSince } from '../http/send.ts';
+import { noteRead, type ReaderLimits, SlowReader, stuckSince, usualReaders } from '../http/slow-readers.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
-
-/** The least speed at which clients have to read. Each answer holds memory until it has been read. */
-export interface ReaderLimits {
-  /** The grace period of every client, in milliseconds. */
-  readonly graceMs: number;
-  /** The least rate after the grace period, in bytes a second. */
-  readonly bytesPerSecond: number;
-}
-
-const usualReaders: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131_072 };
 
 /** The longest time in which a client may take nothing of its answer, in milliseconds. */
 const longestStuckMs = 15_000;
@@ -190,47 +180,12 @@ export class Connections {
   closeSlowReaders(now: number): void {
     for (const [socket, { oldest, reader }] of this.#open) {
       // That the client has taken all is noted here, too, because not every answer is watched.
-      if (socket.writableLength === 0) noteTaken(socket);
+      if (socket.writableLength === 0) noteRead(socket);
       const stuckMs = now - (stuckSince(socket) ?? now);
       if (!reader.isLate(socket, oldest, now) && stuckMs <= longestStuckMs) continue;
       this.#options.refused('slowReader');
       socket.destroy();
     }
-  }
-}
-
-/** The bytes of a connection: those written so far, and those that the operating system has not taken yet. */
-interface Written {
-  readonly bytesWritten: number;
-  readonly writableLength: number;
-}
-
-/** Measures how fast the client of one connection reads. Times in milliseconds. */
-export class SlowReader {
-  readonly #limits: ReaderLimits;
-  /** The time since when output has waited for the client; undefined if none waits. */
-  #since: number | undefined;
-  #answer: object | undefined;
-  #takenBefore = 0;
-
-  constructor(limits: ReaderLimits) {
-    this.#limits = limits;
-  }
-
-  /**
-   * True if the client is too slow. `answer` is the first answer that the client has perhaps not read to its end. A
-   * pipelined request gains no time; a request that is sent after the answer starts a new period.
-   */
-  isLate({ bytesWritten, writableLength }: Written, answer: object | undefined, now: number): boolean {
-    if (writableLength === 0) this.#since = undefined;
-    else if (this.#since === undefined || this.#answer !== answer) {
-      this.#since = now;
-      this.#answer = answer;
-      this.#takenBefore = bytesWritten - writableLength;
-    }
-    if (this.#since === undefined) return false;
-    const { graceMs, bytesPerSecond } = this.#limits;
-    return now - this.#since > graceMs + ((bytesWritten - this.#takenBefore) / bytesPerSecond) * 1000;
   }
 }
 

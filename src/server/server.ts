@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway.ts';
 import type { Handle } from '../http/handle.ts';
-import { Connections, closeAfter, type ReaderLimits } from './connections.ts';
+import type { ReaderLimits } from '../http/slow-readers.ts';
+import { Connections, closeAfter } from './connections.ts';
 import { createMetricsEndpoint, type Endpoints, pathOf, route } from './endpoints.ts';
 import { GracefulStop, type StopTimes } from './graceful-stop.ts';
 

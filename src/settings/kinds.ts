@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { ToolNames } from '../mcp/mcp.ts';
 import type { BudgetWindow, BudgetWindows } from '../rest/budget/settings.ts';
 import { cacheNouns } from '../rest/cache/freshness.ts';
-import { surfaces } from '../rest/operation-ids.ts';
+import { surfaces } from '../rest/rest-operations.ts';
 import { Fault, type Kind, nothing } from './settings.ts';
 
 /** A whole number within bounds. */

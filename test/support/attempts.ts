@@ -1,8 +1,8 @@
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
-import type { RestOperation } from '../../src/rest/operation-ids.ts';
 import type { Attempt, CallOwner, Outcome } from '../../src/rest/resilience/gate.ts';
 import type { KeyTrials } from '../../src/rest/resilience/key-trials.ts';
+import type { RestOperation } from '../../src/rest/rest-operations.ts';
 import type { Tenant } from '../../src/rest/tenants.ts';
 
 /** What an attempt has that is left out, and what its caller has. */

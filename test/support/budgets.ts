@@ -4,7 +4,7 @@ import type { BudgetSettings, BudgetWindows } from '../../src/rest/budget/settin
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Ledger } from '../../src/rest/ledger.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
-import type { Surface } from '../../src/rest/operation-ids.ts';
+import type { Surface } from '../../src/rest/rest-operations.ts';
 import { attemptOf, lostAfter, successAfter } from './attempts.ts';
 
 /** A budget as `UPSTREAM_BUDGET` has it: `calls/seconds` of each surface, several separated by commas. */

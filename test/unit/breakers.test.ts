@@ -1,8 +1,8 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { operations } from '../../src/rest/generated/views.ts';
-import type { RestOperation } from '../../src/rest/operation-ids.ts';
 import { Breakers } from '../../src/rest/resilience/breakers.ts';
 import type { Attempt, Outcome } from '../../src/rest/resilience/gate.ts';
+import type { RestOperation } from '../../src/rest/rest-operations.ts';
 import { attemptOf, lostAfter, successAfter } from '../support/attempts.ts';
 
 let now = 0;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { watchReader } from '../../src/http/send.ts';
+import { watchReader } from '../../src/http/slow-readers.ts';
 import { Connections } from '../../src/server/connections.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SlowReader } from '../../src/server/connections.ts';
+import { SlowReader } from '../../src/http/slow-readers.ts';
 
 const limits = { graceMs: 1000, bytesPerSecond: 100 };
 const answer = {};

@@ -1,7 +1,7 @@
 import { isInputObjectType, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
-import { Tool } from '../../src/mcp/tool-definition.ts';
+import { Tool } from '../../src/mcp/tool.ts';
 import { createSchema } from '../../src/schema.ts';
 
 const schema = createSchema();

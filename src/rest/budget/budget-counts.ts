@@ -1,5 +1,5 @@
 import type { Refusal } from '../errors.ts';
-import { type Surface, surfaces } from '../operation-ids.ts';
+import { type Surface, surfaces } from '../rest-operations.ts';
 
 /** The time for which the lowest share left of a window stays reported, in milliseconds. */
 const recentMs = 60_000;

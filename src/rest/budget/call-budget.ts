@@ -11,8 +11,8 @@ import {
   type Want,
   type WantDecision,
 } from '../ledger.ts';
-import type { Surface } from '../operation-ids.ts';
 import type { Attempt, Gate, Outcome } from '../resilience/gate.ts';
+import type { Surface } from '../rest-operations.ts';
 import type { BudgetCounts } from './budget-counts.ts';
 import { type BudgetSettings, tooSmallFor } from './settings.ts';
 

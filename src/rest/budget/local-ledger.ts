@@ -11,7 +11,7 @@ import {
   type Want,
   type WantDecision,
 } from '../ledger.ts';
-import type { Surface } from '../operation-ids.ts';
+import type { Surface } from '../rest-operations.ts';
 import { CallWindows, type CountedCall, callsOf, notSent } from './call-windows.ts';
 import { type BudgetSettings, hasShare, type LimitSettings, limitsOf } from './settings.ts';
 

@@ -14,7 +14,7 @@ import {
   type Want,
   type WantDecision,
 } from '../ledger.ts';
-import type { Surface } from '../operation-ids.ts';
+import type { Surface } from '../rest-operations.ts';
 import { type CountedCall, callsOf, notSent } from './call-windows.ts';
 import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
 import { script } from './redis-script.ts';

@@ -1,5 +1,5 @@
 import { agents } from '../caller.ts';
-import type { Surface } from '../operation-ids.ts';
+import type { Surface } from '../rest-operations.ts';
 
 /** A limit of calls: at most `limit` in any span of `ms` milliseconds. */
 export interface BudgetWindow {

@@ -2,7 +2,7 @@ import type { BudgetedCall } from '../budget/call-budget.ts';
 import type { CallSpans } from '../call-spans.ts';
 import type { Caller } from '../caller.ts';
 import type { OperationCalls } from '../operation-calls.ts';
-import type { RestOperation } from '../operation-ids.ts';
+import type { RestOperation } from '../rest-operations.ts';
 import type { DecodedResponse } from '../transport/decode-response.ts';
 import type { Fault } from '../transport/transport.ts';
 import type { WaitingCall } from './concurrency-limiter.ts';

@@ -13,7 +13,7 @@ import { shownName } from '../../operation/operation-report.ts';
 import type { CallSpan, TraceContext } from '../../rest/call-spans.ts';
 import { reasonOf } from '../../rest/failure-reasons.ts';
 import { statusOf } from '../../rest/operation-calls.ts';
-import type { RestOperation } from '../../rest/operation-ids.ts';
+import type { RestOperation } from '../../rest/rest-operations.ts';
 import { TransportError } from '../../rest/transport/transport.ts';
 import type { OperationSpan, Tracing } from './operations.ts';
 

@@ -1,6 +1,6 @@
 import type { OperationDefinitionNode } from 'graphql';
 import { rootOf } from '../look-ahead/operation-trees.ts';
-import type { SelectedField } from '../look-ahead/selection-tree.ts';
+import type { OperationScope, SelectedField } from '../look-ahead/selection-tree.ts';
 import { memoize } from '../memoize.ts';
 import type { PreparedOperation } from '../operation/document.ts';
 import type { Variables } from '../plan/worst-case.ts';
@@ -157,4 +157,22 @@ function annotationsOf({ operation }: OperationDefinitionNode, fields: readonly 
     idempotentHint: isQuery || fields.every(({ role }) => 'endpoint' in role && role.endpoint.method !== 'POST'),
     openWorldHint: false,
   };
+}
+
+/** A tool as agents see it, with one line for each hint to improve it. */
+export interface DescribedTool {
+  readonly tool: ToolDefinition;
+  readonly hints: readonly string[];
+}
+
+/** The requirement that an operation has to meet to be a tool. */
+export const neededOfTools = 'expected a query or a mutation with a name';
+
+/** Describes the tool of a valid operation to the author of its document; undefined if the operation is no tool. */
+export function describeTool(scope: OperationScope, limits: Omit<ToolOptions, 'schema'>): DescribedTool | undefined {
+  const { schema, operation } = scope;
+  const { name } = operation;
+  if (name === undefined || operation.operation === 'subscription') return undefined;
+  const tool = new Tool(name.value, '', scope, { ...limits, schema });
+  return { tool: tool.definitionFor(undefined), hints: tool.hints };
 }

@@ -1,0 +1,71 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** The least speed at which clients have to read. Each answer holds memory until it has been read. */
+export interface ReaderLimits {
+  /** The grace period of every client, in milliseconds. */
+  readonly graceMs: number;
+  /** The least rate after the grace period, in bytes a second. */
+  readonly bytesPerSecond: number;
+}
+
+/** The limits unless others are given. */
+export const usualReaders: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131_072 };
+
+/** The bytes of a connection: those written so far, and those that the operating system has not taken yet. */
+interface Written {
+  readonly bytesWritten: number;
+  readonly writableLength: number;
+}
+
+/** Measures how fast the client of one connection reads. Times in milliseconds. */
+export class SlowReader {
+  readonly #limits: ReaderLimits;
+  /** The time since when output has waited for the client; undefined if none waits. */
+  #since: number | undefined;
+  #answer: object | undefined;
+  #takenBefore = 0;
+
+  constructor(limits: ReaderLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * True if the client is too slow. `answer` is the first answer that the client has perhaps not read to its end. A
+   * pipelined request gains no time; a request that is sent after the answer starts a new period.
+   */
+  isLate({ bytesWritten, writableLength }: Written, answer: object | undefined, now: number): boolean {
+    if (writableLength === 0) this.#since = undefined;
+    else if (this.#since === undefined || this.#answer !== answer) {
+      this.#since = now;
+      this.#answer = answer;
+      this.#takenBefore = bytesWritten - writableLength;
+    }
+    if (this.#since === undefined) return false;
+    const { graceMs, bytesPerSecond } = this.#limits;
+    return now - this.#since > graceMs + ((bytesWritten - this.#takenBefore) / bytesPerSecond) * 1000;
+  }
+}
+
+/** The last moment at which the client of each connection took bytes that waited for it, or at which none waited. */
+const readAt = new WeakMap<Socket, number>();
+
+/** Notes that a client has taken what was sent. */
+export function noteRead(socket: Socket): void {
+  readAt.set(socket, performance.now());
+}
+
+/** Notes from now on when a client takes bytes of an answer. */
+export function watchReader(response: ServerResponse): void {
+  const { socket } = response.req;
+  noteRead(socket);
+  response.on('drain', () => noteRead(socket));
+}
+
+/**
+ * The moment since which the client of a connection has taken none of the bytes that wait for it; undefined if none
+ * wait. A request that waits behind the answer does not count: it has no bytes yet.
+ */
+export function stuckSince(socket: Socket): number | undefined {
+  return socket.writableLength > 0 ? readAt.get(socket) : undefined;
+}
