@@ -8,7 +8,7 @@ import { parseJson, refuseDeep } from '../rest/json.ts';
 import { Chunks } from '../rest/transport/chunks.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import { exactDigits, isObject, type JsonObject } from '../rest/values.ts';
-import type { CountRefused } from '../telemetry/refused-requests.ts';
+import { type CountRefused, isRequestRefusal } from '../telemetry/refused-requests.ts';
 
 /** The limits of a request body. */
 export interface BodyLimits {
@@ -48,7 +48,7 @@ function isJson(contentType: string): boolean {
 /** Counts a refused request by its error. An error that is no refusal is not counted. */
 export function countRefused(error: unknown, refused: CountRefused): void {
   const kind = error instanceof GraphQLError ? httpExtensionOf(error)?.kind : undefined;
-  if (kind !== undefined) refused(kind);
+  if (kind !== undefined && isRequestRefusal(kind)) refused(kind);
 }
 
 /** The least memory for the bodies of all requests, in bytes. There is more if one body may be very large. */

@@ -1,51 +1,61 @@
 import type { RefusalKind } from '../operation/request-error.ts';
-import type { Instruments } from './instruments.ts';
+import { byLabel, type Instruments } from './instruments.ts';
+
+/** The reasons for ending a connection, or for an answer without reading the request, with their labels. */
+const ofConnections = {
+  // The process has as many connections as it may.
+  connections: 'connections',
+  // The input is not HTTP.
+  malformed: 'malformed',
+  // The head of a request is too large for Node's parser.
+  largeHead: 'large_head',
+  // A request took too long to arrive.
+  slowRequest: 'slow_request',
+  // A client sent too many requests without waiting for an answer.
+  pipelined: 'pipelined',
+  // A client takes its answer too slowly.
+  slowReader: 'slow_reader',
+  // The client accepts none of the media types that the gateway can answer with.
+  notAcceptable: 'not_acceptable',
+} as const;
 
 /**
- * The reason why a request or its connection is refused before it is an operation: a refusal, or an end of the connection
- * without an answer of the gateway.
+ * The refusals of requests before there is an operation, with their labels. Other refusals are counted as operations,
+ * by their code.
  */
-export type RequestRefusal = RefusalKind | (typeof ofConnections)[number];
+const beforeOperations = {
+  manyHeaders: 'many_headers',
+  badHead: 'bad_head',
+  wrongMethod: 'wrong_method',
+  notJson: 'not_json',
+  encodedBody: 'encoded_body',
+  largeBody: 'large_body',
+  noRoomForBody: 'no_room_for_body',
+  deepJson: 'deep_json',
+  badParameter: 'bad_parameter',
+} as const satisfies Partial<Record<RefusalKind, string>>;
 
-/** The reasons for ending a connection, or for an answer without reading the request. */
-const ofConnections = [
-  // The process has as many connections as it may.
-  'connections',
-  // The input is not HTTP.
-  'malformed',
-  // The head of a request is too large for Node's parser.
-  'largeHead',
-  // A request took too long to arrive.
-  'slowRequest',
-  // A client sent too many requests without waiting for an answer.
-  'pipelined',
-  // A client takes its answer too slowly.
-  'slowReader',
-  // The client accepts none of the media types that the gateway can answer with.
-  'notAcceptable',
-] as const;
+/** The labels are named here, so that the name of a refusal can change and its metric does not. */
+const labels = { ...ofConnections, ...beforeOperations };
 
-/** The refusals of requests before there is an operation. Other refusals are counted as operations, by their code. */
-const beforeOperations: readonly RefusalKind[] = [
-  ...(['manyHeaders', 'badHead', 'wrongMethod', 'notJson', 'encodedBody'] as const),
-  ...(['largeBody', 'noRoomForBody', 'deepJson', 'badParameter'] as const),
-];
+/** The reason why a request or its connection is refused before there is an operation. */
+export type RequestRefusal = keyof typeof labels;
+
+/** True if a kind of refusal is one before there is an operation. */
+export function isRequestRefusal(kind: string): kind is RequestRefusal {
+  return Object.hasOwn(labels, kind);
+}
 
 /** Counts a refused request. */
 export type CountRefused = (reason: RequestRefusal) => void;
 
 /** Counts requests that are refused before they are operations. */
 export function countRefusedRequests(instruments: Instruments): CountRefused {
-  const counts = new Map<RequestRefusal, number>([...ofConnections, ...beforeOperations].map((reason) => [reason, 0]));
+  const counts = new Map<string, number>(Object.values(labels).map((label) => [label, 0]));
   instruments.counter(
     'gateway_refused_requests_total',
     'Requests and connections refused before there was an operation, by reason.',
-    () => [...counts].map(([reason, count]) => [{ reason: labelOf(reason) }, count]),
+    () => byLabel('reason', counts),
   );
-  return (reason) => void counts.set(reason, (counts.get(reason) ?? 0) + 1);
-}
-
-/** Labels are in snake case. */
-function labelOf(reason: RequestRefusal): string {
-  return reason.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return (reason) => void counts.set(labels[reason], (counts.get(labels[reason]) ?? 0) + 1);
 }
