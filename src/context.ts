@@ -24,7 +24,7 @@ export interface GatewayContext {
   readonly loaders: Loaders;
   /** The format of the parts of the operation; undefined if it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;
-  /** Returns true until the executor catches up with this read ahead of it. Undefined if the executor itself reads. */
+  /** For work that was started before the executor reached it: true until the executor does. Undefined for other work. */
   readonly isAhead?: (() => boolean) | undefined;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */

@@ -18,7 +18,7 @@ export interface ObjectWeight {
    * owner.
    */
   readonly ids: number;
-  /** The most often that any one column of the row occurs in the object: several fields may have the same column. */
+  /** The number of fields with the same column, of the column that most fields have. */
   readonly copies: number;
 }
 

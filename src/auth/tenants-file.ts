@@ -128,7 +128,7 @@ function keyOf(entry: JsonObject, where: FilePlace, { environment }: TenantsSour
   }
   const found = environment[value];
   if (found === undefined || found === '') {
-    // A key that was put in place of the name must not be quoted. It is not a plain name, or it is a long one.
+    // Quoted only if it looks like a name: the author of the file may have written the key itself there.
     const text = /^[A-Z][A-Z\d_]*$/.test(value) ? shown(value) : `a text of ${value.length} characters`;
     throw place.error(`the name of an environment variable that is set, but got ${text}`);
   }

@@ -9,7 +9,7 @@ export interface StreamLimits {
 /** A stream that is open. */
 export interface OpenStream {
   readonly caller: Caller;
-  /** Called if the rights of its caller are no longer what they were. */
+  /** Called when a reload has changed the rights of its caller. */
   readonly onOutdated: () => void;
   readonly cut: () => void;
 }

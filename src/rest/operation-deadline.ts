@@ -44,7 +44,7 @@ export class OperationDeadline {
   readonly #bodies: Claim[] = [];
   #keptBytes = 0;
   readonly #milliseconds: number;
-  /** Starts with the first listener: before that, nobody needs to be told of the end. */
+  /** Starts with the first listener, because only listeners are told of the end. */
   #timer: NodeJS.Timeout | undefined;
   readonly #listeners: EndListener[] = [];
   #ended: UpstreamError | undefined;

@@ -54,7 +54,10 @@ export class HeldKeys {
   }
 }
 
-/** Makes REST calls with a key that the gateway holds for a tenant. Checks once more that each is within its reach. */
+/**
+ * Makes REST calls with a key that the gateway holds for a tenant. Before each call, checks once more that it is within
+ * the reach of the tenant.
+ */
 export class TenantClient implements RestClient {
   readonly #client: RestClient;
   readonly #tenant: Tenant;

@@ -55,7 +55,7 @@ export function runningOperation(tenant: Tenant, listedName: string | undefined)
   return allowing.size === roles.size ? tenant : partOf(tenant, allowing);
 }
 
-/** True if a tenant, or a part of one, is not what these tenants say of it. */
+/** True if a tenant, or the part of one, has changed or is missing in `tenants`, which were read later. */
 export function isOutdated(tenant: Tenant, tenants: Tenants): boolean {
   const entry = tenants.get(tenant.name);
   return (entry && withRoles(entry, tenant.roles?.keys() ?? []))?.entryHash !== tenant.entryHash;

@@ -59,8 +59,8 @@ export class Instruments {
   }
 
   /**
-   * Adds a counter. `read` returns its samples, or its value if it has no labels. They keep the bound in one process;
-   * those of several processes are bounded when they are summed.
+   * Adds a counter. `read` returns its samples, or its value if it has no labels. It returns no more samples than the
+   * `bound` allows. The samples of several processes are bounded when they are summed.
    */
   counter(name: string, help: string, read: () => readonly Sample[] | number, bound?: Bound): void {
     this.#metrics.push({ name, help, type: 'counter', aggregator: 'sum', bound, read: () => valuesOf(read()) });

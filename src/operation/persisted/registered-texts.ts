@@ -92,7 +92,10 @@ const keptSeconds = 7 * 24 * 3600;
 /** The approximate bytes that Redis needs for a text in addition to the text itself. */
 const entryBytes = 200;
 
-/** The number of rooms in which Redis keeps texts. A caller always uses one of them, and evicts no texts of others. */
+/**
+ * The number of rooms in which Redis keeps texts. All texts of one caller are in one room, and evict texts of that room
+ * only.
+ */
 const rooms = 8;
 
 /** The most bytes of one room. */

@@ -248,8 +248,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Receives a success whose text could be decoded. It is given to the waiters once there is room for its body, and, if
-   * an answer to one of them is large, time.
+   * Receives a success whose text could be decoded. The waiters get it once there is room for its body. If the answer to
+   * one of them is large, they also wait until the event loop has time.
    */
   succeeded(response: DecodedResponse): void {
     const { status } = response;
