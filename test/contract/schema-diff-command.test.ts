@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { schemaDiff } from '../../src/commands/schema.ts';
 import { createReader } from '../../src/settings/config.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
+import { blocksOf } from '../support/documentation.ts';
 
 const served = readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8');
 
@@ -50,7 +51,10 @@ beforeAll(async () => {
     'two.graphql': '{ project(id: 1) { name } }',
     'change.graphql': change,
     'broken.graphql': '{ project(',
+    'page/old.graphql': served.replace('\ntype Project implements Node {\n', '$&  title: String\n\n'),
+    'page/title.graphql': 'query Title { project(id: 1) { title } }',
   };
+  await mkdir(join(folder, 'page'));
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
 });
 
@@ -95,6 +99,17 @@ breaking, but used by none of the documents:
   Field Dashboard.grid was removed.
 
 3 changes: 3 breaking, 2 of them used by 4 documents`,
+      1,
+    ]);
+  });
+
+  test('prints what the page says of a field that a document uses', () => {
+    const page = blocksOf('docs/schema.md');
+    const at = page.findIndex(({ mark }) => mark === 'run by test/contract/schema-diff-command.test.ts');
+    const [, command = ''] = /^npm run -s schema -- diff (.*)$/m.exec(page[at]?.text ?? '') ?? [];
+    const [old = '', ...others] = command.split(' ').map((arg) => arg.replace(/^(?=\w+\.graphql$)/, 'page/'));
+    expect(diff(old, ...others)).toEqual([
+      page[at + 1]?.text.trimEnd().replace('title.graphql', 'page/title.graphql'),
       1,
     ]);
   });

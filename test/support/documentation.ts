@@ -14,7 +14,7 @@ export interface Block {
 
 /** The pages whose examples are run, by their paths in the repository. */
 export const pages: readonly string[] = globSync(
-  ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'docs/*.md', 'examples/*/README.md'],
+  ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'docs/*.md', 'examples/*/README.md', 'test/clients/README.md'],
   { cwd: root },
 ).toSorted();
 
