@@ -1,11 +1,36 @@
 import { expect, test, vi } from 'vitest';
-import { connectRedis } from '../../src/redis.ts';
+import { connectRedis, type SharedRedis } from '../../src/redis.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
+import type { BudgetWindow } from '../../src/rest/budget/settings.ts';
+import type { Ledger } from '../../src/rest/ledger.ts';
 import { pause } from '../support/load.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
 const limit = 1200;
+
+const first = { key: '', subject: '' };
+
+/** A ledger that counts in a Redis, and its connection. */
+async function connect(url: string, windows: readonly BudgetWindow[]): Promise<Counting> {
+  const redis = connectRedis({ redisUrl: url });
+  if (redis === undefined) throw new Error('no Redis');
+  const ledger = createLedger({
+    settings: { windows: { rest: windows }, scope: 'all', share: 100, agentShare: 100, replicas: 1 },
+    ...{ operationDeadlineMs: 8000, upstreamUrl: 'http://upstream.test', redis, log: () => undefined },
+  });
+  await until(() => ledger.counting?.().mode === 'redis');
+  const close = (): void => {
+    ledger.close?.();
+    redis.close();
+  };
+  return { redis, ledger, [Symbol.dispose]: close };
+}
+
+interface Counting extends Disposable {
+  readonly redis: SharedRedis;
+  readonly ledger: Ledger;
+}
 
 const cases = [
   { steps: 'all of which arrive', failing: undefined },
@@ -16,18 +41,13 @@ test.skipIf(!hasRedis).each(cases)(
   'no wave begins while a Redis that has lost its data learns of calls in steps, $steps',
   async ({ failing }) => {
     await using redis = await startRedis();
-    const connection = connectRedis({ redisUrl: redis.url }, () => undefined);
-    const ledger = createLedger({
-      settings: { windows: { rest: [{ limit, ms: 600_000 }] }, scope: 'all', share: 100, agentShare: 100, replicas: 1 },
-      ...{ operationDeadlineMs: 8000, upstreamUrl: 'http://upstream.test', redis: connection, log: () => undefined },
-    });
-    await until(() => ledger.counting?.().mode === 'redis');
+    using counting = await connect(redis.url, [{ limit, ms: 600_000 }]);
+    const { redis: connection, ledger } = counting;
     let count = 0;
     /** Asks for waves of ten calls; the ids of those that may begin. */
     const begin = async (waves: number): Promise<string[]> => {
-      const account = { key: '', subject: '' };
       const wants = Array.from({ length: waves }, () => ({
-        ...{ ...account, isBackground: false, holds: false },
+        ...{ ...first, isBackground: false, holds: false },
         parts: [{ surface: 'rest', ids: Array.from({ length: 10 }, () => `c${(count += 1)}`) } as const],
       }));
       const decisions = await ledger.reserve(wants);
@@ -37,19 +57,18 @@ test.skipIf(!hasRedis).each(cases)(
     for (let waves = 0; waves < limit / 10; waves += 10) ids.push(...(await begin(10)));
     expect(ids).toHaveLength(limit);
     const last = ids.pop() ?? '';
-    for (const id of ids) ledger.end({ id, key: '', subject: '', surface: 'rest' }, true);
+    for (const id of ids) ledger.end({ ...first, id, surface: 'rest' }, true);
     // Redis is told of their ends.
     await pause(200);
     let steps = 0;
-    const run = connection?.run.bind(connection);
-    if (connection !== undefined && run !== undefined)
-      vi.spyOn(connection, 'run').mockImplementation((script, names, values) => {
-        // What tells of few calls is no step.
-        if (String(values[0]).length > 5000) steps += 1;
-        return steps === failing ? pause(30).then(() => undefined) : run(script, names, values);
-      });
+    const run = connection.run.bind(connection);
+    vi.spyOn(connection, 'run').mockImplementation((script, names, values) => {
+      // What tells of few calls is no step.
+      if (String(values[0]).length > 5000) steps += 1;
+      return steps === failing ? pause(30).then(() => undefined) : run(script, names, values);
+    });
     await redis.ask('FLUSHALL');
-    ledger.end({ id: last, key: '', subject: '', surface: 'rest' }, true);
+    ledger.end({ ...first, id: last, surface: 'rest' }, true);
     const begun = await Promise.all(
       Array.from({ length: 50 }, async (_, nth) => {
         await new Promise((resolve) => setTimeout(resolve, nth));
@@ -60,7 +79,34 @@ test.skipIf(!hasRedis).each(cases)(
     await until(() => ledger.counting?.().mode === 'redis');
     expect(steps).toBeGreaterThan(2);
     expect(await begin(1)).toEqual([]);
-    ledger.close?.();
-    connection?.close();
+  },
+);
+
+test.skipIf(!hasRedis)(
+  'calls that end while Redis learns of all calls are told, though there are more of them than are kept as changes',
+  async () => {
+    await using redis = await startRedis();
+    const calls = 11_000;
+    using counting = await connect(redis.url, [{ limit: calls, ms: 1000 }]);
+    const { redis: connection, ledger } = counting;
+    const ids = Array.from({ length: calls }, (_, nth) => `c${nth}`);
+    const want = { ...first, isBackground: false, holds: false, parts: [{ surface: 'rest', ids } as const] };
+    expect(await ledger.reserve([want])).toMatchObject([{ kind: 'begin' }]);
+    const lastStep = Promise.withResolvers<void>();
+    let adding = 0;
+    const run = connection.run.bind(connection);
+    vi.spyOn(connection, 'run').mockImplementation(async (script, names, values) => {
+      const answer = run(script, names, values);
+      adding += String(values[0]).includes(`"${ids.at(-1)}"`) ? 1 : 0;
+      if (adding === 1) await lastStep.promise;
+      return answer;
+    });
+    await redis.ask('FLUSHALL');
+    await until(() => adding === 1);
+    for (const id of ids) ledger.end({ ...first, id, surface: 'rest' }, true);
+    lastStep.resolve();
+    const left = async (): Promise<number | undefined> => (await ledger.look(first, ['rest'])).get('rest')?.[0]?.remaining;
+    await vi.waitFor(async () => expect(await left()).toBe(calls), { timeout: 5000 });
+    expect(ledger.counting?.().mode).toBe('redis');
   },
 );

@@ -73,16 +73,14 @@ export class RedisLedger implements Ledger {
   readonly #prefix: string;
   readonly #longestWindowMs: number;
   readonly #throttle = new LogThrottle();
-  /**
-   * The era in which Redis has all calls of this gateway, except for the changed ones and those that are being sent.
-   */
+  /** The era in which Redis has all calls of this gateway, except for the changed ones. Empty before the first one. */
   #era = '';
   /** Calls that have begun or ended, or were not sent after all, since Redis was told. */
   #changed = new Set<CountedCall>();
   /** True if Redis decides. */
   #isUp = false;
-  /** Resolves when Redis has all calls of this gateway again; to false if it could not be sent them. Undefined before. */
-  #adding: Promise<boolean> | undefined;
+  /** The sending of all calls of this gateway in a new era; undefined while none is in flight. Waves wait for it. */
+  #adding: Promise<void> | undefined;
   #isClosed = false;
   #lostCalls = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -180,7 +178,8 @@ export class RedisLedger implements Ledger {
   /** Notes calls that have begun or ended, or were not sent, so that Redis learns of them. */
   #note(calls: readonly CountedCall[]): void {
     if (this.#changed.size >= mostChanges) {
-      this.#era = '';
+      // Redis never has an era of this name.
+      this.#era = randomUUID();
       this.#changed.clear();
     }
     const isFirst = this.#changed.size === 0;
@@ -215,53 +214,43 @@ export class RedisLedger implements Ledger {
       log('warn', 'calls cannot be counted in Redis: this gateway has its part of the budget', { reason, gateways });
   }
 
-  /**
-   * Sends what has changed, and asks for the calls of wants. Undefined if Redis cannot be asked. If Redis has begun
-   * another era, all calls of this gateway are sent, too. Waves that are asked for meanwhile wait for that: Redis would
-   * decide on them without the calls that it lacks.
-   */
+  /** Sends what has changed, and asks for the calls of wants. Undefined if Redis cannot be asked. */
   async #ask(wants: readonly Want[]): Promise<readonly ScriptDecision[] | undefined> {
-    if (this.#adding !== undefined && !(await this.#isAdded())) return undefined;
-    let changed: Iterable<CountedCall> = this.#changed;
-    this.#changed = new Set();
-    let isLoss = false;
-    let isAdded = false;
-    let endAdding: ((isAdded: boolean) => void) | undefined;
+    const changed = [...this.#changed];
+    this.#changed.clear();
     try {
-      for (let left = tries; left > 0; left -= 1) {
-        const answer = await this.#send([...changed], wants);
-        if (answer === undefined) break;
-        if (answer.decisions !== undefined) {
-          if (isLoss) this.#lost(answer.added);
-          isAdded = true;
-          return answer.decisions;
-        }
-        // Another wave has met the new era first, and adds the calls.
-        if (endAdding === undefined && this.#adding !== undefined && !(await this.#isAdded())) break;
-        if (answer.era === this.#era) continue;
-        this.#era = answer.era;
-        isLoss = this.#isUp;
-        changed = new Set([...changed, ...this.#local.calls()]);
-        if (endAdding === undefined) ({ promise: this.#adding, resolve: endAdding } = Promise.withResolvers());
-      }
+      return await this.#decide(changed, wants);
+    } catch {
       // Redis may have received these changes; sending them twice changes nothing. Changes since then stay behind them.
       this.#changed = new Set([...changed, ...this.#changed]);
       this.#down();
       return undefined;
-    } finally {
-      if (endAdding !== undefined) {
-        // Redis lacks calls of an era in which not all of them were added: it may decide on no wave in that era.
-        if (!isAdded) this.#era = '';
-        this.#adding = undefined;
-        endAdding(isAdded);
-      }
     }
   }
 
-  /** Waits for a wave that adds all calls of this gateway. False if they could not be sent. */
-  async #isAdded(): Promise<boolean> {
-    while (this.#adding !== undefined) if (!(await this.#adding)) return false;
-    return true;
+  /** Asks until an answer is of the same era as the question. Redis gets all calls of this gateway for each new era. */
+  async #decide(changed: readonly CountedCall[], wants: readonly Want[]): Promise<readonly ScriptDecision[]> {
+    for (let left = tries; left > 0; left -= 1) {
+      const { era, decisions } = await this.#send(this.#era, changed, wants);
+      if (decisions !== undefined) return decisions;
+      // Another wave may have met the era first.
+      if (era !== this.#era) await (this.#adding ??= this.#addAll(era).finally(() => (this.#adding = undefined)));
+    }
+    throw new Error('Redis keeps losing calls');
+  }
+
+  /**
+   * Sends all calls that count, in an era that Redis has begun. `#era` changes only after that, so Redis decides on no
+   * wave without the calls that it lacks.
+   */
+  async #addAll(era: string): Promise<void> {
+    const isLoss = this.#isUp;
+    const before = this.#era;
+    const { added, decisions } = await this.#send(era, this.#local.calls(), []);
+    if (decisions === undefined) return;
+    // It differs if changes were given up meanwhile. Then Redis lacks these, and gets all calls once more.
+    if (this.#era === before) this.#era = era;
+    if (isLoss) this.#lost(added);
   }
 
   #lost(calls: number): void {
@@ -272,20 +261,20 @@ export class RedisLedger implements Ledger {
       });
   }
 
-  /** Sends calls, and wants with the last of them. Stops early if Redis cannot be asked, or if the era is over. */
-  async #send(calls: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer | undefined> {
+  /** Sends calls, and wants with the last of them. Stops early if the era is over. Rejects if Redis cannot be asked. */
+  async #send(era: string, calls: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer> {
     let added = 0;
     for (let from = 0; ; from += callsAStep) {
       const to = from + callsAStep;
       const isLast = to >= calls.length;
-      const answer = await this.#run(calls.slice(from, to), isLast ? wants : []);
-      if (answer?.decisions === undefined) return answer;
+      const answer = await this.#run(era, calls.slice(from, to), isLast ? wants : []);
+      if (answer.decisions === undefined) return answer;
       added += answer.added;
       if (isLast) return { ...answer, added };
     }
   }
 
-  async #run(counted: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer | undefined> {
+  async #run(era: string, counted: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer> {
     const { redis, longestCallMs } = this.#options;
     const names: Names = new Map([[`${this.#prefix}logs`, 1]]);
     const now = performance.now();
@@ -295,11 +284,12 @@ export class RedisLedger implements Ledger {
       return this.#logsOf(call, names).map((log) => [log, call.id, endsIn]);
     });
     const wave = {
-      ...{ era: this.#era, newEra: randomUUID(), longestCallMs, keptMs: this.#longestWindowMs + longestCallMs },
+      ...{ era, newEra: randomUUID(), longestCallMs, keptMs: this.#longestWindowMs + longestCallMs },
       ...{ calls, wants: wants.map((want) => this.#tell(want, names)) },
     };
     const answer = await redis.run(script, [...names.keys()], [JSON.stringify(wave)]);
-    return answer === undefined ? undefined : toAnswer(answer);
+    if (answer === undefined) throw new Error(redis.reason);
+    return toAnswer(answer);
   }
 
   /** A want as the script reads it. */
