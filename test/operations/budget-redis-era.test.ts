@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
+import type { Log } from '../../src/log.ts';
 import { connectRedis, type SharedRedis } from '../../src/redis.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
 import type { BudgetWindow } from '../../src/rest/budget/settings.ts';
@@ -12,12 +14,12 @@ const limit = 1200;
 const first = { key: '', subject: '' };
 
 /** A ledger that counts in a Redis, and its connection. */
-async function connect(url: string, windows: readonly BudgetWindow[]): Promise<Counting> {
+async function connect(url: string, windows: readonly BudgetWindow[], log: Log = () => undefined): Promise<Counting> {
   const redis = connectRedis({ redisUrl: url });
   if (redis === undefined) throw new Error('no Redis');
   const ledger = createLedger({
     settings: { windows: { rest: windows }, scope: 'all', share: 100, agentShare: 100, replicas: 1 },
-    ...{ operationDeadlineMs: 8000, upstreamUrl: 'http://upstream.test', redis, log: () => undefined },
+    ...{ operationDeadlineMs: 8000, upstreamUrl: 'http://upstream.test', redis, log },
   });
   await until(() => ledger.counting?.().mode === 'redis');
   const close = (): void => {
@@ -105,8 +107,29 @@ test.skipIf(!hasRedis)(
     await until(() => adding === 1);
     for (const id of ids) ledger.end({ ...first, id, surface: 'rest' }, true);
     lastStep.resolve();
-    const left = async (): Promise<number | undefined> => (await ledger.look(first, ['rest'])).get('rest')?.[0]?.remaining;
-    await vi.waitFor(async () => expect(await left()).toBe(calls), { timeout: 5000 });
-    expect(ledger.counting?.().mode).toBe('redis');
+    await vi.waitFor(
+      async () => {
+        const [window] = (await ledger.look(first, ['rest'])).get('rest') ?? [];
+        expect([ledger.counting?.().mode, window?.remaining]).toEqual(['redis', calls]);
+      },
+      { timeout: 5000 },
+    );
   },
 );
+
+test.skipIf(!hasRedis).each([
+  { what: 'loses calls again and again', answer: () => [randomUUID()], reason: 'Redis keeps losing calls' },
+  { what: 'answers something else', answer: () => 'OK', reason: 'unexpected answer' },
+])('a Redis that $what does not decide, and the log says so', async ({ answer, reason }) => {
+  await using redis = await startRedis();
+  const logged: object[] = [];
+  using counting = await connect(redis.url, [{ limit, ms: 1000 }], (_level, msg, fields) =>
+    logged.push({ msg, ...fields }),
+  );
+  vi.spyOn(counting.redis, 'run').mockImplementation(async () => answer());
+  await until(() => counting.ledger.counting?.().mode === 'local');
+  expect(logged.at(-1)).toEqual({
+    msg: 'calls cannot be counted in Redis: this gateway has its part of the budget',
+    ...{ reason, gateways: 1 },
+  });
+});

@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
+import { messageOf } from '../../error-text.ts';
 import { type Log, LogThrottle } from '../../log.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { SharedRedis } from '../../redis.ts';
@@ -92,7 +93,7 @@ export class RedisLedger implements Ledger {
     this.#local = new LocalLedger({ ...options, onChange: (calls) => this.#note(calls) });
     this.#prefix = `budget:{${hashOf(upstreamUrl)}}:`;
     this.#longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
-    redis.onChange(() => (redis.isUp ? void this.#beat() : this.#down()));
+    redis.onChange(() => (redis.isUp ? void this.#beat() : this.#down(redis.reason)));
   }
 
   reserve(wants: readonly Want[]): MaybePromise<readonly WantDecision[]> {
@@ -202,12 +203,11 @@ export class RedisLedger implements Ledger {
   }
 
   /** Goes on with this gateway's own part of the budget. Logs each reason once. */
-  #down(): void {
+  #down(reason: string): void {
     const wasUp = this.#isUp;
     this.#isUp = false;
     if (this.#isClosed) return;
     const { redis, gateways, log } = this.#options;
-    const { reason } = redis;
     const isNews = this.#throttle.takes(reason);
     // The connection itself logs why it was lost.
     if (wasUp || (redis.isUp && isNews))
@@ -220,10 +220,10 @@ export class RedisLedger implements Ledger {
     this.#changed.clear();
     try {
       return await this.#decide(changed, wants);
-    } catch {
+    } catch (error) {
       // Redis may have received these changes; sending them twice changes nothing. Changes since then stay behind them.
       this.#changed = new Set([...changed, ...this.#changed]);
-      this.#down();
+      this.#down(messageOf(error));
       return undefined;
     }
   }
@@ -327,7 +327,7 @@ function toAnswer(answer: unknown): ScriptAnswer {
 }
 
 function list(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new Error('expected a list from Redis');
+  if (!Array.isArray(value)) throw new Error('unexpected answer');
   return value;
 }
 
