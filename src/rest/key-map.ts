@@ -7,7 +7,7 @@ const mostKeys = 10_000;
  * Values by upstream key. A key is proven once the upstream has shown that it knows the key. Unproven keys have a list of
  * their own, so that keys that callers invent never evict proven ones.
  */
-export class KeyMap<Value extends object | string> {
+export class KeyMap<Value extends object | string | symbol> {
   readonly #proven = new RecentMap<string, Value>({ entries: mostKeys });
   readonly #unproven = new RecentMap<string, Value>({ entries: mostKeys });
 
@@ -20,6 +20,11 @@ export class KeyMap<Value extends object | string> {
     return [...this.#proven.values()];
   }
 
+  /** The keys, proven ones first. */
+  get keys(): readonly string[] {
+    return [...this.#proven.keys(), ...this.#unproven.keys()];
+  }
+
   isProven(key: string): boolean {
     return this.#proven.has(key);
   }
@@ -28,8 +33,15 @@ export class KeyMap<Value extends object | string> {
     return this.#proven.get(key) ?? this.#unproven.get(key);
   }
 
-  set(key: string, value: Value): void {
-    (this.#proven.has(key) ? this.#proven : this.#unproven).set(key, value);
+  /** Sets the value of a key, and makes the key proven if `isProven` is true. A proven key stays proven. */
+  set(key: string, value: Value, isProven = false): void {
+    if (isProven) this.#unproven.delete(key);
+    (isProven || this.#proven.has(key) ? this.#proven : this.#unproven).set(key, value);
+  }
+
+  delete(key: string): void {
+    this.#proven.delete(key);
+    this.#unproven.delete(key);
   }
 
   /** Makes a key proven. Returns its value if it was not proven before. */

@@ -137,8 +137,7 @@ export class LocalLedger implements Ledger {
     const known = this.#keys.get(key);
     if (known !== undefined) return known;
     const logs = new KeyLogs(this.#options);
-    this.#keys.set(key, logs);
-    if (this.#options.scope === 'all') this.#keys.prove(key);
+    this.#keys.set(key, logs, this.#options.scope === 'all');
     return logs;
   }
 }

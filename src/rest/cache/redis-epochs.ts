@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
-import { RecentMap } from '../../recent-map.ts';
 import { createScript, type SharedRedis } from '../../redis.ts';
 import type { Epoch, Epochs } from '../epochs.ts';
+import { KeyMap } from '../key-map.ts';
 
 /** The lifetime of an epoch in Redis, in seconds: a week. After that the key gets a new one. */
 const keptSeconds = 7 * 24 * 3600;
@@ -11,9 +11,6 @@ const prefix = 'cache:epoch:';
 
 /** The interval at which a gateway tries again to tell Redis of ended epochs, in milliseconds. */
 const tellEveryMs = 200;
-
-/** The most keys that are remembered whose epoch has ended while Redis was not told yet. */
-const mostUnsent = 10_000;
 
 /**
  * Answers the replication id of the server and the epoch of a key. Makes an epoch if the key has none and is proven, and
@@ -47,7 +44,7 @@ export class RedisEpochs implements Epochs {
   readonly #redis: SharedRedis;
   readonly #upstream: string;
   /** Keys whose epoch has ended without Redis knowing. Each has a mark of its latest end. */
-  readonly #unsent = new RecentMap<string, symbol>({ entries: mostUnsent });
+  readonly #unsent = new KeyMap<symbol>();
   /** True while a retry is scheduled or running. */
   #isTelling = false;
 
@@ -59,7 +56,7 @@ export class RedisEpochs implements Epochs {
 
   async current(sharingKey: string, isProven: boolean): Promise<Epoch | undefined> {
     // Answers from before a write that Redis does not know of must not be used.
-    const isUnsent = this.#unsent.has(sharingKey);
+    const isUnsent = this.#unsent.get(sharingKey) !== undefined;
     const told = isUnsent ? this.#end(sharingKey, isProven, false) : this.#run(sharingKey, isProven, 'keep', false);
     return (await told)?.epoch;
   }
@@ -70,7 +67,7 @@ export class RedisEpochs implements Epochs {
 
   async #renew(sharingKey: string, isProven: boolean): Promise<Told | undefined> {
     const mark = Symbol(sharingKey);
-    this.#unsent.set(sharingKey, mark);
+    this.#unsent.set(sharingKey, mark, isProven);
     const told = await this.#end(sharingKey, isProven, true);
     if (told === undefined) this.#tellLater();
     return told;
@@ -87,9 +84,9 @@ export class RedisEpochs implements Epochs {
 
   /** Ends the epoch of a key; undefined if Redis could not be told. */
   async #end(sharingKey: string, isProven: boolean, mustSend: boolean): Promise<Told | undefined> {
-    const mark = this.#unsent.peek(sharingKey);
+    const mark = this.#unsent.get(sharingKey);
     const told = await this.#run(sharingKey, isProven, 'end', mustSend);
-    if (told !== undefined && this.#unsent.peek(sharingKey) === mark) this.#unsent.delete(sharingKey);
+    if (told !== undefined && this.#unsent.get(sharingKey) === mark) this.#unsent.delete(sharingKey);
     return told;
   }
 
@@ -113,7 +110,7 @@ export class RedisEpochs implements Epochs {
   }
 
   async #tell(): Promise<void> {
-    for (const sharingKey of [...this.#unsent.keys()])
+    for (const sharingKey of this.#unsent.keys)
       if ((await this.#end(sharingKey, false, false)) === undefined) break;
     this.#isTelling = false;
     if (this.#unsent.size > 0 && !this.#redis.isClosed) this.#tellLater();
