@@ -1,4 +1,4 @@
-/** The most sharing keys that are remembered. One more clears them all, and the work in flight is then not joined. */
+/** The number of sharing keys at which those without work in flight are forgotten. */
 const mostKeys = 10_000;
 
 /**
@@ -32,7 +32,7 @@ export class SingleFlight<Work extends SharedWork<object>> {
   add(sharingKey: string, name: string, work: Work): void {
     let works = this.#byKey.get(sharingKey);
     if (works === undefined) {
-      if (this.#byKey.size >= mostKeys) this.#byKey.clear();
+      if (this.#byKey.size >= mostKeys) this.#forgetIdle();
       works = new Map();
       this.#byKey.set(sharingKey, works);
     }
@@ -47,6 +47,10 @@ export class SingleFlight<Work extends SharedWork<object>> {
    */
   invalidate(sharingKey: string): void {
     this.#byKey.get(sharingKey)?.clear();
+  }
+
+  #forgetIdle(): void {
+    for (const [sharingKey, works] of this.#byKey) if (works.size === 0) this.#byKey.delete(sharingKey);
   }
 }
 

@@ -78,9 +78,11 @@ test('invalidating a key ends the sharing of its work, and of no other; those wh
 
 test('work is found under every key, however many keys have none', () => {
   const flight = createFlight();
+  const first = start(flight, 'first', 'GET /');
   for (let key = 0; key < 5000; key += 1) start(flight, `idle ${key}`, 'GET /').end();
   const works = Array.from({ length: 5000 }, (_, key) => start(flight, `busy ${key}`, 'GET /'));
   expect(works.every((work, key) => flight.find(`busy ${key}`, 'GET /') === work)).toBe(true);
+  expect(flight.find('first', 'GET /')).toBe(first);
 });
 
 test('work that has ended is garbage of the young generation, although works overlap without end', () => {

@@ -38,9 +38,9 @@ test('whole answers are bounded: the one asked for the longest ago makes room, a
 test('a key has another generation once an answer of its that is fresh was replaced or has made room', () => {
   let now = 0;
   const answers = new KeptAnswers(20_000, () => now);
-  const generations = [answers.generationOf('key')];
-  const other = answers.generationOf('other');
-  const note = (): void => void generations.push(answers.generationOf('key'));
+  const generations = [answers.generationOf('key', true)];
+  const other = answers.generationOf('other', true);
+  const note = (): void => void generations.push(answers.generationOf('key', true));
   answers.keep(answerOf('a'));
   note();
   answers.keep(answerOf('a'));
@@ -57,4 +57,12 @@ test('a key has another generation once an answer of its that is fresh was repla
   expect(replaced).not.toBe(first);
   expect(refreshed).toBe(replaced);
   expect(new Set([first, replaced, evicted, other]).size).toBe(4);
+});
+
+test('a proven key keeps its generation, however many keys are invented', () => {
+  const answers = new KeptAnswers(20_000, () => 0);
+  const generation = answers.generationOf('key', true);
+  const others = Array.from({ length: 10_001 }, (_, index) => answers.generationOf(`invented ${index}`, false));
+  expect(answers.generationOf('key', true)).toBe(generation);
+  expect(new Set(others).size).toBe(10_001);
 });

@@ -103,9 +103,10 @@ export class AnswerCache {
   /** The epoch that an operation of a caller begins under. If the epoch is unknown, the operation does not use the cache. */
   open(caller: Caller, reuse: Reuse): MaybePromise<OperationEpoch> {
     const { sharingKey } = caller;
-    return mapMaybePromise(this.epochs.current(sharingKey, this.#isProven(caller)), (epoch) =>
+    const isProven = this.#isProven(caller);
+    return mapMaybePromise(this.epochs.current(sharingKey, isProven), (epoch) =>
       this.keepsAny
-        ? new OperationEpoch(epoch, reuse, this.#kept.generationOf(sharingKey))
+        ? new OperationEpoch(epoch, reuse, this.#kept.generationOf(sharingKey, isProven))
         : new OperationEpoch(epoch, 'uncounted'),
     );
   }

@@ -90,13 +90,14 @@ export class KeptAnswers {
 
   /**
    * The generation of a key's answers. It changes when a fresh answer is replaced or evicted. A number is never given
-   * twice. Equal operations of one generation are given the same answers.
+   * twice. Equal operations of one generation are given the same answers. The generation of an unproven key, which has
+   * no answers yet, is not remembered, so that invented keys evict no other.
    */
-  generationOf(sharingKey: string): number {
+  generationOf(sharingKey: string, isProven: boolean): number {
     const known = this.#generations.get(sharingKey);
     if (known !== undefined) return known;
     this.#generation += 1;
-    this.#generations.set(sharingKey, this.#generation);
+    if (isProven) this.#generations.set(sharingKey, this.#generation);
     return this.#generation;
   }
 }

@@ -1,15 +1,13 @@
-import { RecentMap } from '../../recent-map.ts';
 import { isRateLimited, UpstreamError } from '../errors.ts';
+import { KeyMap } from '../key-map.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
+import type { KeyTrials } from './key-trials.ts';
 
 /** The longest pause, in seconds. If the upstream asks for more, the first call after the pause is refused again. */
 export const longestPause = 60;
 
 /** The time between two reads that have waited, in milliseconds, so that they are not all sent at once. */
 const staggerMs = 25;
-
-/** The most pauses that are remembered: more than run at once. */
-const mostPauses = 10_000;
 
 interface Pause {
   readonly until: number;
@@ -22,11 +20,13 @@ interface Pause {
  */
 export class RateLimitPauses implements Gate {
   readonly #now: () => number;
-  readonly #pauses = new RecentMap<string, Pause>({ entries: mostPauses });
+  readonly #keys: Pick<KeyTrials, 'isProven'>;
+  readonly #pauses = new KeyMap<Pause>();
 
   /** `now` is a clock in milliseconds that never goes back. */
-  constructor(now: () => number) {
+  constructor(now: () => number, keys: Pick<KeyTrials, 'isProven'>) {
     this.#now = now;
+    this.#keys = keys;
   }
 
   enter(attempt: Attempt): Promise<void> | undefined {
@@ -41,7 +41,8 @@ export class RateLimitPauses implements Gate {
     const until = this.#now() + Math.min(seconds, longestPause) * 1000;
     const name = nameOf(attempt);
     const running = this.#pauses.get(name);
-    if (running === undefined || running.until < until) this.#pauses.set(name, { until, waiting: 0 });
+    if (running === undefined || running.until < until)
+      this.#pauses.set(name, { until, waiting: 0 }, this.#keys.isProven(attempt.owner.caller));
   }
 
   async #waitOut(attempt: Attempt): Promise<void> {

@@ -128,7 +128,7 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
   const gates: readonly (Gate | undefined)[] = [
     keys,
     budget,
-    new RateLimitPauses(now),
+    new RateLimitPauses(now, keys),
     breakers,
     limiter,
     renewsEpochs ? beforeSending : undefined,
