@@ -15,6 +15,8 @@ export interface Epochs {
    * `isProven` is true if the upstream has shown that it knows the key, so it is not one that a caller has invented.
    */
   readonly current: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
+  /** Notes that the upstream has shown that it knows a key, so that invented keys do not evict the epoch of that key. */
+  readonly prove?: (sharingKey: string) => void;
   /**
    * Ends the epoch of a key. After that, no operation that begins at any gateway uses it. Returns the next epoch, or
    * undefined as `current` does. Never rejects.
@@ -46,8 +48,12 @@ export class LocalEpochs implements Epochs {
 
   current(sharingKey: string, isProven: boolean): Epoch {
     const epoch = this.#epochs.get(sharingKey) ?? this.#change(sharingKey).epoch;
-    if (isProven) this.#epochs.prove(sharingKey);
+    if (isProven) this.prove(sharingKey);
     return epoch;
+  }
+
+  prove(sharingKey: string): void {
+    this.#epochs.prove(sharingKey);
   }
 
   renew(sharingKey: string): MaybePromise<Epoch> {

@@ -109,16 +109,13 @@ test('a write that a proxy has given up may arrive after that: it is read then',
   upstream.close();
 });
 
-test('ten thousand invented keys drive out what a key has read at most once', async () => {
+test('ten thousand invented keys drive out nothing of what a key has read', async () => {
   await using api = await startUpstream({ [`GET ${one}`]: project(1) });
   const upstream = connectCached(api.url);
-  for (let times = 0; times < 4; times += 1) {
-    expect(await read(upstream, one)).toBe('Project 1');
-    for (let index = 0; index < 10_001; index += 1)
-      await upstream.epochOf?.(callerWith(`invented ${times} ${index}`), 'normal');
-  }
-  // The epoch of a key is among those of unproven keys until the second operation finds that the key is proven.
-  expect(api.requests).toEqual([`GET ${one}`, `GET ${one}`]);
+  await read(upstream, one);
+  for (let index = 0; index < 10_001; index += 1) await upstream.epochOf?.(callerWith(`invented ${index}`), 'normal');
+  expect(await read(upstream, one)).toBe('Project 1');
+  expect(api.requests).toEqual([`GET ${one}`]);
   upstream.close();
 });
 

@@ -158,6 +158,7 @@ export class AnswerCache {
 
   /** Keeps the answer to a read, with the text that it was read from. */
   keep(read: KeptRead, value: unknown, text: string): void {
+    this.epochs.prove?.(read.sharingKey);
     this.#keepHere(read, value, text, this.now());
     this.#remote?.keep(read, { text, limit: read.limit }, read.freshMs + read.staleMs);
   }
