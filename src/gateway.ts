@@ -250,7 +250,7 @@ function cacheOptionsOf(options: GatewayOptions, redis: SharedRedis | undefined)
     ...cache,
     maxBytes: Math.min(cache.maxBytes, processBytes() / 2),
     epochs,
-    ...(redis && sharedIn(redis, options.upstreamUrl)),
+    ...(redis && sharedIn(redis, options.upstreamUrl, options.log)),
     refreshMs,
   };
 }

@@ -75,7 +75,7 @@ export class Member implements AsyncDisposable {
     this.answers =
       sharing === 'both' && redis !== undefined ? new CountedAnswers(redis, url, size.fresh * 1000) : undefined;
     const shared = redis !== undefined &&
-      this.answers !== undefined && { epochs: new RedisEpochs(redis, url), remote: this.answers };
+      this.answers !== undefined && { epochs: new RedisEpochs(redis, url, log), remote: this.answers };
     this.#upstream = createUpstream(
       {
         ...{ url, connections: 64, maxInFlight: 64, log, eventLoop: new EventLoopYield() },

@@ -95,7 +95,9 @@ async function staleReads(redisUrl: string | undefined, gatewayCount: number): P
     { hold: 1 },
   );
   const connections = Array.from({ length: gatewayCount }, () => connectRedis({ redisUrl }));
-  const gateways = connections.map((redis) => connectCached(api.url, redis && sharedIn(redis, api.url)));
+  const gateways = connections.map((redis) =>
+    connectCached(api.url, redis && sharedIn(redis, api.url, () => undefined)),
+  );
   if (redisUrl !== undefined) await allShare(gateways);
   let answered = 0;
   const stale: string[] = [];

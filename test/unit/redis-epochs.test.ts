@@ -1,17 +1,25 @@
-import { expect, test, vi } from 'vitest';
-import { connectRedis } from '../../src/redis.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { connectRedis, type SharedRedis } from '../../src/redis.ts';
 import { RedisEpochs } from '../../src/rest/cache/redis-epochs.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
+
+/** A connection to a Redis, and the epochs there. */
+async function connect(url: string): Promise<{ redis: SharedRedis; epochs: RedisEpochs; logged: readonly string[] }> {
+  const redis = connectRedis({ redisUrl: url });
+  if (redis === undefined) throw new Error('no Redis');
+  onTestFinished(() => redis.close());
+  await until(() => redis.isUp);
+  const logged: string[] = [];
+  const epochs = new RedisEpochs(redis, 'http://upstream.test', (_level, message) => logged.push(message));
+  return { redis, epochs, logged };
+}
 
 test.skipIf(!hasRedis)(
   'what a proven key had read before a write is not given, though Redis has not heard of it nor of ten thousand others',
   async () => {
     await using server = await startRedis();
-    const redis = connectRedis({ redisUrl: server.url });
-    if (redis === undefined) throw new Error('no Redis');
-    await until(() => redis.isUp);
-    const epochs = new RedisEpochs(redis, 'http://upstream.test');
+    const { redis, epochs } = await connect(server.url);
     const before = await epochs.current('own', true);
     expect(before).toBeDefined();
     const outage = vi.spyOn(redis, 'run').mockResolvedValue(undefined);
@@ -21,6 +29,15 @@ test.skipIf(!hasRedis)(
     const after = await epochs.current('own', true);
     expect(after).toBeDefined();
     expect(after).not.toBe(before);
-    redis.close();
   },
 );
+
+test.skipIf(!hasRedis)('a server without a replication id gives no epoch, and the log says so once', async () => {
+  await using server = await startRedis();
+  const { redis, epochs, logged } = await connect(server.url);
+  expect(await epochs.current('own', true)).toBeDefined();
+  expect(logged).toEqual([]);
+  vi.spyOn(redis, 'run').mockResolvedValue(['', 'epoch']);
+  for (const _ of [1, 2]) expect(await epochs.current('own', true)).toBeUndefined();
+  expect(logged).toEqual(['Redis shows no master_replid: no answers are cached']);
+});

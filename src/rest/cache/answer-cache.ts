@@ -1,3 +1,4 @@
+import type { Log } from '../../log.ts';
 import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import { RecentMap } from '../../recent-map.ts';
 import type { SharedRedis } from '../../redis.ts';
@@ -33,8 +34,8 @@ export interface CacheOptions {
 }
 
 /** Makes the parts of the cache that gateways share in one Redis. Several upstreams may share that Redis, too. */
-export function sharedIn(redis: SharedRedis, upstreamUrl: string): Pick<CacheOptions, 'epochs' | 'remote'> {
-  return { epochs: new RedisEpochs(redis, upstreamUrl), remote: new RedisAnswers(redis, upstreamUrl) };
+export function sharedIn(redis: SharedRedis, upstreamUrl: string, log: Log): Pick<CacheOptions, 'epochs' | 'remote'> {
+  return { epochs: new RedisEpochs(redis, upstreamUrl, log), remote: new RedisAnswers(redis, upstreamUrl) };
 }
 
 /** A read whose answer is kept, and the place where it is kept. */

@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
+import { type Log, LogThrottle } from '../../log.ts';
 import { createScript, type SharedRedis } from '../../redis.ts';
 import type { Epoch, Epochs } from '../epochs.ts';
 import { KeyMap } from '../key-map.ts';
@@ -43,15 +44,18 @@ interface Told {
 export class RedisEpochs implements Epochs {
   readonly #redis: SharedRedis;
   readonly #upstream: string;
+  readonly #log: Log;
+  readonly #throttle = new LogThrottle();
   /** Keys whose epoch has ended without Redis knowing. Each has a mark of its latest end. */
   readonly #unsent = new KeyMap<symbol>();
   /** True while a retry is scheduled or running. */
   #isTelling = false;
 
   /** `upstream` is part of every name, because several upstreams may share one Redis. */
-  constructor(redis: SharedRedis, upstream: string) {
+  constructor(redis: SharedRedis, upstream: string, log: Log) {
     this.#redis = redis;
     this.#upstream = upstream;
+    this.#log = log;
   }
 
   async current(sharingKey: string, isProven: boolean): Promise<Epoch | undefined> {
@@ -97,6 +101,8 @@ export class RedisEpochs implements Epochs {
     if (!Array.isArray(answer)) return undefined;
     const parts: readonly unknown[] = answer;
     const [server, value] = parts;
+    if (server === '' && this.#throttle.takesFirst('no replication id'))
+      this.#log('warn', 'Redis shows no master_replid: no answers are cached');
     const isKnown = typeof value === 'string' && typeof server === 'string' && server !== '';
     // With the sharing key in it, no two keys have the same epoch, even if a value was copied from one to the other.
     return { epoch: isKnown ? `${server} ${sharingKey} ${value}` : undefined };
@@ -110,8 +116,7 @@ export class RedisEpochs implements Epochs {
   }
 
   async #tell(): Promise<void> {
-    for (const sharingKey of this.#unsent.keys)
-      if ((await this.#end(sharingKey, false, false)) === undefined) break;
+    for (const sharingKey of this.#unsent.keys) if ((await this.#end(sharingKey, false, false)) === undefined) break;
     this.#isTelling = false;
     if (this.#unsent.size > 0 && !this.#redis.isClosed) this.#tellLater();
   }
