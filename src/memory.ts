@@ -49,6 +49,16 @@ export interface RoomOptions {
   readonly onCut?: () => void;
 }
 
+/** A client that takes nothing, and its claim. */
+interface Stuck {
+  readonly claim: Claim;
+  readonly reader: Reader;
+}
+
+function bytesOf(stuck: readonly Stuck[]): number {
+  return stuck.reduce((sum, { claim }) => sum + claim.bytes, 0);
+}
+
 /** Memory that one process has for one purpose. It is claimed before it is used. */
 export class MemoryRoom {
   readonly #bytes: number;
@@ -95,12 +105,16 @@ export class MemoryRoom {
    */
   makeRoom(more: number, whole = more): boolean {
     const most = whole > this.#largeBytes ? this.#bytes * (1 - shareForSmall) : this.#bytes;
-    const outer = this.#within;
-    if (!this.#canFree(this.#taken + more - most)) return false;
-    if (outer !== undefined && !outer.#canFree(outer.#taken + more - outer.#bytes)) return false;
-    this.#free(this.#taken + more - most);
-    // Fewer bytes than before, if clients of this room were ended.
-    if (outer !== undefined) outer.#free(outer.#taken + more - outer.#bytes);
+    const outer = this.#within ?? this;
+    const missing = this.#taken + more - most;
+    const missingOutside = outer.#taken + more - outer.#bytes;
+    if (missing <= 0 && missingOutside <= 0) return true;
+    const stuck = outer.#stuck();
+    const own = outer === this ? stuck : stuck.filter(({ claim }) => claim.room === this);
+    if (bytesOf(own) < missing || bytesOf(stuck) < missingOutside) return false;
+    // What this room frees is free in the outer one, too.
+    const freed = this.#free(own, missing);
+    this.#free(stuck, missingOutside - freed);
     return true;
   }
 
@@ -111,30 +125,25 @@ export class MemoryRoom {
   }
 
   #end(claim: Claim): void {
-    this.#readers.delete(claim);
-    claim.release();
+    if (this.#readers.delete(claim)) claim.release();
   }
 
-  /** True if so many bytes are free once every stuck client is ended. */
-  #canFree(bytes: number): boolean {
-    return bytes <= 0 || this.#stuck().reduce((sum, { claim }) => sum + claim.bytes, 0) >= bytes;
-  }
-
-  /** Ends the clients that have been stuck for longest, and releases their claims, until so many bytes are free. */
-  #free(bytes: number): void {
-    let left = bytes;
-    if (left <= 0) return;
-    for (const { claim, reader } of this.#stuck()) {
-      if (left <= 0) break;
-      left -= claim.bytes;
+  /** Ends clients in this order until so many bytes are free. Returns the number of bytes that it has freed. */
+  #free(stuck: readonly Stuck[], bytes: number): number {
+    let freed = 0;
+    for (const { claim, reader } of stuck) {
+      if (freed >= bytes) break;
+      if (!this.#readers.has(claim)) continue;
+      freed += claim.bytes;
       reader.cut();
       this.#end(claim);
       this.#onCut?.();
     }
+    return freed;
   }
 
-  /** The claims of clients that have been stuck for `shortestStuckMs` or longer, the longest one first. */
-  #stuck(): readonly { readonly claim: Claim; readonly reader: Reader }[] {
+  /** The clients that have been stuck for `shortestStuckMs` or longer, the longest one first. */
+  #stuck(): readonly Stuck[] {
     const latest = performance.now() - shortestStuckMs;
     return [...this.#readers]
       .filter(([claim]) => claim.bytes > 0 && (claim.room === this || claim.room.#within === this))
