@@ -76,7 +76,7 @@ export class AnswerCache {
   /** Epochs that an answer of the upstream has ended. Each is ended once, although all waiters of the call report it. */
   readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
 
-  /** `isProven` is true for callers whose key the upstream has shown to know. */
+  /** `isProven` is true for a caller whose key the upstream has accepted, or the gateway holds. */
   constructor(options: CacheOptions, isProven: (caller: Caller) => boolean) {
     const { ttls, staleSeconds, maxBytes, refreshMs, remote } = options;
     const { epochs = new LocalEpochs(), now = () => performance.now() } = options;

@@ -152,8 +152,8 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Passes the answer of the upstream on. If the answer shows that kept answers are no longer true, it waits until
-   * later operations cannot be given those any more.
+   * Passes the answer of the upstream on. An error may show that kept answers are no longer true. It is passed on once
+   * no later operation can be given those answers.
    */
   async #watched(answer: Promise<unknown>, target: string): Promise<unknown> {
     const { cache, caller, operation } = this.#options;
