@@ -243,5 +243,6 @@ function plainClient(url: string, apiKey: string): RestClient {
 /** The differences that are left between an upstream and a document. */
 async function left(url: string, apiKey: string, document: string): Promise<readonly unknown[]> {
   const reads = await readAll(() => plainClient(url, apiKey));
-  return reads.flatMap((read) => ('body' in read ? differencesOf(read, answersOf(document)) : []));
+  const answers = answersOf(document);
+  return reads.flatMap((read) => ('body' in read ? differencesOf(read, answers) : []));
 }
