@@ -97,120 +97,24 @@ function pluginPlaces(
 }
 
 /** What is no id of anything, and would be another path, query or header if it were put into a request as it is. */
-const hostile = [
-  '',
-  '.',
-  '..',
-  '...%2f',
-  '/',
-  '//',
-  '1/',
-  '/1',
-  '1/../2',
-  '1/..',
-  '../1',
-  '..\\1',
-  '1\\..\\2',
-  '1/./2',
-  '%2e',
-  '%2e%2e',
-  '%2E%2E%2F2',
-  '1%2f..%2f2',
-  '1%2F2',
-  '%252e%252e',
-  '1%00',
-  '1%0d%0aX-Evil:%201',
-  '1?x=',
-  '1?limit=1',
-  '1#x',
-  '1&x=1',
-  '1;x',
-  '1,2',
-  '1 ',
-  ' 1',
-  '1\t',
-  '1\n',
-  '\r\n1',
-  '1\r\nX-Evil: 1',
-  '1\u0000',
-  '\u0000',
-  '1\u2028',
-  '１',
-  '١',
-  '1\u0301',
-  '\u200b1',
-  '\ufeff1',
-  '🙂',
-  'é',
-  '\ud800',
-  '@current/',
-  '@current/../1',
-  '@CURRENT',
-  '@',
-  '@me',
-  'http://127.0.0.1/',
-  '//127.0.0.1',
-  '{id}',
-  '$id',
-  '*',
-  "1' or '1'='1",
-  '"1"',
-  '[1]',
-  'x'.repeat(501),
-  '__proto__/',
-] as const;
+const unsafe: readonly string[] = [
+  ...['', '.', '..', '...%2f', '/', '//', '1/', '/1', '1/../2', '1/..', '../1', '..\\1', '1\\..\\2', '1/./2'],
+  ...['%2e', '%2e%2e', '%2E%2E%2F2', '1%2f..%2f2', '1%2F2', '%252e%252e', '1%00', '1%0d%0aX-Evil:%201'],
+  ...['1\t', '1\n', '\r\n1', '1\r\nX-Evil: 1', '1\u0000', '\u0000', '\ud800'],
+  ...['@current/', '@current/../1', 'http://127.0.0.1/', '//127.0.0.1', 'x'.repeat(501), '__proto__/'],
+];
 
-/** Of those, what an event may be named: percent-encoded it stays one path segment. */
-const eventWords: ReadonlySet<string> = new Set([
-  '1?x=',
-  '1?limit=1',
-  '1#x',
-  '1&x=1',
-  '1;x',
-  '1,2',
-  '1 ',
-  ' 1',
-  '1\u2028',
-  '１',
-  '١',
-  '1\u0301',
-  '\u200b1',
-  '\ufeff1',
-  '🙂',
-  'é',
-  '@CURRENT',
-  '@',
-  '@me',
-  '{id}',
-  '$id',
-  '*',
-  "1' or '1'='1",
-  '"1"',
-  '[1]',
-]);
+/** What is no id of anything but an event: percent-encoded it stays one path segment. */
+const eventWords: readonly string[] = [
+  ...['1?x=', '1?limit=1', '1#x', '1&x=1', '1;x', '1,2', '1 ', ' 1'],
+  ...['1\u2028', '１', '١', '1\u0301', '\u200b1', '\ufeff1', '🙂', 'é'],
+  ...['@CURRENT', '@', '@me', '{id}', '$id', '*', "1' or '1'='1", '"1"', '[1]'],
+];
 
 /** Texts that are no integer; as the id of an event, which may be any word, they are harmless. */
-const noInteger = [
-  '+1',
-  '-0',
-  '--1',
-  '01',
-  '00',
-  '1e3',
-  '0x1',
-  '1.0',
-  '1_000',
-  '1n',
-  'NaN',
-  'Infinity',
-  'null',
-  'undefined',
-  'true',
-  'values',
-  '1'.repeat(25),
-  organizationId,
-  '__proto__',
-  'constructor',
+const noInteger: readonly string[] = [
+  ...['+1', '-0', '--1', '01', '00', '1e3', '0x1', '1.0', '1_000', '1n', 'NaN', 'Infinity', '1'.repeat(25)],
+  ...['null', 'undefined', 'true', 'values', organizationId, '__proto__', 'constructor'],
 ];
 
 /** Not the one spelling of a global id, or not the id of anything that exists. */
@@ -279,8 +183,15 @@ function refusedBy(form: Form): string[] {
   const broken = form === 'Event' ? brokenGlobalIds.filter((text) => /[/\\\n]/.test(text)) : brokenGlobalIds;
   const numbers = form === 'global only' || form === 'Organization' ? ['1', '0'] : [];
   const uuid = form === 'Organization' ? noInteger.filter((text) => text !== organizationId) : words;
-  const unsafe = form === 'Event' ? hostile.filter((text) => !eventWords.has(text)) : hostile;
-  return [...unsafe, ...uuid, ...broken, ...numbers, ...current, ...others[form].map(globalId)];
+  return [
+    ...unsafe,
+    ...(form === 'Event' ? [] : eventWords),
+    ...uuid,
+    ...broken,
+    ...numbers,
+    ...current,
+    ...others[form].map(globalId),
+  ];
 }
 
 /** Asks once for each id, twenty in one operation. */

@@ -74,24 +74,7 @@ describe('parseJson', () => {
       digits.map((text) => `${text}.5`),
       digits.map((text) => `${text}e1`),
       fc.json(),
-      fc.constantFrom(
-        '[',
-        ']',
-        '{',
-        '}',
-        ',',
-        ':',
-        '"',
-        '\\',
-        ' ',
-        '\n',
-        '"__proto__":',
-        '"a":',
-        '-',
-        '1',
-        '.',
-        'null',
-      ),
+      fc.constantFrom(...'[]{},:"\\ \n-1.', '"__proto__":', '"a":', 'null'),
     );
     const text = fc.oneof(
       fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
@@ -274,28 +257,10 @@ describe('DateTime', () => {
   });
 
   test.each([
-    '',
-    'now',
-    '-7d',
-    '2024',
-    '2024-05',
-    '2024-13-01',
-    '2024-02-30T00:00:00Z',
-    '2023-02-29',
-    '2024-05-01T24:00:00Z',
-    '2024-05-01T10:60:00Z',
-    '2024-05-01T10:00:60Z',
-    '2024-05-01T10:00:00.Z',
-    '2024-05-01T10:00:00 Z',
-    ' 2024-05-01',
-    '2024-05-01\n',
-    '2024-05-01Z',
-    '+2024-05-01',
-    '２０２４-05-01',
-    1_714_557_600,
-    null,
-    {},
-    true,
+    ...['', 'now', '-7d', '2024', '2024-05', '2024-13-01', '2024-02-30T00:00:00Z', '2023-02-29'],
+    ...['2024-05-01T24:00:00Z', '2024-05-01T10:60:00Z', '2024-05-01T10:00:60Z'],
+    ...['2024-05-01T10:00:00.Z', '2024-05-01T10:00:00 Z', ' 2024-05-01', '2024-05-01\n', '2024-05-01Z'],
+    ...['+2024-05-01', '２０２４-05-01', 1_714_557_600, null, {}, true],
   ])('refuses %j', (value) => {
     expect(refusal(DateTime, value)).toMatch(/^Expected an ISO 8601 date-time such as 2024-05-01T10:00:00Z, but got /);
   });
@@ -311,32 +276,15 @@ describe('DateTime', () => {
 
 describe('TimeZone', () => {
   test.each([
-    'UTC',
-    'Europe/Berlin',
-    'America/Argentina/Buenos_Aires',
-    'Asia/Calcutta',
-    'Asia/Kolkata',
-    'US/Pacific',
-    'Etc/GMT+5',
-    'GMT',
-    'America/Port-au-Prince',
+    ...['UTC', 'GMT', 'Etc/GMT+5', 'Europe/Berlin', 'America/Argentina/Buenos_Aires', 'America/Port-au-Prince'],
+    ...['Asia/Calcutta', 'Asia/Kolkata', 'US/Pacific'],
   ])('accepts %s', (name) => {
     expect(TimeZone.coerceInputValue(name)).toBe(name);
   });
 
   test.each([
-    '',
-    'Europe/berlin',
-    'europe/Berlin',
-    'Berlin',
-    '+02:00',
-    'UTC+2',
-    'utc',
-    'Europe/Berlin ',
-    'Mars/Base',
-    '../UTC',
-    7,
-    null,
+    ...['', 'Europe/berlin', 'europe/Berlin', 'Europe/Berlin ', 'Berlin', 'Mars/Base'],
+    ...['+02:00', 'UTC+2', 'utc', '../UTC', 7, null],
   ])('refuses %j', (value) => {
     expect(refusal(TimeZone, value)).toMatch(/^Expected an IANA time zone such as Europe\/Berlin, but got /);
   });
