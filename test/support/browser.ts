@@ -89,7 +89,7 @@ async function openPage(browser: Browser): Promise<TestPage> {
  * the serious and critical ones.
  */
 export async function seriousFindings(page: Page, within = 'html'): Promise<unknown> {
-  await page.evaluate(axe.source);
+  if (await page.evaluate('!window.axe')) await page.evaluate(axe.source);
   return page.evaluate(`axe.run('${within}', { resultTypes: ['violations'] }).then(({ violations }) =>
     violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
