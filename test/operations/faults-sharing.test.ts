@@ -265,16 +265,19 @@ describe('a kept-alive socket that the upstream has closed', () => {
   function startClosing() {
     const used = new WeakSet<Socket>();
     const answers = [project(1), listedDashboard(1)];
-    return startUpstream(({ method }) =>
-      raw((response) => {
-        const { socket } = response;
-        if (socket === null || used.has(socket)) {
-          socket?.destroy();
-          return;
-        }
-        used.add(socket);
-        response.setHeader('content-type', 'application/json').end(JSON.stringify(answers[method === 'GET' ? 0 : 1]));
-      }),
+    return startUpstream(
+      ({ method }) =>
+        raw((response) => {
+          const { socket } = response;
+          if (socket === null || used.has(socket)) {
+            socket?.destroy();
+            return;
+          }
+          used.add(socket);
+          response.setHeader('content-type', 'application/json').end(JSON.stringify(answers[method === 'GET' ? 0 : 1]));
+        }),
+      // Hundreds of reads come one after the other.
+      { hold: 1 },
     );
   }
 

@@ -97,17 +97,14 @@ test('if all connections have asked something, one beyond the limit is closed', 
   for (const socket of busy) socket.destroy();
 });
 
-test.each([
+test.concurrent.each([
   ['takes one document', '', 1],
   ['takes one document and sends requests ahead', '', 10],
   ['takes a stream', 'accept: text/event-stream\r\n', 1],
 ])('a client that %s too slowly loses the connection', { timeout: 60_000 }, async (_name, accept, times) => {
   const name = 'a'.repeat(7_000_000);
-  const { gateway } = await startBoth(
-    { 'GET /api/projects/1/': project(1, { name }) },
-    {},
-    { readers: { graceMs: 500, bytesPerSecond: 100_000_000 } },
-  );
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1, { name }) });
+  await using gateway = await startGateway(upstream, {}, { readers: { graceMs: 500, bytesPerSecond: 100_000_000 } });
   const path = `/graphql?query=${encodeURIComponent('{ project(id: 1) { a: name b: name } }')}`;
   const headers = `authorization: Bearer phx_test\r\n${accept}`;
   const socket = await open(Number(new URL(gateway.url).port), get(path, headers));

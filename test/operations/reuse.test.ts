@@ -12,7 +12,6 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const query = '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
 const [row, page] = ['GET /api/projects/1/', 'GET /api/projects/1/dashboards/?limit=2'];
-/** How long a refresh is waited for on a busy machine. */
 /** Reads the same row in another operation. */
 const other = '{ project(id: 1) { timezone } }';
 
