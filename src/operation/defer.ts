@@ -48,7 +48,7 @@ export function withoutDefer(text: string, document: DocumentNode): DocumentNode
     Directive: ({ name }) => (name.value === GraphQLDeferDirective.name ? null : undefined),
   });
   if (whole === document) return document;
-  // Selection trees are cached by their operation node, and each of the two documents needs a tree of its own.
+  // Selection trees are kept by their operation node, and each of the two documents needs a tree of its own.
   const definitions = whole.definitions.map((one) => (one.kind === Kind.OPERATION_DEFINITION ? { ...one } : one));
   return { ...whole, definitions };
 }

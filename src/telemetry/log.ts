@@ -12,7 +12,7 @@ const indivisibleBytes = 4096;
 
 /**
  * The number of lines that are formatted together. A line that is formatted alone takes ten times as long, because the
- * formatting code has left the processor's caches by then. The difference is a twentieth of the time of a small
+ * processor has to load the formatting code from memory again. The difference is a twentieth of the time of a small
  * operation.
  */
 const madeTogether = 64;
