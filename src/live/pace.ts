@@ -1,5 +1,4 @@
 import type { CallBudget } from '../rest/budget/call-budget.ts';
-import { type BudgetSettings, tooSmallFor } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { Outlooks } from '../rest/ledger.ts';
 import { mostCalls } from './walk.ts';
@@ -138,8 +137,8 @@ function backoffIn(outlooks: Outlooks): number {
  * The reason why the polls of a caller could starve: a window of the budget never has room for a whole poll. Undefined
  * if all windows have room. A poll counts with its most calls, because even a quiet list may need them at any time.
  */
-export function starvationOf(settings: BudgetSettings, { subject = '' }: Caller): string | undefined {
-  const window = tooSmallFor(mostCalls, settings, 'events', subject);
+export function starvationOf(budget: Pick<CallBudget, 'tooSmallFor'>, { subject = '' }: Caller): string | undefined {
+  const window = budget.tooSmallFor(mostCalls, 'events', subject);
   if (window === undefined) return undefined;
   const needed = `The subscription needs room for a poll of up to ${mostCalls} REST calls of the surface events`;
   return `${needed}, more than the ${window.limit} in ${window.ms / 1000} seconds that it may make.`;

@@ -14,7 +14,6 @@ import { type BackoffOf, backoffBy, starvationOf } from '../live/pace.ts';
 import { type OpenStream, type StreamLimits, Streams } from '../live/streams.ts';
 import { Tails } from '../live/tails.ts';
 import { MemoryRoom } from '../memory.ts';
-import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
@@ -49,7 +48,6 @@ interface LiveOptions extends ErrorReporting {
   readonly operationDeadlineMs: number;
   readonly maxPageSize: number;
   readonly memory: MemoryRoom;
-  readonly budget?: BudgetSettings | undefined;
   readonly introspection: boolean;
 }
 
@@ -97,7 +95,7 @@ export class Live {
    * subscription is refused.
    */
   async subscribe(run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void): Promise<OperationResult> {
-    const { budget } = this.options;
+    const { budget } = this.options.upstream;
     const starvation = budget && starvationOf(budget, caller);
     if (starvation !== undefined) throw requestError('spentBudget', starvation);
     const subscription = new Subscription(run, caller, this);

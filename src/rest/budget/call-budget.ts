@@ -14,7 +14,7 @@ import {
 import type { Attempt, Gate, Outcome } from '../resilience/gate.ts';
 import type { Surface } from '../rest-operations.ts';
 import type { BudgetCounts } from './budget-counts.ts';
-import { type BudgetSettings, tooSmallFor } from './settings.ts';
+import { type BudgetSettings, type BudgetWindow, tooSmallFor } from './settings.ts';
 
 /** Settings and collaborators of the budget. */
 export interface CallBudgetOptions extends BudgetSettings {
@@ -108,6 +108,11 @@ export class CallBudget implements Gate {
   /** True if calls of a surface are counted at all. */
   covers(surface: Surface): boolean {
     return this.#options.windows[surface] !== undefined;
+  }
+
+  /** The window that never has room for this many calls of a subject; undefined if there is none. */
+  tooSmallFor(calls: number, surface: Surface, subject: string): BudgetWindow | undefined {
+    return tooSmallFor(calls, this.#options, surface, subject);
   }
 
   /** Reads the present state of the windows of surfaces. */
@@ -302,7 +307,7 @@ export class CallBudget implements Gate {
   /** The refusal of calls that cannot begin in time. */
   #refusalOf({ parts, subject }: Want, { turnMs, surface }: WantDecision & { readonly kind: 'wait' }): Refusal {
     for (const { surface: one, ids } of parts) {
-      const window = tooSmallFor(ids.length, this.#options, one, subject);
+      const window = this.tooSmallFor(ids.length, one, subject);
       if (window !== undefined)
         return new Refusal('RATE_LIMITED', undefined, { surface: one, calls: ids.length, window });
     }
