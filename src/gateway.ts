@@ -209,7 +209,7 @@ function createOperations(
   const answerBytes = options.answerRoomBytes ?? answerRoomBytes(options.maxAnswerBytes);
   const room = new MemoryRoom(answerBytes, { within: memory });
   const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
-  const results = new Results({ ...options, ...watch, room });
+  const results = new Results({ ...options, ...watch, room, upstream });
   const { cache, refusalOf } = upstream;
   const ofStreams = { schema, createContext, results, eventLoop, memory, upstream };
   const live = options.live && new Live(options.live, { ...options, ...watch, ...ofStreams });

@@ -28,7 +28,7 @@ const ownRooms: readonly (readonly [RegExp, string])[] = [
     /^rest\/(resilience|budget)\/|^rest\/(fair-queue|single-flight|operation-deadline|rejections)\.ts|^server\/connections\.ts/,
     rooms.gates,
   ],
-  [/^http\/body-budget\.ts|^operation\/(cost|cost-limits|planner|spent-budget)\.ts|^answer\//, rooms.gates],
+  [/^http\/body-budget\.ts|^operation\/(cost|cost-limits|planner|rate-limits)\.ts|^answer\//, rooms.gates],
   [/^(telemetry\/)?log\.ts/, rooms.log],
   [/^telemetry\/(?!tracing\/)/, rooms.metrics],
   [/^rest\/(json|json-counts|transport\/json-weight)\.ts|^operation\/(serialize|answer-bytes)\.ts/, rooms.json],

@@ -1,6 +1,5 @@
-import type { BudgetStatus } from '../operation/cost.ts';
+import { type RateLimit, scarcestOf } from '../operation/rate-limits.ts';
 import { type OperationResult, stringifyResult } from '../operation/result.ts';
-import { scarcestOf } from '../operation/spent-budget.ts';
 import type { MediaType } from './negotiation.ts';
 
 /** A complete HTTP response. */
@@ -55,12 +54,12 @@ function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType):
 }
 
 /**
- * The headers for what is left of the budgets that an operation used, as structured fields. Each window is a policy;
- * for each surface, the window with the least left is reported. `retryAfter` is the answer's own `Retry-After`: no
- * window is reported to end after it.
+ * The headers for the rate limits of an operation, as structured fields. Each window is a policy; for each surface, the
+ * window with the least left is reported. `retryAfter` is the answer's own `Retry-After`: no window is reported to end
+ * after it.
  * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
  */
-export function rateLimitHeaders(windows: readonly BudgetStatus[], retryAfter?: string): Record<string, string> {
+export function rateLimitHeaders(windows: readonly RateLimit[], retryAfter?: string): Record<string, string> {
   if (windows.length === 0) return {};
   const latest = retryAfter === undefined ? Number.POSITIVE_INFINITY : Number(retryAfter);
   const policies = windows.map((window) => `"${nameOf(window)}";q=${window.limit};w=${window.window}`);
@@ -70,6 +69,6 @@ export function rateLimitHeaders(windows: readonly BudgetStatus[], retryAfter?: 
   return { 'ratelimit-policy': policies.join(', '), ratelimit: limits.join(', ') };
 }
 
-function nameOf({ surface, window }: BudgetStatus): string {
+function nameOf({ surface, window }: RateLimit): string {
   return `${surface}-${window}s`;
 }

@@ -54,7 +54,7 @@ export class Tail {
   readonly #pace: Pace;
   /**
    * All listeners with their callers. Each poll is made for the first caller. They take turns, because each has only a
-   * share of the key's budget.
+   * share of the calls that the key may make.
    */
   readonly #callers = new Map<Listener, Caller>();
   /** The listeners that get the rows of each poll: all except those that have just joined. */

@@ -1,9 +1,8 @@
 import type { HttpRequestContext } from '../http/request-context.ts';
-import type { BudgetStatus } from '../operation/cost.ts';
 import type { PublicError } from '../operation/errors.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
+import { type RateLimit, scarcestOf } from '../operation/rate-limits.ts';
 import { type OperationResult, stringifyData } from '../operation/result.ts';
-import { scarcestOf } from '../operation/spent-budget.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
@@ -71,7 +70,7 @@ export async function callTool(
 interface RestCalls {
   readonly actual: number;
   readonly cached: number;
-  readonly budget?: readonly Pick<BudgetStatus, 'surface' | 'remaining' | 'resetsIn'>[];
+  readonly budget?: readonly Pick<RateLimit, 'surface' | 'remaining' | 'resetsIn'>[];
 }
 
 const noCalls: RestCalls = { actual: 0, cached: 0 };
@@ -84,7 +83,7 @@ function restCallsOf({ extensions }: OperationResult): RestCalls {
     actual: Number(actual ?? 0),
     cached: Number(cached ?? 0),
     ...(isList(budget) && {
-      budget: scarcestOf(budget.filter(isStatus)).map(({ surface, remaining, resetsIn }) => ({
+      budget: scarcestOf(budget.filter(isRateLimit)).map(({ surface, remaining, resetsIn }) => ({
         surface,
         remaining,
         resetsIn,
@@ -93,7 +92,7 @@ function restCallsOf({ extensions }: OperationResult): RestCalls {
   };
 }
 
-function isStatus(value: unknown): value is BudgetStatus {
+function isRateLimit(value: unknown): value is RateLimit {
   return isObject(value) && typeof value['remaining'] === 'number';
 }
 

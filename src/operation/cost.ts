@@ -10,11 +10,11 @@ import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import { type Caller, rightsOf } from '../rest/caller.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
 import type { Rights } from '../rest/reach.ts';
-import type { Surface } from '../rest/rest-operations.ts';
 import { answerRefusal, type CostLimits, expenseRefusal, isExpensive } from './cost-limits.ts';
 import type { PreparedOperation } from './document.ts';
 import type { OperationRun, RequestContext } from './operation-run.ts';
 import type { Resolved } from './persisted/resolve.ts';
+import type { RateLimit } from './rate-limits.ts';
 import { RefusedDocument, requestError } from './request-error.ts';
 
 /** Settings of plans, and the limits of what an operation may cost. */
@@ -46,16 +46,6 @@ export type ToolOf = (name: string, text: string, caller: Caller | undefined) =>
 export interface ToolNote {
   readonly name: string;
   readonly cost: string;
-}
-
-/** One window of a surface's budget, as clients see it. `window` and `resetsIn` are in seconds. */
-export interface BudgetStatus {
-  readonly surface: Surface;
-  readonly window: number;
-  readonly limit: number;
-  readonly remaining: number;
-  /** Seconds until all of `limit` is available again if no further call is made. */
-  readonly resetsIn: number;
 }
 
 /** The operation whose cost is determined. */
@@ -242,8 +232,8 @@ export class Cost {
   readonly wantsCost: boolean;
   /** True if the client requested the cost, the plan or the trace. */
   readonly wantsExtensions: boolean;
-  /** The state of the budget of the caller's key, if the client wants to know it. */
-  budget: readonly BudgetStatus[] | undefined;
+  /** The rate limits of the surfaces of its calls, if the client wants to know them. */
+  rateLimits: readonly RateLimit[] | undefined;
   readonly #asked: Asked;
   readonly #explain: Explain;
   readonly #isCheap: boolean;
@@ -299,7 +289,7 @@ export class Cost {
     return {
       ...{ requested: this.plan?.upper ?? 0, actual: made, limit: this.#costs.options.maxUpstreamCalls },
       ...(this.#costs.options.isCaching === true && { cached, stale }),
-      ...(this.budget !== undefined && { budget: this.budget }),
+      ...(this.rateLimits !== undefined && { budget: this.rateLimits }),
     };
   }
 }

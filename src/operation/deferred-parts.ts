@@ -2,7 +2,6 @@ import type { GatewayContext, PartsFormat } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Claim } from '../memory.ts';
 import { UpstreamError } from '../rest/errors.ts';
-import type { Upstream } from '../rest/upstream.ts';
 import type { ExecutedEntry, ExecutedPart } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
@@ -10,11 +9,9 @@ import type { OperationRun } from './operation-run.ts';
 import { overload } from './request-error.ts';
 import { type AnswerParts, formatted, type OperationResult, stringifyResult } from './result.ts';
 import type { Execution, Results } from './results.ts';
-import { withBudget } from './spent-budget.ts';
 
 interface PartsOptions extends ErrorReporting {
   readonly results: Results;
-  readonly upstream: Pick<Upstream, 'budget'>;
   readonly eventLoop: EventLoopYield;
 }
 
@@ -41,7 +38,7 @@ export async function executeInParts(
 ): Promise<OperationResult> {
   const { cost, coerced } = run;
   const { prepared, answer, deadline } = execution;
-  const { results, upstream, eventLoop } = options;
+  const { results, eventLoop } = options;
   const finish = (): void => {
     deadline.finish();
     answer.finish();
@@ -57,14 +54,14 @@ export async function executeInParts(
     const { why, mostBytes } = results.weigh(whole, execution);
     if (!isInParts || why !== undefined) {
       finish();
-      return await withBudget(run, results.of(whole, execution), upstream.budget);
+      return await results.withRateLimits(run, results.of(whole, execution));
     }
     const writer = new PartsWriter(run, format, execution, options);
     const first = writer.first(executed.initialResult, mostBytes);
     cost.calls.answer();
     const parts = writeParts(writer, first, executed.subsequentResults, takeTurn);
     parts.over.finally(finish).catch(options.report);
-    const { rateLimits } = await withBudget(run, {}, upstream.budget);
+    const { rateLimits } = await results.withRateLimits(run, {});
     return { prepared, data: whole.data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
   } catch (error) {
     finish();
@@ -179,7 +176,7 @@ class PartsWriter {
   /** The JSON text of a last part that ends the answer early, with the reason. */
   async fail(error: unknown): Promise<string> {
     const { report } = this.#options;
-    // The budget that is left is reported if it can be determined.
+    // The rate limits are reported if they can be determined.
     await this.#completeCost().catch(report);
     const reported = toPublicErrors([error], { maxErrors: 1, report });
     this.#reported.push(...reported);
@@ -191,9 +188,9 @@ class PartsWriter {
     return JSON.stringify({ ...given, hasNext: false, extensions: this.#run.cost.extensions() });
   }
 
-  /** Adds what is left for further calls to the cost, which the last part reports. */
+  /** Adds the rate limits to the cost, which the last part reports. */
   async #completeCost(): Promise<void> {
-    if (this.#run.cost.wantsCost) await withBudget(this.#run, {}, this.#options.upstream.budget);
+    if (this.#run.cost.wantsCost) await this.#options.results.withRateLimits(this.#run, {});
   }
 
   #masked(entry: ExecutedEntry): object {

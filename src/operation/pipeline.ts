@@ -20,7 +20,6 @@ import { overload, RefusedDocument, requestError } from './request-error.ts';
 import { type OperationResult, stringifyResult } from './result.ts';
 import type { Execution, Results } from './results.ts';
 import type { SharedOperations } from './shared-operations.ts';
-import { withBudget } from './spent-budget.ts';
 import type { Live } from './subscriptions.ts';
 
 /** Collaborators and settings of the operations. */
@@ -32,7 +31,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly costs: Costs;
   /** The most bytes of the arguments of one field. */
   readonly argumentBytes: number;
-  readonly upstream: Pick<Upstream, 'budget' | 'refusalOf' | 'isAccepted' | 'epochOf'>;
+  readonly upstream: Pick<Upstream, 'refusalOf' | 'isAccepted' | 'epochOf'>;
   readonly wholeAnswers: WholeAnswers | undefined;
   readonly shared: SharedOperations;
   /** The total time that an operation may take, in milliseconds. */
@@ -272,12 +271,12 @@ function finish(
   run: OperationRun,
   execution: Execution,
   executed: ExecutionResult,
-  { results, upstream, eventLoop }: OperationsOptions,
+  { results, eventLoop }: OperationsOptions,
 ): MaybePromise<OperationResult> {
   execution.deadline.finish();
   const make = (): MaybePromise<OperationResult> => {
     execution.answer.finish();
-    return withBudget(run, results.of(executed, execution), upstream.budget);
+    return results.withRateLimits(run, results.of(executed, execution));
   };
   const largeTurn = run.cost.isLarge ? eventLoop.takeLast() : undefined;
   return largeTurn === undefined ? make() : largeTurn.then(make);

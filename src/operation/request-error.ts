@@ -87,9 +87,9 @@ export const refusals = {
   largeArguments: { code: 'LIMIT_EXCEEDED', status: 400 },
   // The operation may exceed a limit of calls, rows, answered objects or steps of planning.
   expensiveOperation: { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true },
-  // `UPSTREAM_BUDGET`: the budget does not allow the first calls of the operation, or the calls of a subscription's
-  // poll, in time. `Retry-After` says when the budget may allow them. If it never will, there is no such header.
-  spentBudget: { code: 'RATE_LIMITED', status: 429 },
+  // The caller may not make the first calls of the operation, or the calls of a subscription's poll, in time.
+  // `Retry-After` says when it may. If it never may, there is no such header.
+  rateLimited: { code: 'RATE_LIMITED', status: 429 },
   // There is no room for more REST calls, or for more answers. The same request may succeed a moment later.
   overloaded: { code: 'OVERLOADED', status: 503, headers: { 'retry-after': '1' } },
 } as const satisfies Readonly<Record<string, RefusalRule>>;

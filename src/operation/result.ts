@@ -4,9 +4,9 @@ import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { ObjectSelection } from '../look-ahead/selection-tree.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { isObject } from '../rest/values.ts';
-import type { BudgetStatus } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import type { PublicError } from './errors.ts';
+import type { RateLimit } from './rate-limits.ts';
 
 /** An answer that comes in parts. */
 export interface AnswerParts {
@@ -34,8 +34,8 @@ export interface OperationResult {
   readonly maxAge?: number;
   /** The time until which all reads of the result stay fresh, in milliseconds by the clock of kept answers. */
   readonly freshUntil?: number | undefined;
-  /** The state of each budget of REST calls that the operation used; undefined if calls are not counted. */
-  readonly rateLimits?: readonly BudgetStatus[] | undefined;
+  /** The rate limits of the surfaces that the operation called; undefined if calls are not limited. */
+  readonly rateLimits?: readonly RateLimit[] | undefined;
   /** The operation that was executed. It is not part of the answer. */
   readonly prepared?: PreparedOperation;
   /** The most bytes that the text of its data can have; undefined for results that are small in any case. */
@@ -44,7 +44,7 @@ export interface OperationResult {
   readonly parts?: AnswerParts;
   /** The JSON text, kept once it has been made, because one result may answer several requests. */
   text?: string | undefined;
-  /** The hash of the text for `ETag`. Undefined until it is made, and if HTTP caches must not keep the answer. */
+  /** The hash of the text for `ETag`. Undefined until it is made, and if no client may keep the answer. */
   tag?: string | undefined;
 }
 

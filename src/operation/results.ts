@@ -1,23 +1,30 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { type AnswerCounter, type AnswerExcess, AnswerLimitError } from '../answer/answer-counter.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Claim, MemoryRoom, Reader } from '../memory.ts';
 import { noRoomForBodies, Refusal } from '../rest/errors.ts';
+import { operations } from '../rest/generated/views.ts';
+import { accountOf } from '../rest/ledger.ts';
 import type { BodyExcess, OperationDeadline } from '../rest/operation-deadline.ts';
+import { surfaces } from '../rest/rest-operations.ts';
+import type { Upstream } from '../rest/upstream.ts';
 import { isObject } from '../rest/values.ts';
 import { measureJson, mostValues } from './answer-bytes.ts';
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
+import type { OperationRun } from './operation-run.ts';
+import { rateLimitsOf, refusedOperation } from './rate-limits.ts';
 import { overload } from './request-error.ts';
 import { type OperationResult, stringifyResult } from './result.ts';
-import { refusedOperation } from './spent-budget.ts';
 
 /** Collaborators and limits of results. */
 export interface ResultsOptions extends ErrorReporting {
   /** The memory for answers that are being made or that clients have not read yet. */
   readonly room: MemoryRoom;
   readonly maxAnswerBytes: number;
+  readonly upstream: Pick<Upstream, 'budget'>;
 }
 
 /** The data and errors that an executor has made. */
@@ -70,6 +77,26 @@ export class Results {
     const ofRoot = errors?.filter((error) => error.path?.length === 1 && !(causeOf(error) instanceof AnswerLimitError));
     const ofMutations = toPublicErrors(ofRoot ?? [], this.#options);
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
+  }
+
+  /**
+   * Adds the rate limits of each surface that the operation called to a result. If the client wants the cost, the cost
+   * also has those of surfaces that were planned but not called. If there are neither, nothing is looked up.
+   */
+  withRateLimits({ request: { caller }, cost }: OperationRun, result: OperationResult): MaybePromise<OperationResult> {
+    const { budget } = this.#options.upstream;
+    if (budget === undefined || caller === undefined) return result;
+    const { surfaces: touched } = cost.calls;
+    const planned = cost.wantsCost ? cost.plan?.calls.map(({ operation }) => operations[operation].surface) : [];
+    const asked = surfaces.filter((surface) => touched.has(surface) || planned?.includes(surface) === true);
+    if (asked.length === 0) return result;
+    return budget.look(accountOf(caller), asked).then((outlooks) => {
+      const all = rateLimitsOf(outlooks);
+      const rateLimits = all.filter(({ surface }) => touched.has(surface));
+      if (!cost.wantsCost) return { ...result, rateLimits };
+      cost.rateLimits = all;
+      return { ...result, rateLimits, extensions: cost.extensions() };
+    });
   }
 
   /** Weighs the data of an execution, or of a part of it. `written` is the bytes of its earlier parts. */

@@ -97,7 +97,7 @@ export class Live {
   async subscribe(run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void): Promise<OperationResult> {
     const { budget } = this.options.upstream;
     const starvation = budget && starvationOf(budget, caller);
-    if (starvation !== undefined) throw requestError('spentBudget', starvation);
+    if (starvation !== undefined) throw requestError('rateLimited', starvation);
     const subscription = new Subscription(run, caller, this);
     const opening = this.streams.open(subscription);
     if (opening === 'too many of its caller') throw requestError('overloaded', tooManyOfCaller);
