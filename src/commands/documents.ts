@@ -86,6 +86,12 @@ export function lineOf({ message, locations }: GraphQLError): string {
 }
 
 /** The codec of cursors of a gateway with these settings. */
-export function cursorsOf({ cursorSecret, upstreamUrl, host, workspace }: PlainConfig): CursorCodec {
-  return createCursorCodec(cursorSecretOf(cursorSecret, upstreamUrl ?? `http://${host}:${workspace.port}`));
+export function cursorsOf({
+  cursorSecret,
+  upstreamUrl,
+  workspace,
+}: Pick<PlainConfig, 'cursorSecret' | 'upstreamUrl' | 'workspace'>): CursorCodec {
+  // The embedded workspace listens there, whatever HOST says.
+  const embeddedUrl = `http://127.0.0.1:${workspace.port}`;
+  return createCursorCodec(cursorSecretOf(cursorSecret, upstreamUrl ?? embeddedUrl));
 }

@@ -1,10 +1,18 @@
 import { extendSchema, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { checkOperations, judge } from '../../src/commands/check-operations.ts';
+import { cursorsOf } from '../../src/commands/documents.ts';
+import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { createReadableSchema } from '../../src/schema.ts';
-import { createReader, readPlainConfig } from '../../src/settings/config.ts';
+import { createReader, cursorSecretOf, readPlainConfig } from '../../src/settings/config.ts';
 import { createFolder } from '../support/persisted.ts';
 import { tenantsOf } from '../support/tenants.ts';
+
+test('commands read the cursors of a gateway on the embedded workspace, whatever HOST is', () => {
+  const ofGateway = createCursorCodec(cursorSecretOf(undefined, 'http://127.0.0.1:4001'));
+  const ofCommand = cursorsOf(readPlainConfig(createReader({ HOST: '0.0.0.0' })));
+  expect(ofCommand.decodeQuery('log', ofGateway.encodeQuery('log', '?page=2'), 'after')).toBe('?page=2');
+});
 
 test('check-operations says which listed operations a tenant may run', () => {
   using folder = createFolder();
