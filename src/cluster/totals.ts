@@ -8,7 +8,7 @@ export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot): Pro
   const parts = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments.name));
   const bounded = foldSeries([retired, ...parts]);
   return latePackage('prom-client')
-    .AggregatorRegistry.aggregate([...bounded, [unusedIn(snapshots)]])
+    .AggregatorRegistry.aggregate([...bounded, [unusedIn([retired, ...snapshots])]])
     .metrics();
 }
 
@@ -50,7 +50,7 @@ function foldSeries(snapshots: readonly Snapshot[]): Snapshot[] {
 
 type Labels = Measured['values'][number]['labels'];
 
-/** The number of documents that no worker has been asked for. A sum over workers cannot show it. */
+/** The number of documents that no worker was asked for, ended ones included. A sum over workers cannot show it. */
 function unusedIn(snapshots: readonly Snapshot[]): Measured {
   const hits = new Map<unknown, number>();
   for (const { name, values } of snapshots.flat()) {

@@ -176,6 +176,13 @@ test('what a process counted stays when it has ended, what it was does not', asy
   expect([...all.keys()].filter((name) => name.includes('gone'))).toEqual([]);
 });
 
+test('a document that only an ended worker was asked for counts as used', async () => {
+  const retired = await retire([], await processWith({ x: 2, y: 0 }).metrics.snapshot());
+  const all = await totals([processWith({ x: 0, y: 0 })], retired);
+  expect(all.get('gateway_document_hits_total{document="x"}')).toBe(2);
+  expect(all.get('gateway_documents_unused')).toBe(1);
+});
+
 test('differences of the upstream are counted apart no further in all processes than in one', async () => {
   const processes = [processWith(), processWith(), processWith()];
   await Promise.all(
