@@ -57,6 +57,7 @@ function check(value: unknown, schema: JsonSchema, path: string, faults: string[
 function checkMembers(value: object, { properties = {}, required = [] }: JsonSchema, path: string, faults: string[]) {
   for (const name of required) {
     if (Object.hasOwn(value, name)) continue;
+    if (faults.length >= mostFaults) return;
     const described = expectedBy(properties[name] ?? {});
     faults.push(`Expected ${pathTo(path, name)}, ${described}, but it is left out.`);
   }
