@@ -1,43 +1,67 @@
-/** The number of chunks that are joined to one, because even a chunk of a few bytes takes a hundred bytes of memory. */
-const together = 256;
+/** The size above which the memory of a body is given back at once, in bytes. Smaller ones may lie in Node's pool. */
+const large = 2 ** 16;
 
-const empty: Buffer = Buffer.alloc(0);
+const empty: Buffer<ArrayBuffer> = Buffer.alloc(0);
 
-/** Collects the chunks of a body. However small they are, they take little more memory than their bytes. */
+/** Collects the chunks of a body in one buffer. However small they are, they take little more memory than their bytes. */
 export class Chunks {
-  /** The first chunk. Most bodies have only one, and need no lists. */
-  #first: Buffer | undefined;
-  #blocks: Buffer[] | undefined;
-  #loose: Buffer[] | undefined;
+  #buffer: Buffer = empty;
   #bytes = 0;
+  /** The buffer if nothing else has seen its memory, except through `join`. */
+  #own: Buffer<ArrayBuffer> | undefined;
 
   get bytes(): number {
     return this.#bytes;
   }
 
+  /** Adds a chunk that nothing will change. The first one is not copied, because most bodies have only one. */
   add(chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#first === undefined) {
-      this.#first = chunk;
-      return;
-    }
-    this.#loose ??= [];
-    if (this.#loose.push(chunk) < together) return;
-    this.#blocks ??= [];
-    this.#blocks.push(Buffer.concat(this.#loose));
-    this.#loose = undefined;
+    const start = this.#bytes;
+    if (start === 0) this.#buffer = chunk;
+    else this.#append(chunk);
+    this.#bytes = start + chunk.length;
   }
 
+  /** Adds a copy of bytes that will be overwritten. */
+  addCopy(bytes: Buffer): void {
+    if (this.#bytes > 0) return this.add(bytes);
+    this.#own = Buffer.from(bytes);
+    this.add(this.#own);
+  }
+
+  /** All bytes. The result is part of the collection and valid until `free`. */
   join(): Buffer {
-    if (this.#first === undefined) return empty;
-    if (this.#blocks === undefined && this.#loose === undefined) return this.#first;
-    return Buffer.concat([this.#first, ...(this.#blocks ?? []), ...(this.#loose ?? [])], this.#bytes);
+    return this.#buffer.length === this.#bytes ? this.#buffer : this.#buffer.subarray(0, this.#bytes);
   }
 
   clear(): void {
-    this.#first = undefined;
-    this.#blocks = undefined;
-    this.#loose = undefined;
+    this.#buffer = empty;
+    this.#own = undefined;
     this.#bytes = 0;
+  }
+
+  /**
+   * Clears the collection and gives its memory back, if that is large. The garbage collector would do so much later,
+   * because it does not see how large the buffer behind a small object is.
+   */
+  free(): void {
+    this.#giveBack();
+    this.clear();
+  }
+
+  #append(chunk: Buffer): void {
+    const bytes = this.#bytes + chunk.length;
+    if (bytes > this.#buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * bytes);
+      larger.set(this.join());
+      this.#giveBack();
+      this.#own = larger;
+      this.#buffer = larger;
+    }
+    this.#buffer.set(chunk, this.#bytes);
+  }
+
+  #giveBack(): void {
+    if (this.#own !== undefined && this.#own.length > large) this.#own.buffer.transfer(0);
   }
 }

@@ -164,8 +164,10 @@ class Request implements Exchange, SentRequest, RawResponse {
 
   release(): void {
     this.#claim.release();
-    this.#chunks.clear();
     this.body = emptyBody;
+    // An encoded body may still be read by the thread that decodes it.
+    if (this.headers['content-encoding'] === undefined) this.#chunks.free();
+    else this.#chunks.clear();
   }
 
   onSent(connection: Connection): void {
@@ -183,8 +185,7 @@ class Request implements Exchange, SentRequest, RawResponse {
     if (this.#isSettled) return;
     const total = this.#chunks.bytes + bytes.length;
     if (total > this.#options.maxBodyBytes) this.#fail(tooLarge());
-    // Copied, because the next read overwrites them.
-    else if (this.#hasRoom(total)) this.#chunks.add(Buffer.from(bytes));
+    else if (this.#hasRoom(total)) this.#chunks.addCopy(bytes);
     else this.#fail(new TransportError('no-room'));
   }
 
