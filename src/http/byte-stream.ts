@@ -1,36 +1,40 @@
-/**
- * The most bytes or characters that are handed to a connection at once. The rest waits until the client has read them.
- */
+/** The most bytes that are handed to a connection at once. The rest waits until the client has read them. */
 const sliceLength = 65_536;
 
-/** The bytes of a text or a buffer, in slices that are made one by one. */
-export function* slicesOf(body: string | Buffer, encoding: 'utf8' | 'latin1' = 'utf8'): Generator<Buffer> {
-  let end = 0;
-  for (let start = 0; start < body.length; start = end) {
-    end = Math.min(start + sliceLength, body.length);
-    if (typeof body !== 'string') yield body.subarray(start, end);
-    else {
-      if (isLead(body.charCodeAt(end - 1)) && end < body.length) end -= 1;
-      yield Buffer.from(body.slice(start, end), encoding);
-    }
-  }
+/**
+ * The bytes of a text or a buffer, in slices that are made one by one. A text is encoded at once: while it waits for its
+ * client it lies outside of V8's heap, where its memory is given back as soon as the slices are read or given up.
+ */
+export function slicesOf(body: string | Buffer, encoding: 'utf8' | 'latin1' = 'utf8'): Generator<Buffer> {
+  return typeof body === 'string' ? copiesOf(Buffer.from(body, encoding)) : partsOf(body);
 }
 
-/** True for the first unit of a character that takes two UTF-16 units. */
-function isLead(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
+function* partsOf(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += sliceLength) yield bytes.subarray(start, start + sliceLength);
+}
+
+/** Copies, because a connection may still write the last slice when the memory of the bytes is given back. */
+function* copiesOf(bytes: Buffer<ArrayBuffer>): Generator<Buffer> {
+  try {
+    for (const part of partsOf(bytes)) yield Buffer.from(part);
+  } finally {
+    if (bytes.length > sliceLength) bytes.buffer.transfer(0);
+  }
 }
 
 /**
- * `before`, `text` and `after` in slices, in this order. A small text is one slice, which a client can read at once.
+ * `before`, `text` and `after` in slices, in this order. A small text is one slice, which a client can read at once. A
+ * large one is encoded at once, as by `slicesOf`.
  */
-export function* framed(before: string, text: string, after: string): Generator<Buffer> {
-  if (text.length <= sliceLength) yield Buffer.from(before + text + after);
-  else {
-    yield Buffer.from(before);
-    yield* slicesOf(text);
-    yield Buffer.from(after);
-  }
+export function framed(before: string, text: string, after: string): Iterable<Buffer> {
+  if (text.length <= sliceLength) return [Buffer.from(before + text + after)];
+  return between(Buffer.from(before), slicesOf(text), Buffer.from(after));
+}
+
+function* between(before: Buffer, slices: Iterable<Buffer>, after: Buffer): Generator<Buffer> {
+  yield before;
+  yield* slices;
+  yield after;
 }
 
 /** The body of a response, made piece by piece. Each piece is made when its reader asks for it. */

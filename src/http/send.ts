@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { slicesOf } from './byte-stream.ts';
 import { type Complete, compressed } from './compression.ts';
 import { answerHeaders } from './response.ts';
@@ -68,7 +68,8 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   }
   watchReader(response);
   if (length <= written) response.end(body, encoding);
-  else Readable.from(slicesOf(body, encoding)).pipe(response);
+  // A pipeline, unlike `pipe`, gives up the slices if the client leaves.
+  else pipeline(Readable.from(slicesOf(body, encoding)), response, () => undefined);
 }
 
 /** Ends a request that cannot be answered: with status 500 or, if its answer has begun, by closing the connection. */

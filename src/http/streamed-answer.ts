@@ -54,7 +54,8 @@ function toStream(
   const { status, headers, body } = toAnswer(result, like);
   if (type === 'multipart/mixed') {
     // https://github.com/graphql/graphql-over-http/blob/main/rfcs/IncrementalDelivery.md
-    return { status, headers: { ...headers, 'content-type': multipartType(format) }, pieces: inFrames([body]) };
+    const pieces = framed(delimiter + partHeaders(body), body, delimiter + end);
+    return { status, headers: { ...headers, 'content-type': multipartType(format) }, pieces };
   }
   // The distinct connections mode of https://github.com/graphql/graphql-over-http/blob/main/rfcs/GraphQLOverSSE.md. The
   // first bytes are a comment, because some browsers do not process the headers before the first bytes.
@@ -83,17 +84,31 @@ function toParts(
   return { status: 200, headers, pieces: coding === undefined ? frames : compressed(frames, coding, context) };
 }
 
+/** The delimiter before each part, and behind the last one. */
+const delimiter = `\r\n--${boundary}`;
+const end = '--\r\n';
+
 /**
  * The body of a multipart message, in pieces that a client can read at once. Each part is sent with the delimiter behind
  * it, because only that tells a client that the part is complete (RFC 2046 §5.1.1).
  */
-async function* inFrames(texts: AsyncIterable<string> | Iterable<string>): AsyncGenerator<Uint8Array> {
-  let before = `\r\n--${boundary}`;
-  for await (const text of texts) {
-    yield* framed(before + partHeaders(text), text, `\r\n--${boundary}`);
-    before = '';
+async function* inFrames(texts: ReadableStream<string>): AsyncGenerator<Uint8Array> {
+  // An iterator of the stream would keep each text until the next one is asked for: only its bytes are kept meanwhile.
+  const reader = texts.getReader();
+  try {
+    for (let before = delimiter; ; before = '') {
+      const frame = await reader.read().then(({ value }) => frameOf(value, before));
+      if (frame === undefined) break;
+      yield* frame;
+    }
+    yield Buffer.from(end);
+  } finally {
+    await reader.cancel();
   }
-  yield Buffer.from('--\r\n');
+}
+
+function frameOf(text: string | undefined, before: string): Iterable<Uint8Array> | undefined {
+  return text === undefined ? undefined : framed(before + partHeaders(text), text, delimiter);
 }
 
 /** Compresses all pieces as one stream. Each piece is flushed, so that it can be read before the next one is ready. */
