@@ -66,7 +66,8 @@ export class Costs {
   // These hold for any variables.
   readonly #largest = memoize((prepared: PreparedOperation) => this.#estimateOf(prepared, undefined));
   readonly #alwaysDefersLittle = memoize((prepared: PreparedOperation) => this.#defersLittle(prepared, undefined));
-  readonly #constantUpper = memoize((prepared: PreparedOperation) => {
+  /** The most REST calls of an operation without variables. It is planned once for all of its runs. */
+  readonly constantUpper = memoize((prepared: PreparedOperation) => {
     const planned = this.#plan(prepared, noVariables, undefined);
     return planned instanceof PlanLimitError ? undefined : planned.plan.upper;
   });
@@ -84,36 +85,30 @@ export class Costs {
   of(asked: Asked): Cost {
     const { options } = this;
     const { prepared } = asked.document;
+    const { caller, tool } = asked.request;
+    const rights = rightsOf(caller);
     const explain = explainOf(asked, options);
     if (explain === 'plan') {
-      const planned = this.#plan(prepared, asked.coerced, rightsOf(asked.request.caller), true);
+      const planned = this.#plan(prepared, asked.coerced, rights, true);
       const refusal = planned instanceof PlanLimitError ? expenseRefusal(planned, prepared, options) : undefined;
-      return new Cost(asked, this, { explain, planned, isCheap: false, refusal, isLarge: false });
+      return new Cost(asked, this, { explain, planned, isConstant: false, refusal, isLarge: false });
     }
     // Checked before the plan, which takes longer.
     const size = this.#sizeOf(asked);
     const isLarge = size.objects > manyObjects || size.introspects;
     const tooMany = answerRefusal(size, options);
-    const mayCall = options.refusalOf(asked.request.caller) === undefined;
+    const mayCall = options.refusalOf(caller) === undefined;
     const mayRun = mayCall && tooMany === undefined;
-    const isPlanned = (mayCall && wantsCost(asked)) || (mayRun && isExpensive(this.#boundOf(asked), prepared, options));
-    const planned = isPlanned ? this.#plan(prepared, asked.coerced, rightsOf(asked.request.caller)) : undefined;
-    if (asked.request.tool !== undefined && planned !== undefined) refuseToolArguments(planned);
+    const isWanted = wantsCost(asked) || tool !== undefined;
+    const isPlanned =
+      (mayCall && isWanted) || (mayRun && isExpensive(this.#boundOf(prepared, rights), prepared, options));
+    const planned = isPlanned ? this.#plan(prepared, asked.coerced, rights) : undefined;
+    if (tool !== undefined && planned !== undefined) refuseToolArguments(planned);
     const refusal = (planned && expenseRefusal(planned, prepared, options)) ?? tooMany;
-    return new Cost(asked, this, { explain, planned, isCheap: mayRun && !isPlanned, refusal, isLarge });
-  }
-
-  /**
-   * The most REST calls of an operation without variables, planned once for all of its runs. Undefined for operations
-   * with variables and for narrowed callers, because planning each run would take a tenth of the time of a small
-   * operation.
-   */
-  constantUpper(asked: Asked): number | undefined {
-    const { prepared } = asked.document;
-    const isConstant = (prepared.operation.variableDefinitions ?? []).length === 0;
-    return isConstant && rightsOf(asked.request.caller)?.reach === undefined
-      ? this.#constantUpper(prepared)
-      : undefined;
+    const isCheap = mayRun && !isPlanned;
+    const hasVariables = (prepared.operation.variableDefinitions ?? []).length > 0;
+    const isConstant = isCheap && !hasVariables && rights?.reach === undefined;
+    return new Cost(asked, this, { explain, planned, isConstant, refusal, isLarge });
   }
 
   /**
@@ -130,9 +125,8 @@ export class Costs {
    * The most calls and rows that an operation needs with any variables. A narrowed caller reads each project of a list
    * by its id. The estimate does not cover that.
    */
-  #boundOf(asked: Asked): Pick<Estimate, 'calls' | 'rows'> {
-    const { prepared } = asked.document;
-    const isNarrowed = rightsOf(asked.request.caller)?.reach !== undefined;
+  #boundOf(prepared: PreparedOperation, rights: Rights | undefined): Pick<Estimate, 'calls' | 'rows'> {
+    const isNarrowed = rights?.reach !== undefined;
     const readsByKey = isNarrowed && rootOf(prepared, undefined)?.fields.some(({ role }) => role.kind === 'list');
     return readsByKey === true ? { calls: Infinity, rows: Infinity } : this.#largest(prepared);
   }
@@ -213,8 +207,11 @@ interface Findings {
   readonly explain: Explain;
   /** Its plan, or the reason why it has none; undefined if it was not planned. */
   readonly planned: CheckedPlan | PlanLimitError | undefined;
-  /** True if it was not planned because it stays within the limits with any variables. */
-  readonly isCheap: boolean;
+  /**
+   * True if it was not planned, and each run of its document makes equally many calls at most. False for an operation
+   * with variables or of a narrowed caller: planning each run would take a tenth of the time of a small operation.
+   */
+  readonly isConstant: boolean;
   readonly refusal: GraphQLError | undefined;
   readonly isLarge: boolean;
 }
@@ -236,11 +233,11 @@ export class Cost {
   rateLimits: readonly RateLimit[] | undefined;
   readonly #asked: Asked;
   readonly #explain: Explain;
-  readonly #isCheap: boolean;
+  readonly #isConstant: boolean;
   readonly #costs: Costs;
   #mayDefer: boolean | undefined;
 
-  constructor(asked: Asked, costs: Costs, { explain, planned, isCheap, refusal, isLarge }: Findings) {
+  constructor(asked: Asked, costs: Costs, { explain, planned, isConstant, refusal, isLarge }: Findings) {
     this.calls = new OperationCalls(costs.options.maxUpstreamCalls, explain === 'trace');
     this.refusal = refusal;
     this.isLarge = isLarge;
@@ -250,13 +247,13 @@ export class Cost {
     this.wantsExtensions = this.planOnly || explain === 'trace' || this.wantsCost;
     this.#asked = asked;
     this.#explain = explain;
-    this.#isCheap = isCheap;
+    this.#isConstant = isConstant;
     this.#costs = costs;
   }
 
-  /** The most REST calls that it makes; undefined if it is not planned (see `Costs.constantUpper`). */
+  /** The most REST calls that it makes; undefined if that is not known without a plan of this run. */
   get plannedCalls(): number | undefined {
-    return this.#isCheap ? this.#costs.constantUpper(this.#asked) : this.plan?.upper;
+    return this.#isConstant ? this.#costs.constantUpper(this.#asked.document.prepared) : this.plan?.upper;
   }
 
   /** True if it may be answered in parts (see `Costs.mayDefer`). */
