@@ -22,10 +22,17 @@ export type Condition =
   | 'absent'
   // A page of the list is read first, and may lack the rows of these keys.
   | 'not in the page'
-  // The answer of a write may be something other than the object.
+  // The answer of a write is something other than the object.
   | 'not in the answer'
   // The list does not end in its first page.
   | 'long list';
+
+/** The objects of a group from one place on, up to but not including another. Ranges of one group never touch. */
+type Range = Pick<Objects, 'from' | 'to'>;
+
+function sizeOf({ from, to }: Range): number {
+  return to - from;
+}
 
 interface Entry {
   readonly endpoint: RestOperation;
@@ -40,8 +47,8 @@ interface Entry {
 /** The calls that are planned so far, and what they read. */
 export class PlannedCalls {
   readonly #calls = new Map<string, PlannedCall>();
-  /** The places of the objects that are read, by the name of the read and the group of the objects. */
-  readonly #read = new Map<string, Set<number>>();
+  /** The ranges of objects that are read, by the name of the read and the group of the objects. */
+  readonly #read = new Map<string, readonly Range[]>();
 
   get all(): PlannedCall[] {
     return [...this.#calls.values()];
@@ -55,11 +62,14 @@ export class PlannedCalls {
   /** Marks a read of objects as planned. Returns the number of objects that were not yet marked for it. */
   claim(name: string, { group, from, to, owners }: Objects): number {
     const text = `${name} ${group}`;
-    const places = this.#read.get(text) ?? new Set<number>();
-    const before = places.size;
-    for (let place = from; place < to; place += 1) places.add(place);
-    this.#read.set(text, places);
-    return owners * (places.size - before);
+    const ranges = this.#read.get(text) ?? [];
+    const touched = ranges.filter((range) => range.from <= to && range.to >= from);
+    const joined = {
+      from: Math.min(from, ...touched.map((range) => range.from)),
+      to: Math.max(to, ...touched.map((range) => range.to)),
+    };
+    this.#read.set(text, [...ranges.filter((range) => !touched.includes(range)), joined]);
+    return owners * touched.reduce((rest, range) => rest - sizeOf(range), sizeOf(joined));
   }
 
   add({ endpoint, stage, lower, upper, rows, paths, when }: Entry): void {
