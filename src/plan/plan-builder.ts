@@ -115,8 +115,9 @@ export class PlanBuilder {
 
   withArguments(selected: SelectedField, plan: (args: Arguments) => void): void {
     const isDone = this.attempt(() => {
-      const coerced: object = selected.argumentsWith(() => this.options.variableValues);
-      if (isArguments(coerced)) plan(coerced);
+      const coerced = selected.argumentsWith(() => this.options.variableValues);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- coercion has checked the types
+      plan(coerced as Arguments);
     });
     if (!isDone && isNonNullType(selected.field.type)) this.isRefused = true;
   }
@@ -164,11 +165,6 @@ export interface Arguments extends ConnectionArguments {
   readonly filter?: EventFilter | null;
   readonly select?: readonly string[] | null;
   readonly input?: object;
-}
-
-/** True always: coercion has checked the types. */
-function isArguments(_coerced: object): _coerced is Arguments {
-  return true;
 }
 
 /** The path of a field below that of its object. */
