@@ -20,8 +20,8 @@ const forms: Readonly<Record<IdForm, { readonly accepts: (text: string) => boole
 };
 
 /**
- * True if a text is an upstream id of a type, as the gateway writes it: `@current` is not one, and neither is the
- * UUID of an organization in capital letters.
+ * True if a text is an upstream id of a type, as the gateway writes it. `@current` is not one, and the UUID of an
+ * organization is one only in lower case.
  */
 export function isUpstreamId(type: NodeType, text: string): boolean {
   return formOf(type).accepts(text) && canonical(type, text) === text;
@@ -62,7 +62,7 @@ export function parseOwnerId(type: 'Project' | 'Organization', text: string, arg
 }
 
 /**
- * The key of an object of a known project or organization, from its upstream id or its global id. In a collection of
+ * The key of an object of a project or organization, from its upstream id or its global id. In a collection of
  * `@current` a global id keeps its own scope: only a read of `@current` can show if both are the same.
  */
 export function parseIdWithin({ noun, scope }: Collection, text: string, argument: string): Key {
@@ -92,7 +92,10 @@ export function namesGlobally(input: object): boolean {
   return ids.some(([, value]) => typeof value === 'string' && decode(value) !== undefined);
 }
 
-/** The key of an object from its global id. With the argument `ownerArgument` beside it, an upstream id would do. */
+/**
+ * The key of an object from its global id. Throws for an upstream id, which suffices only if the argument `ownerArgument`
+ * names the owner.
+ */
 export function parseGlobalKey(noun: Noun, text: string, ownerArgument: string): Key {
   const nodeId = decode(text);
   if (nodeId?.type === noun) return { noun, scope: nodeId.scope, id: nodeId.id };
@@ -146,7 +149,7 @@ function split(type: NodeType, text: string): NodeId | undefined {
     : { type, scope: canonical(owner, scope), id: canonical(type, id) };
 }
 
-/** The canonical text of an upstream id. UUIDs are written in small letters, because capital letters mean the same. */
+/** The canonical text of an upstream id. A UUID is written in lower case: in upper case it is the same UUID. */
 function canonical(type: NodeType, id: string): string {
   return type === 'Organization' ? id.toLowerCase() : id;
 }

@@ -155,6 +155,7 @@ function toRestValue(field: GraphQLInputField, value: unknown, scope: BodyScope)
 function referredId({ name }: GraphQLInputField, text: string, { projectId, reach, named }: BodyScope): string {
   if (!isGlobalId(text)) refuseUnknownOwner(reach, name, ' but with a global id, which names its project');
   if (projectId === undefined) refuseUnknownOwner(reach, name, '');
+  // A new project has no dashboards of its own. So it may name any dashboard, and only the upstream can refuse that.
   const key = parseIdWithin({ noun: 'Dashboard', scope: projectId ?? current }, text, name);
   named.push(key);
   return key.id;

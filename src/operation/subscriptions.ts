@@ -128,7 +128,8 @@ export class Live {
 
   /**
    * Answers a message of a subscription. `payload` is the message as the source gave it. Subscriptions of the same caller
-   * with the same operation and variables share one answer. Never rejects.
+   * with the same operation and variables share one answer. Errors of fields are in the result. If the promise rejects,
+   * each of these subscriptions ends with the error.
    */
   answer(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
     const { request, cost } = run;
@@ -253,7 +254,7 @@ class Subscription implements OpenStream, StreamEnd {
         this.messages += 1;
         streams.messages += 1;
         yield { result, isLast: false };
-        // The transport asks for the next message once the client has read this one, even if the next one comes much later.
+        // The transport asks for the next message as soon as the client has taken this one.
         this.#release?.();
       }
     } catch (error) {

@@ -103,8 +103,8 @@ export class ListPlans {
     const jumps = this.#pendingEnds;
     this.#pendingEnds = [];
     for (const ends of Map.groupBy(jumps, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
-      // All jumps after the same first page are made at once, to the start of the longest tail. Jumps after another
-      // first page may come later. Both are the same read if their longest tails have the same length.
+      // All jumps after the same first page are made at once, to the start of the longest tail. Jumps after different
+      // first pages may happen at different times. They make equal calls if their longest tails have the same length.
       const pages = [...Map.groupBy(ends, ({ offset }) => offset).values()];
       for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(limit, same.flat());
     }

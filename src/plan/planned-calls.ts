@@ -16,11 +16,11 @@ export interface PlannedCall {
   readonly when?: Condition;
 }
 
-/** The reason why it depends on answers whether a call is needed. */
+/** The case in which a planned call is made. Only the answers to other calls show if this is the case. */
 export type Condition =
   // All relations of the object answer 404. Its row then decides whether the object exists.
   | 'absent'
-  // A page of the list is read first, and may lack the rows of these keys.
+  // A page of the list is read first, and lacks the rows of these keys.
   | 'not in the page'
   // The answer of a write is something other than the object.
   | 'not in the answer'

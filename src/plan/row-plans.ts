@@ -35,7 +35,7 @@ export class RowPlans {
   readonly #maxPageSize: number;
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
-  /** Rows that are wanted in the list view at stages other than the first, by their text. These may be simultaneous. */
+  /** Rows that are wanted in the list view after the first stage, by their text. Later stages may happen at one time. */
   readonly #later = new Map<string, KeyedCollection & { readonly count: number }>();
   /** Collections of which a page is read before single rows. */
   readonly #paged = new Set<string>();
@@ -106,7 +106,7 @@ export class RowPlans {
   }
 
   /**
-   * The most rows of a collection that may be wanted at once. Stages other than the first may happen at the same time.
+   * The most rows of a collection that may be wanted at once. Later stages than the first may happen at one time.
    */
   #countKeys(collection: KeyedCollection, rows: readonly WantedRow[]): number {
     const keys = new Map(rows.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
