@@ -23,11 +23,11 @@ const routes = {
   'GET /api/projects/1/dashboards/2/': dashboard(2),
 };
 
-/** An upstream that answers some lines only once it is let go. */
-function startHolding(held: readonly string[], letGo: Promise<void>): Promise<Upstream> {
+/** An upstream that answers some lines only once they are released. */
+function startHolding(held: readonly string[], released: Promise<void>): Promise<Upstream> {
   const waiting = Object.entries(routes).map(([line, answer]): [string, Handler] => [
     line,
-    () => (held.includes(line) ? letGo.then(() => answer) : answer),
+    () => (held.includes(line) ? released.then(() => answer) : answer),
   ]);
   return startUpstream(Object.fromEntries(waiting), { quiet: 1 });
 }
@@ -82,15 +82,15 @@ const [tiles, values] = ['dashboard(id: "1") { tiles }', 'eventValues(key: "a") 
 
 describe.each(formats)('an answer in parts of %s', (format) => {
   test.each(early)('has %s', async (_name, query, held, data) => {
-    const letGo = Promise.withResolvers<void>();
-    await using upstream = await startHolding(held, letGo.promise);
+    const release = Promise.withResolvers<void>();
+    await using upstream = await startHolding(held, release.promise);
     await using gateway = await startGateway(upstream);
     const { parts } = await askForParts(gateway.url, query, accepts[format]);
     const first = await parts.next();
     expect(first.value).toMatchObject({ data, hasNext: true });
     // They are under way already.
     await expect.poll(() => requestedOf(upstream)).toEqual(expect.arrayContaining([...held]));
-    letGo.resolve();
+    release.resolve();
     const whole = await gateway.ask(query.replaceAll('@defer', ''));
     const all = [first.value, ...(await Array.fromAsync(parts))];
     expect({ ...whole, ...mergeParts(all) }).toEqual({ ...whole, errors: [] });
@@ -98,14 +98,14 @@ describe.each(formats)('an answer in parts of %s', (format) => {
   });
 
   test('has a list below a deferred object before the columns that only a fragment within needs', async () => {
-    const letGo = Promise.withResolvers<void>();
-    await using upstream = await startHolding([row], letGo.promise);
+    const release = Promise.withResolvers<void>();
+    await using upstream = await startHolding([row], release.promise);
     await using gateway = await startGateway(upstream);
     const query = '{ ... @defer { project(id: "1") { dashboards(first: 2) { totalCount } ... @defer { name } } } }';
     const { parts } = await askForParts(gateway.url, query, accepts[format]);
     const all = [(await parts.next()).value, (await parts.next()).value];
     expect(JSON.stringify(all)).toContain('{"project":{"dashboards":{"totalCount":2}}}');
-    letGo.resolve();
+    release.resolve();
     all.push(...(await Array.fromAsync(parts)));
     expect(mergeParts(all).data).toEqual({ project: { dashboards: { totalCount: 2 }, name: 'Project 1' } });
   });
@@ -169,15 +169,15 @@ describe.each(formats)('an answer in parts of %s', (format) => {
   });
 
   test.each(['gzip', 'br'])('can be read part by part in %s', async (coding) => {
-    const letGo = Promise.withResolvers<void>();
-    await using upstream = await startHolding([list], letGo.promise);
+    const release = Promise.withResolvers<void>();
+    await using upstream = await startHolding([list], release.promise);
     await using gateway = await startGateway(upstream);
     const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
     const headers = { 'accept-encoding': coding };
     const { headers: answered, parts } = await askForParts(gateway.url, query, accepts[format], { headers });
     expect(answered.get('content-encoding')).toBe(coding);
     expect(await parts.next()).toMatchObject({ value: { data: { project: { name: 'Project 1' } } } });
-    letGo.resolve();
+    release.resolve();
     expect(await Array.fromAsync(parts)).toMatchObject([{ hasNext: false }]);
   });
 
@@ -224,18 +224,18 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     ['bytes', { maxAnswerBytes: 2000 }, tiles],
     ['objects', { maxAnswerObjects: 10, maxPageSize: 5 }, values],
   ])('that exceeds the limit of %s ends there, and keeps what was told', async (unit, limit, beyond) => {
-    const letGo = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
     const names = Array.from({ length: 20 }, (_, index) => ({ name: `Value ${index}` }));
     await using upstream = await startUpstream({
       ...routes,
-      [details]: () => letGo.promise.then(() => dashboard(1, { tiles: [{ text: 'x'.repeat(3000) }] })),
-      'GET /api/projects/1/events/values/': () => letGo.promise.then(() => names),
+      [details]: () => release.promise.then(() => dashboard(1, { tiles: [{ text: 'x'.repeat(3000) }] })),
+      'GET /api/projects/1/events/values/': () => release.promise.then(() => names),
     });
     await using gateway = await startGateway(upstream, limit);
     const query = `{ project(id: "1") { dashboards(first: 1) { totalCount } ... @defer { ${beyond} } } }`;
     const { parts } = await askForParts(gateway.url, query, accepts[format]);
     const first = await parts.next();
-    letGo.resolve();
+    release.resolve();
     const all = [first.value, ...(await Array.fromAsync(parts))];
     const { data, errors } = mergeParts(all);
     expect(data).toEqual({ project: { dashboards: { totalCount: 2 } } });
@@ -246,16 +246,16 @@ describe.each(formats)('an answer in parts of %s', (format) => {
 
   test('says what is left of the budget also if it ends early', async () => {
     const large = dashboard(1, { tiles: [{ text: 'x'.repeat(3000) }] });
-    const letGo = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
     await using upstream = await startUpstream({
       ...routes,
       [details]: large,
-      'GET /api/projects/2/': () => letGo.promise.then(() => project(2)),
+      'GET /api/projects/2/': () => release.promise.then(() => project(2)),
     });
     await using gateway = await startGateway(upstream, { maxAnswerBytes: 2000, budget: budgetOf({ rest: '9/60' }) });
     const query = `{ ... @defer { project(id: "1") { ${tiles} } } ... @defer { late: project(id: "2") { name } } }`;
     const { parts } = await partsOf(gateway, query, format, { cost: true });
-    letGo.resolve();
+    release.resolve();
     expect(codesOf(mergeParts(parts).errors)).toContain('COST_LIMIT_EXCEEDED');
     expect(parts.at(-1)).toMatchObject({
       hasNext: false,

@@ -21,12 +21,12 @@ async function underWay(url: string): Promise<number> {
 
 test('no worker answers a read after a write with one that was under way before it, also if nothing is cached', async () => {
   let changes = 0;
-  const letGo = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
   await using upstream = await startUpstream(
     {
       [read]: () => {
         const name = `Change ${changes}`;
-        return letGo.promise.then(() => project(1, { name }));
+        return release.promise.then(() => project(1, { name }));
       },
       [write]: () => {
         changes += 1;
@@ -43,7 +43,7 @@ test('no worker answers a read after a write with one that was under way before 
   await ask(url, 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }');
   const after = Array.from({ length: 4 }, () => ask(url, '{ project(id: 1) { name timezone } }'));
   await expect.poll(() => underWay(url)).toBe(before.length + after.length);
-  letGo.resolve();
+  release.resolve();
   for (const answer of await Promise.all(after))
     expect(answer).toMatchObject({ data: { project: { name: 'Change 1' } } });
   await Promise.all(before);
