@@ -56,9 +56,7 @@ export class RowLoader {
     let found = isInLists ? this.#looked.get(keyText(key)) : this.#readById(key);
     if (found === undefined) {
       const { promise, resolve } = Promise.withResolvers<KnownRow | undefined>();
-      // Later by one promise callback than the batch. Without it, a row that is at hand would go on before the pages of the
-      // same turn are known, and an answer in parts could read a page again.
-      found = promise.then((row) => row);
+      found = promise;
       if (this.#wanted.length === 0) scheduleDispatch('rows', () => this.#findAll());
       this.#wanted.push({ key, resolve });
       this.#looked.set(keyText(key), found);

@@ -55,10 +55,7 @@ function waiting(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>,
   return (source, args: Readonly<Record<string, unknown>>, context, info) => {
     const later = source instanceof RowRecord ? laterFor(type, field, source) : undefined;
     if (later === undefined) return resolve(source, args, context, info);
-    return later.then((record) => {
-      if (context.isAhead?.() === false) return undefined;
-      return resolve(record ?? source, args, context, info);
-    });
+    return later.then((record) => resolve(record ?? source, args, context, info));
   };
 }
 

@@ -2,9 +2,10 @@ import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLResolveInf
 import { AnswerCounter } from '../answer/answer-counter.ts';
 import type { GatewayContext } from '../context.ts';
 import { objectFields } from '../graphql/attach-resolvers.ts';
-import type { RowRecord, Started } from '../graphql/records.ts';
+import { RowRecord, type Started } from '../graphql/records.ts';
 import { memoize } from '../memoize.ts';
 import { MemoryRoom } from '../memory.ts';
+import { withRow } from './deferred-records.ts';
 import { variablesOf } from './operation-trees.ts';
 import { roleOf } from './roles.ts';
 import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
@@ -67,12 +68,19 @@ export function startBelow(
   };
   awaited.then(end, end);
   const isAhead = (): boolean => isAwaited && context.isAhead?.() !== false;
-  // These objects are not counted here, because the executor counts them.
-  const ahead = { ...context, answer: new AnswerCounter(unlimited, endless, ignore), isAhead };
+  // These objects are not counted here, because the executor counts them. They are read as for an answer that is sent
+  // whole, so that answers in parts make no further calls.
+  const ahead = { ...context, answer: new AnswerCounter(unlimited, endless, ignore), isAhead, parts: undefined };
   for (const relation of expensive) {
     const goOn = (value: unknown): Promise<void> => startFields(relation, value, ahead, infoBelow(relation, info));
-    started.get(relation.responseKey)?.then(goOn).catch(ignore);
+    const answer = started.get(relation.responseKey);
+    (context.parts === undefined ? answer : answer?.then(completed))?.then(goOn).catch(ignore);
   }
+}
+
+/** The value of a relation as an answer that is sent whole has it: a record comes with its row. */
+function completed(value: unknown): unknown {
+  return (value instanceof RowRecord ? withRow(value) : undefined) ?? value;
 }
 
 /**

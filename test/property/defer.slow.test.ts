@@ -193,28 +193,37 @@ test.each(kinds)(
 const organization = '018f1c4e-0000-7000-8000-00000000000a';
 
 /** What has made further calls in parts: operations over one project and one plugin. */
-const examples: readonly (readonly [name: string, query: string, calls: readonly string[]])[] = [
+const examples: readonly (readonly [name: string, pace: Pace, query: string, calls: readonly string[]])[] = [
   [
     'an object that turns out to be absent leads to nothing more',
+    'in reverse',
     `{ node(id: "${toGlobalId({ type: 'Event', scope: '1', id: 'e-99' })}") {
       ... on Event { event project { ... @defer { organization { name } } } } } }`,
     ['/api/projects/1/', '/api/projects/1/events/e-99/'],
   ],
   [
+    'an object that turns out to be absent when the row of another comes leads to nothing more',
+    'in step',
+    `{ node(id: "${toGlobalId({ type: 'Event', scope: '1', id: 'e-99' })}") {
+      ... on Event { event project { ... @defer { primaryDashboard { name } } } } } }`,
+    ['/api/projects/1/', '/api/projects/1/events/e-99/'],
+  ],
+  [
     'the row of a plugin tells its organization',
+    'in reverse',
     '{ organization(id: "@current") { plugin(id: "1") { source { files { name } } ... @defer { id } } } }',
     ['/api/organizations/@current/plugins/1/', '/api/organizations/@current/plugins/1/source/'],
   ],
 ];
 
 describe.each(['v0.2', '20220824'] as const)('parts of %s', (format) => {
-  test.each(examples)('make no further call: %s', async (_name, query, calls) => {
+  test.each(examples)('make no further call: %s', async (_name, pace, query, calls) => {
     const lists = new Map([
-      ['/api/projects/', [{ id: 1, name: 'Project 1', organization }]],
+      ['/api/projects/', [{ id: 1, name: 'Project 1', organization, primary_dashboard: 7 }]],
       ['/api/projects/1/events/', []],
       ['/api/organizations/@current/plugins/', [{ id: 1, name: 'Plugin 1', organization_id: organization }]],
     ]);
-    const one: Case = { world: { lists }, pace: 'in reverse', query, document: parse(query), maxPageSize: 100 };
+    const one: Case = { world: { lists }, pace, query, document: parse(query), maxPageSize: 100 };
     expect((await asWhole(one)).calls).toEqual(calls);
     expect((await inParts(one, format)).calls).toEqual(calls);
   });
