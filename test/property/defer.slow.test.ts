@@ -254,10 +254,19 @@ function hasNull({ data }: Outcome): boolean {
   return /[:[,]null/u.test(JSON.stringify(data));
 }
 
-/** Whether a row is read whose list is read too: it waits for the pages of that, any of which may save its call. */
+/**
+ * True if a row is read whose list is read too, or if any row of a list is read that is read otherwise too: such a read
+ * first waits for the other ones, each of which may save its call. To ask at once would make more calls than the answer
+ * as a whole, and only the answer tells if a page has rows.
+ */
 function mayWait(calls: readonly string[]): boolean {
   const lists = new Set(calls.filter((call) => call.includes('?')).map((call) => call.slice(0, call.indexOf('?'))));
-  return calls.some((call) => !call.includes('?') && lists.has(call.replace(/[^/]+\/$/, '')));
+  const ofRows = calls.some((call) => !call.includes('?') && lists.has(call.replace(/[^/]+\/$/, '')));
+  // Any plugin tells the name of its organization.
+  const names = calls.filter((call) => call.endsWith('/plugins/?limit=1'));
+  return (
+    ofRows || names.some((one) => calls.some((call) => call !== one && call.startsWith(one.replace('?limit=1', ''))))
+  );
 }
 
 /** The document without what it defers. */
