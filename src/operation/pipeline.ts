@@ -18,7 +18,7 @@ import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from '
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import { overload, RefusedDocument, requestError } from './request-error.ts';
 import { type OperationResult, stringifyResult } from './result.ts';
-import type { Execution, Results } from './results.ts';
+import type { Results } from './results.ts';
 import type { SharedOperations } from './shared-operations.ts';
 import type { Live } from './subscriptions.ts';
 
@@ -252,34 +252,27 @@ function execute(run: OperationRun, options: OperationsOptions, name?: string): 
     result = executeInParts(run, execution, { ...context, parts: deferred.format }, deferred, options);
   else {
     const executed = prepared.execute(context, run.coerced);
-    const end = (whole: ExecutionResult): MaybePromise<OperationResult> => finish(run, execution, whole, options);
+    const finish = (whole: ExecutionResult): MaybePromise<OperationResult> => {
+      deadline.finish();
+      const make = (): MaybePromise<OperationResult> => {
+        answer.finish();
+        return options.results.withRateLimits(run, options.results.of(whole, execution));
+      };
+      // A large result is made when there is time for it.
+      const largeTurn = cost.isLarge ? options.eventLoop.takeLast() : undefined;
+      return largeTurn === undefined ? make() : largeTurn.then(make);
+    };
     const fail = (error: unknown): never => {
       deadline.finish();
       answer.finish();
       throw error;
     };
-    result = executed instanceof Promise ? executed.then(end, fail) : end(executed);
+    result = executed instanceof Promise ? executed.then(finish, fail) : finish(executed);
   }
   if (!(result instanceof Promise)) return result;
   if (name === undefined || request.caller === undefined) request.onLeave(() => deadline.end('left'));
   else options.shared.share(request.caller.sharingKey, name, run, deadline, result);
   return result;
-}
-
-/** Makes the result of an operation that is answered as a whole. A large one is made when there is time for it. */
-function finish(
-  run: OperationRun,
-  execution: Execution,
-  executed: ExecutionResult,
-  { results, eventLoop }: OperationsOptions,
-): MaybePromise<OperationResult> {
-  execution.deadline.finish();
-  const make = (): MaybePromise<OperationResult> => {
-    execution.answer.finish();
-    return results.withRateLimits(run, results.of(executed, execution));
-  };
-  const largeTurn = run.cost.isLarge ? eventLoop.takeLast() : undefined;
-  return largeTurn === undefined ? make() : largeTurn.then(make);
 }
 
 /** Keeps the answer of a query for equal queries, if it was made only of kept answers that were fresh. */

@@ -18,26 +18,18 @@ import { idText, type Row } from '../rest/values.ts';
  * The record of an object by its key. An object that was asked for by its id is null if it does not exist, or is out of
  * the caller's reach. An object that a row refers to always keeps its record; if its row is gone, its columns are null.
  * The row is awaited only if the selection needs a column of it. Everything else that the selection reads is started
- * before. `plan/field-plans.ts` predicts these reads.
+ * before. `isCounted` is true for an object that the answer's limits have counted already. `plan/field-plans.ts` predicts
+ * these reads.
  */
 export function fetchRecord(
   key: Key,
   existence: Existence,
   context: GatewayContext,
   info: GraphQLResolveInfo,
+  isCounted = false,
 ): Promise<RowRecord | null> {
   if (!reaches(context.rights?.reach, key)) return Promise.resolve(null);
-  countAnswered(1, context, info, key.scope.length + key.id.length, key.noun);
-  return fetchCounted(key, existence, context, info);
-}
-
-/** The record of an object that is within reach, and counted for the answer already. */
-export function fetchCounted(
-  key: Key,
-  existence: Existence,
-  context: GatewayContext,
-  info: GraphQLResolveInfo,
-): Promise<RowRecord | null> {
+  if (!isCounted) countAnswered(1, context, info, key.scope.length + key.id.length, key.noun);
   const needs = needsOf(selectionOf(info).onNamed(key.noun));
   const needsScope = key.scope === current && needs.globalId;
   if (needsScope) startIdScope(key, context);

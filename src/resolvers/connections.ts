@@ -22,7 +22,7 @@ import { selectionOf } from '../look-ahead/operation-trees.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
-import { fetchCounted, listedRecords, startIdScope } from './by-id.ts';
+import { fetchRecord, listedRecords, startIdScope } from './by-id.ts';
 
 /** The connection of a list. Reads no row if the selection wants none. */
 export function listConnection(
@@ -94,7 +94,7 @@ function recordsOf(
   info: GraphQLResolveInfo,
 ): (RowRecord | Promise<RowRecord | null>)[] {
   if (!isKeyed) return listedRecords(list, rows, context, info, page.rows);
-  return rows.map((row) => fetchCounted(toRecord(list, { row }).key, 'unknown', context, info));
+  return rows.map((row) => fetchRecord(toRecord(list, { row }).key, 'unknown', context, info, true));
 }
 
 function countRows({ list, page }: ConnectionSource, context: GatewayContext, info: GraphQLResolveInfo): void {

@@ -118,7 +118,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
    * once if no gate holds it back, which is nearly always so.
    */
   start(): void {
-    const { gates } = this.#upstream;
+    const { gates, transport, prefix, now } = this.#upstream;
     try {
       for (let gate = gates[this.#entered]; gate !== undefined; gate = gates[this.#entered]) {
         const waiting = gate.enter(this);
@@ -128,7 +128,19 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     } catch (error) {
       return this.#refused(error);
     }
-    this.#send();
+    const { calls, spans } = this.owner;
+    const { operation, target, headers, body, isWrite } = this.request;
+    this.#repeat = undefined;
+    this.#sentAt = now();
+    this.#status = 0;
+    this.#onEnd = calls.begin(operation.method, target, this.#failure);
+    this.#span = spans?.begin(operation, this.#sends);
+    this.#sends += 1;
+    const sent = this.#span === undefined ? headers : { ...headers, ...this.#span.trace };
+    this.#sent = transport.send(
+      { method: operation.method, target: prefix + target, headers: sent, body, isWrite, fresh: !this.mayBeStale },
+      this,
+    );
   }
 
   /**
@@ -215,23 +227,6 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     const entered = this.#entered;
     this.#entered = 0;
     for (let at = entered - 1; at >= 0; at -= 1) gates[at]?.left(this, outcome);
-  }
-
-  #send(): void {
-    const { transport, prefix, now } = this.#upstream;
-    const { calls, spans } = this.owner;
-    const { operation, target, headers, body, isWrite } = this.request;
-    this.#repeat = undefined;
-    this.#sentAt = now();
-    this.#status = 0;
-    this.#onEnd = calls.begin(operation.method, target, this.#failure);
-    this.#span = spans?.begin(operation, this.#sends);
-    this.#sends += 1;
-    const sent = this.#span === undefined ? headers : { ...headers, ...this.#span.trace };
-    this.#sent = transport.send(
-      { method: operation.method, target: prefix + target, headers: sent, body, isWrite, fresh: !this.mayBeStale },
-      this,
-    );
   }
 
   /** Reads a large response when the event loop has time for it. */

@@ -42,8 +42,10 @@ export class ConnectionPool {
   /** Sends a request. One that needs a new connection gets it even if the pool has as many as it may have. */
   send(exchange: Exchange): void {
     if (exchange.isLast) return this.#connect(exchange);
-    const idle = this.#takeIdle();
-    if (idle !== undefined) return idle.send(exchange);
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (idle.until > performance.now()) return idle.connection.send(exchange);
+      idle.connection.close();
+    }
     this.#waiting.push(exchange);
     this.#openMore();
   }
@@ -82,14 +84,6 @@ export class ConnectionPool {
     const at = this.#idle.findIndex((idle) => idle.connection === connection);
     if (at !== -1) this.#idle.splice(at, 1);
     this.#openMore();
-  }
-
-  #takeIdle(): Connection | undefined {
-    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (idle.until > performance.now()) return idle.connection;
-      idle.connection.close();
-    }
-    return undefined;
   }
 
   #closeOld(): void {

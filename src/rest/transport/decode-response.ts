@@ -53,29 +53,23 @@ export function toDomainError(error: unknown): unknown {
 }
 
 /**
- * Reports the decoded response. An error while reading it is reported as the call's failure: otherwise the call would
- * never end.
+ * Reports the decoded response. `text` is undefined if the body could not be decoded. An error while reading the
+ * response is reported as the call's failure: otherwise the call would never end.
  */
 function tell(response: RawResponse, text: string | undefined, key: string, listener: DecodedListener): void {
-  let decoded: DecodedResponse;
+  const { status, headers } = response;
+  const { 'content-type': contentType = '', 'cache-control': cacheControl = '' } = headers;
   response.release();
   try {
-    decoded = toDecoded(response, text, key);
+    if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
+    if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
+    // An HTML page of a proxy or of another server. The API never sends one, whatever the content type of its JSON.
+    const isPage = contentType.startsWith('text/html') && text.trimStart().startsWith('<');
+    if (isPage) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   } catch (error) {
     return listener.failed(error);
   }
-  listener.succeeded(decoded);
-}
-
-/** `text` is undefined if the body could not be decoded. */
-function toDecoded({ status, headers }: RawResponse, text: string | undefined, key: string): DecodedResponse {
-  if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
-  if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-  const { 'content-type': contentType = '', 'cache-control': cacheControl = '' } = headers;
-  // An HTML page of a proxy or of another server. The API never sends one, whatever the content type of its JSON.
-  const isPage = contentType.startsWith('text/html') && text.trimStart().startsWith('<');
-  if (isPage) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-  return { status, contentType, cacheControl, text };
+  listener.succeeded({ status, contentType, cacheControl, text });
 }
 
 function textIn(body: Buffer): string | undefined {
