@@ -153,8 +153,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   metrics.reloads.set('keys', authenticator?.keySet.reloads).set('tenants', sharedFiles.reloads);
   const watch = watchWith(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
-  const parts = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory };
-  const { run, live } = createOperations(options, parts);
+  const made = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory };
+  const { run, live } = createOperations(options, made);
   if (live !== undefined) metrics.measureStreams(live);
   sharedFiles.onChange(({ tenants: next }) => {
     if (next === undefined) return;
@@ -185,7 +185,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 /** Collaborators of operations, beside the settings. */
-interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'> {
+interface Collaborators extends Pick<OperationsOptions, 'shared' | 'eventLoop'> {
   readonly schema: GraphQLSchema;
   readonly upstream: Upstream;
   readonly memory: MemoryRoom;
@@ -203,9 +203,9 @@ interface OperationParts extends Pick<OperationsOptions, 'shared' | 'eventLoop'>
  */
 function createOperations(
   options: GatewayOptions,
-  parts: OperationParts,
+  made: Collaborators,
 ): { readonly run: RunOperation; readonly live: Live | undefined } {
-  const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory } = parts;
+  const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory } = made;
   const answerBytes = options.answerRoomBytes ?? answerRoomBytes(options.maxAnswerBytes);
   const room = new MemoryRoom(answerBytes, { within: memory });
   const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });

@@ -153,8 +153,8 @@ export class SharedRedis {
       do {
         const found = await this.#ask('scan', {}, () => node.scan(cursor, 'MATCH', pattern, 'COUNT', scanned));
         if (!Array.isArray(found)) return undefined;
-        const parts: readonly unknown[] = found;
-        const [next, names] = parts;
+        const reply: readonly unknown[] = found;
+        const [next, names] = reply;
         cursor = String(next);
         const unlinked = await this.#unlink(node, Array.isArray(names) ? names.map(String) : []);
         if (unlinked === undefined) return undefined;

@@ -5,8 +5,8 @@ import { type Snapshot, unusedDocuments } from '../telemetry/metrics.ts';
 
 /** The metrics of all processes as one text. `retired` holds the lasting metrics of ended workers. */
 export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot): Promise<string> {
-  const parts = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments.name));
-  const bounded = foldSeries([retired, ...parts]);
+  const kept = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments.name));
+  const bounded = foldSeries([retired, ...kept]);
   return latePackage('prom-client')
     .AggregatorRegistry.aggregate([...bounded, [unusedIn([retired, ...snapshots])]])
     .metrics();

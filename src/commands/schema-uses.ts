@@ -18,7 +18,7 @@ import {
 } from 'graphql';
 
 /**
- * The parts of a schema that a document uses: the names of types, the coordinates of members, and omissions.
+ * The elements of a schema that a document uses: the names of types, the coordinates of members, and omissions.
  * https://spec.graphql.org/September2025/#sec-Schema-Coordinates
  */
 export type Uses = ReadonlySet<string>;
@@ -29,7 +29,7 @@ export function omission(coordinate: string): string {
 }
 
 /**
- * The parts of a schema that the operations and fragments of a document use. A variable uses everything that its type
+ * The elements of a schema that the operations and fragments of a document use. A variable uses everything that its type
  * can hold, because a client may send any value. Fields and arguments that the schema does not have are left out.
  */
 export function usesIn(schema: GraphQLSchema, document: DocumentNode): Uses {

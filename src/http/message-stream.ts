@@ -15,7 +15,7 @@ interface MessageForm {
   readonly end: string;
 }
 
-const partStart = '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n';
+const partHead = '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n';
 const partEnd = '\r\n---';
 
 const forms: Readonly<Record<StreamType, MessageForm>> = {
@@ -38,9 +38,9 @@ const forms: Readonly<Record<StreamType, MessageForm>> = {
     start: '\r\n---',
     write: (text, isLast) =>
       isLast
-        ? framed(`${partStart}{"payload":null,`, text.slice(1), partEnd)
-        : framed(`${partStart}{"payload":`, text, `}${partEnd}`),
-    beat: `${partStart}{}${partEnd}`,
+        ? framed(`${partHead}{"payload":null,`, text.slice(1), partEnd)
+        : framed(`${partHead}{"payload":`, text, `}${partEnd}`),
+    beat: `${partHead}{}${partEnd}`,
     end: '--\r\n',
   },
 };

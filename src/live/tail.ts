@@ -203,11 +203,11 @@ export class Tail {
   #sendRows(known: KnownRows, { rows, gap }: News, polled: Polled, listeners: readonly Listener[]): void {
     const { maxPageSize, room } = this.#options;
     const list = this.#list;
-    const parts = rows.length === 0 && gap ? [[]] : partsOf(rows, maxPageSize);
-    const messages = parts.map((part, index): Added => {
-      known.add(part, now());
-      const received = Math.ceil((polled.received * part.length) / Math.max(polled.rows.length, 1));
-      return { list, rows: part, place: known.place, gap: gap && index === 0, received, claim: room.claim() };
+    const batches = rows.length === 0 && gap ? [[]] : batchesOf(rows, maxPageSize);
+    const messages = batches.map((batch, index): Added => {
+      known.add(batch, now());
+      const received = Math.ceil((polled.received * batch.length) / Math.max(polled.rows.length, 1));
+      return { list, rows: batch, place: known.place, gap: gap && index === 0, received, claim: room.claim() };
     });
     for (const listener of listeners) listener.add(messages);
     for (const { claim } of messages) claim.release();
@@ -245,8 +245,8 @@ function earlier(one: string | undefined, other: string | undefined): string | u
   return one < other ? one : other;
 }
 
-function partsOf(rows: readonly Row[], most: number): (readonly Row[])[] {
-  const parts: (readonly Row[])[] = [];
-  for (let from = 0; from < rows.length; from += most) parts.push(rows.slice(from, from + most));
-  return parts;
+function batchesOf(rows: readonly Row[], most: number): (readonly Row[])[] {
+  const batches: (readonly Row[])[] = [];
+  for (let from = 0; from < rows.length; from += most) batches.push(rows.slice(from, from + most));
+  return batches;
 }

@@ -28,28 +28,28 @@ export const mostValues = 500_000;
  * lists, is exceeded. Does not recurse, because values of upstreams may nest deeply.
  */
 export function measureJson(value: unknown, limit: number): MeasuredJson {
-  const parts: Part[] = [];
+  const unmeasured: Part[] = [];
   const texts = new Map<string, number>();
   const sizeOf = (member: unknown, name: string, above: Part | undefined): number => {
     if (typeof member === 'string') return textBytes(member, texts);
     if (typeof member !== 'object' || member === null) return scalarBytes(member);
     const digits = exactDigits(member);
     if (digits !== undefined) return digits.length;
-    parts.push({ value: member, name, above });
+    unmeasured.push({ value: member, name, above });
     // The bytes of its brackets.
     return 2;
   };
   let bytes = sizeOf(value, '', undefined);
   let values = 0;
-  for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+  for (let part = unmeasured.pop(); part !== undefined; part = unmeasured.pop()) {
     values += 1;
     if (Array.isArray(part.value)) {
       const items: readonly unknown[] = part.value;
       for (const item of items) bytes += sizeOf(item, '', part) + 1;
     } else bytes += membersBytes(part, sizeOf);
-    // Parts that are still to be measured count, too.
-    if (bytes > limit || values + parts.length > mostValues)
-      return { bytes, values: values + parts.length, path: pathOf(part) };
+    // Those that are still to be measured count, too.
+    if (bytes > limit || values + unmeasured.length > mostValues)
+      return { bytes, values: values + unmeasured.length, path: pathOf(part) };
   }
   return { bytes, values, path: undefined };
 }

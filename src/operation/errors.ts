@@ -60,7 +60,7 @@ const maximumPaths = 131_072;
 /**
  * Converts the errors of an answer to the form that clients may see: the first ones, and the number of all others.
  * Without the limit, a small request could get an answer of megabytes, because every row of a list fails or an alias is
- * long. `before` is the errors of the earlier parts of the answer, for which the same limit holds.
+ * long. `before` is the errors that were sent of the answer before, for which the same limit holds.
  */
 export function toPublicErrors(
   errors: readonly unknown[],

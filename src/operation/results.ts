@@ -99,7 +99,7 @@ export class Results {
     });
   }
 
-  /** Weighs the data of an execution, or of a part of it. `written` is the bytes of its earlier parts. */
+  /** Weighs the data of an execution, or of a part of it. `written` is the bytes of the answer that came before. */
   weigh({ data, errors }: Executed, { prepared, answer, deadline }: Execution, written = 0): Weighed {
     const { bodyExcess, ended, received } = deadline;
     if (bodyExcess !== undefined) {

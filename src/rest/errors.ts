@@ -6,7 +6,7 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** The parts of an upstream's error that may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
+/** The members of an upstream's error that may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
 export interface UpstreamErrorDetails {
   readonly status?: number;
   readonly code?: string;

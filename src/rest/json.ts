@@ -45,7 +45,7 @@ export function exactNumber(digits: string): unknown {
  */
 function markLongIntegers(text: string): string | undefined {
   if (text.search(manyDigits) === -1) return undefined;
-  const parts: string[] = [];
+  const pieces: string[] = [];
   let copied = 0;
   let quote = text.indexOf('"');
   // The end of the string that a place is in, or the place itself if it is in none. Places are given in order.
@@ -69,11 +69,11 @@ function markLongIntegers(text: string): string | undefined {
     longInteger.lastIndex = start;
     const [integer] = longInteger.exec(text) ?? [];
     if (integer === undefined || Number.isSafeInteger(Number(integer))) continue;
-    parts.push(text.slice(copied, start), `"${mark}`, integer, '"');
+    pieces.push(text.slice(copied, start), `"${mark}`, integer, '"');
     copied = start + integer.length;
     manyDigits.lastIndex = copied;
   }
-  return parts.length === 0 ? undefined : parts.join('') + text.slice(copied);
+  return pieces.length === 0 ? undefined : pieces.join('') + text.slice(copied);
 }
 
 /** The value with its marked strings as integers again, changed in place. */
@@ -124,7 +124,7 @@ export function refuseDeep(text: string, maximum = maximumDepth): void {
  */
 export function refuseMany(text: string, maximum: number): void {
   // Each takes at least one character. Most texts have few of these characters, even with those inside strings.
-  if (text.length <= maximum || countJson(text).parts <= maximum) return;
+  if (text.length <= maximum || countJson(text).values <= maximum) return;
   let left = maximum;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

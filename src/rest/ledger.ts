@@ -29,7 +29,7 @@ export interface Want extends Account {
   /** True if places in the windows are held for this want until it begins, so that later wants do not take them. */
   readonly holds: boolean;
   /** The ids of its calls, by surface. */
-  readonly parts: readonly { readonly surface: Surface; readonly ids: readonly string[] }[];
+  readonly bySurface: readonly { readonly surface: Surface; readonly ids: readonly string[] }[];
 }
 
 /** The decision on a want. */

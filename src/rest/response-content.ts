@@ -3,13 +3,13 @@ import { parseJson, refuseMany } from './json.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
 
 /** The most objects, lists and members of objects in a response: parsing more would keep all clients waiting. */
-const mostParts = 250_000;
+const mostValues = 250_000;
 
 /** The JSON that a response holds. */
 export function jsonOf({ status, contentType, text }: DecodedResponse): unknown {
   if (/^text\/csv\b/i.test(contentType)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   try {
-    refuseMany(text, mostParts);
+    refuseMany(text, mostValues);
     return parseJson(text);
   } catch {
     throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });

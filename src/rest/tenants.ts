@@ -31,8 +31,8 @@ export interface Role {
 /** All tenants by their names. They are in a map, because an object would inherit names such as `constructor`. */
 export type Tenants = ReadonlyMap<string, Tenant>;
 
-/** Parts of tenants, by the tenant and the names of roles: a tenant with n roles may have 2ⁿ parts. */
-const knownParts = new RecentMap<string, Tenant>({ entries: 1000 });
+/** Tenants with some of their roles, by the tenant and the names of the roles: n roles make up to 2ⁿ of them. */
+const knownWithRoles = new RecentMap<string, Tenant>({ entries: 1000 });
 
 /**
  * The part of a tenant that is open to users with these roles; undefined if the tenant has none of these. A tenant
@@ -68,8 +68,8 @@ function allows({ documents }: Role, listedName: string | undefined): boolean {
 function partOf(tenant: Tenant, roles: ReadonlyMap<string, Role>): Tenant | undefined {
   if (roles.size === 0) return undefined;
   const name = JSON.stringify([tenant.entryHash, ...roles.keys()]);
-  const part = knownParts.get(name) ?? toPart(tenant, roles);
-  knownParts.set(name, part);
+  const part = knownWithRoles.get(name) ?? toPart(tenant, roles);
+  knownWithRoles.set(name, part);
   return part;
 }
 

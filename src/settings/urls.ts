@@ -116,7 +116,7 @@ export function safeUrlIn(source: string): URL | undefined {
 const shownSchemes = /^(?:https?|rediss?|ftps?|wss?|socks[45]?|file|unix):$/;
 
 /**
- * Describes a URL for messages: its scheme, its host, and which other parts it has. The user, the password, the query
+ * Describes a URL for messages: its scheme, its host, and what else it has. The user, the password, the query
  * and the fragment themselves are not shown, because they may hold a key.
  */
 export function shownUrl(source: string): string {
@@ -124,13 +124,13 @@ export function shownUrl(source: string): string {
   if (parsed === null || !shownSchemes.test(parsed.protocol) || isCutPassword(parsed))
     return source.includes('://') ? 'something else' : 'something without a scheme';
   const { protocol, host, username, password, search, hash } = parsed;
-  const parts = [
+  const others = [
     ...(username === '' ? [] : ['a user']),
     ...(password === '' ? [] : ['a password']),
     ...(search === '' ? [] : ['a query']),
     ...(hash === '' ? [] : ['a fragment']),
   ];
-  return `${protocol}//${host}${parts.length === 0 ? '' : ` with ${parts.join(', ')}`}`;
+  return `${protocol}//${host}${others.length === 0 ? '' : ` with ${others.join(', ')}`}`;
 }
 
 /** Describes URLs that are separated by commas, for messages. */

@@ -27,8 +27,8 @@ function ids(count: number): readonly string[] {
   return Array.from({ length: count }, () => `${(lastId += 1)}`);
 }
 
-function callsOf({ key, subject, parts }: Want): readonly LedgerCall[] {
-  return parts.flatMap(({ surface, ids: all }) => all.map((id) => ({ id, key, subject, surface })));
+function callsOf({ key, subject, bySurface }: Want): readonly LedgerCall[] {
+  return bySurface.flatMap(({ surface, ids: all }) => all.map((id) => ({ id, key, subject, surface })));
 }
 
 /** A decision as both ledgers have to tell it. Their clocks differ by a few milliseconds. */
@@ -61,11 +61,11 @@ test.skipIf(!hasRedis)('Redis decides on wants as a process does', async () => {
       await until(() => shared.counting?.().mode === 'redis');
       for (const { wants, isSent } of steps) {
         const asked = wants.map(({ subject, isBackground, holds, rest, events }): Want => {
-          const parts = [
+          const bySurface = [
             { surface: 'rest', ids: ids(rest) } as const,
             { surface: 'events', ids: ids(events) } as const,
           ];
-          return { key: '', subject, isBackground, holds, parts: parts.filter((part) => part.ids.length > 0) };
+          return { key: '', subject, isBackground, holds, bySurface: bySurface.filter((part) => part.ids.length > 0) };
         });
         expect(await decide(shared, asked, isSent)).toEqual(await decide(local, asked, isSent));
         const who = { key: '', subject: 'ada' };

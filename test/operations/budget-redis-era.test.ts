@@ -50,10 +50,10 @@ test.skipIf(!hasRedis).each(cases)(
     const begin = async (waves: number): Promise<string[]> => {
       const wants = Array.from({ length: waves }, () => ({
         ...{ ...first, isBackground: false, holds: false },
-        parts: [{ surface: 'rest', ids: Array.from({ length: 10 }, () => `c${(count += 1)}`) } as const],
+        bySurface: [{ surface: 'rest', ids: Array.from({ length: 10 }, () => `c${(count += 1)}`) } as const],
       }));
       const decisions = await ledger.reserve(wants);
-      return wants.flatMap(({ parts }, nth) => (decisions[nth]?.kind === 'begin' ? (parts[0]?.ids ?? []) : []));
+      return wants.flatMap(({ bySurface }, nth) => (decisions[nth]?.kind === 'begin' ? (bySurface[0]?.ids ?? []) : []));
     };
     const ids: string[] = [];
     for (let waves = 0; waves < limit / 10; waves += 10) ids.push(...(await begin(10)));
@@ -92,7 +92,7 @@ test.skipIf(!hasRedis)(
     using counting = await connect(redis.url, [{ limit: calls, ms: 1000 }]);
     const { redis: connection, ledger } = counting;
     const ids = Array.from({ length: calls }, (_, nth) => `c${nth}`);
-    const want = { ...first, isBackground: false, holds: false, parts: [{ surface: 'rest', ids } as const] };
+    const want = { ...first, isBackground: false, holds: false, bySurface: [{ surface: 'rest', ids } as const] };
     expect(await ledger.reserve([want])).toMatchObject([{ kind: 'begin' }]);
     const lastStep = Promise.withResolvers<void>();
     let adding = 0;

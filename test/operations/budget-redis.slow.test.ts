@@ -256,8 +256,8 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     await until(() => ledger.counting?.().mode === 'redis');
     const account = { key: '', subject: '' };
     const begin = async (id: string): Promise<WantDecision | undefined> => {
-      const parts = [{ surface: 'rest', ids: [id] }] as const;
-      return (await ledger.reserve([{ ...account, isBackground: false, holds: false, parts }]))[0];
+      const bySurface = [{ surface: 'rest', ids: [id] }] as const;
+      return (await ledger.reserve([{ ...account, isBackground: false, holds: false, bySurface }]))[0];
     };
     const eras = async (): Promise<unknown> =>
       redis.ask('ZRANGE', (await nameIn(redis, ':logs')) ?? '', '-1', '-1', 'BYSCORE');

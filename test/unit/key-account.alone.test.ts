@@ -16,7 +16,7 @@ test('a key whose users have few calls takes a few kilobytes: callers invent key
       ledger.reserve([
         {
           ...{ key: `invented ${key}`, subject: 'user', isBackground: false, holds: false },
-          parts: [{ surface, ids: [`${key}`] }],
+          bySurface: [{ surface, ids: [`${key}`] }],
         },
       ]);
   expect(heldBytes() - before).toBeLessThan(500 * 40_000);

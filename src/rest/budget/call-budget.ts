@@ -251,9 +251,9 @@ export class CallBudget implements Gate {
   }
 
   /** Lets a group begin. Reserved calls that have left meanwhile are given back. */
-  #begin(group: Group, { key, subject, parts }: Want, left: ReadonlyMap<Surface, number>): void {
+  #begin(group: Group, { key, subject, bySurface }: Want, left: ReadonlyMap<Surface, number>): void {
     const { counts } = this.#options;
-    for (const { surface, ids } of parts) {
+    for (const { surface, ids } of bySurface) {
       for (const id of ids) {
         const call = group.calls.get(id);
         if (call === undefined) {
@@ -305,13 +305,13 @@ export class CallBudget implements Gate {
   }
 
   /** The refusal of calls that cannot begin in time. */
-  #refusalOf({ parts, subject }: Want, { turnMs, surface }: WantDecision & { readonly kind: 'wait' }): Refusal {
-    for (const { surface: one, ids } of parts) {
+  #refusalOf({ bySurface, subject }: Want, { turnMs, surface }: WantDecision & { readonly kind: 'wait' }): Refusal {
+    for (const { surface: one, ids } of bySurface) {
       const window = this.tooSmallFor(ids.length, one, subject);
       if (window !== undefined)
         return new Refusal('RATE_LIMITED', undefined, { surface: one, calls: ids.length, window });
     }
-    const calls = parts.find((part) => part.surface === surface)?.ids.length ?? 0;
+    const calls = bySurface.find((part) => part.surface === surface)?.ids.length ?? 0;
     const retryAfter = Math.max(1, Math.ceil(turnMs / 1000));
     return new Refusal('RATE_LIMITED', retryAfter, { surface, calls, window: undefined });
   }
@@ -319,9 +319,9 @@ export class CallBudget implements Gate {
 
 function wantOf({ queue: { key }, calls, isBackground, hasWaited }: Group): Want {
   const [first] = calls.values();
-  const parts = [...Map.groupBy(calls.values(), ({ counted }) => counted.surface)].map(([surface, all]) => ({
+  const bySurface = [...Map.groupBy(calls.values(), ({ counted }) => counted.surface)].map(([surface, all]) => ({
     surface,
     ids: all.map(({ counted }) => counted.id),
   }));
-  return { key, subject: first?.user ?? '', isBackground, holds: hasWaited, parts };
+  return { key, subject: first?.user ?? '', isBackground, holds: hasWaited, bySurface };
 }

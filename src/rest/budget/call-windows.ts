@@ -13,8 +13,8 @@ export interface CountedCall extends LedgerCall {
 export const notSent = Number.NEGATIVE_INFINITY;
 
 /** The calls of a want, as logs count them. */
-export function callsOf({ key, subject, parts }: Want, beganAt: number, endedAt: number): readonly CountedCall[] {
-  return parts.flatMap(({ surface, ids }) => ids.map((id) => ({ id, key, surface, subject, beganAt, endedAt })));
+export function callsOf({ key, subject, bySurface }: Want, beganAt: number, endedAt: number): readonly CountedCall[] {
+  return bySurface.flatMap(({ surface, ids }) => ids.map((id) => ({ id, key, surface, subject, beganAt, endedAt })));
 }
 
 /** Ended calls that have left every window are dropped together once there are this many of them. */

@@ -80,9 +80,9 @@ export class LocalLedger implements Ledger {
   }
 
   #decide(want: Want, held: Map<CallWindows, number>): WantDecision {
-    const { key, subject, isBackground, holds, parts } = want;
+    const { key, subject, isBackground, holds, bySurface } = want;
     const now = performance.now();
-    const asked = parts.flatMap(({ surface, ids }) =>
+    const asked = bySurface.flatMap(({ surface, ids }) =>
       this.#limitedLogsOf({ key, subject, surface }, isBackground).map((one, index) => ({
         ...one,
         surface,
@@ -100,7 +100,9 @@ export class LocalLedger implements Ledger {
     if (late.turnMs === 0) {
       const calls = this.count(want);
       if (this.isProven(key)) this.#options.onChange?.(calls);
-      const left = new Map(parts.map(({ surface }) => [surface, leftIn(this.#outlooksOf({ key, subject, surface }))]));
+      const left = new Map(
+        bySurface.map(({ surface }) => [surface, leftIn(this.#outlooksOf({ key, subject, surface }))]),
+      );
       return { kind: 'begin', left };
     }
     // Calls that wait only because the share of their user is used up hold back no other user.

@@ -120,7 +120,7 @@ export class RedisLedger implements Ledger {
     // A want without calls reserves nothing, but its answer has the state of the logs.
     const want: Want = {
       ...{ ...account, isBackground: false, holds: false },
-      parts: surfaces.map((surface) => ({ surface, ids: [] })),
+      bySurface: surfaces.map((surface) => ({ surface, ids: [] })),
     };
     const [decision] = (this.#isShared(account.key) ? await this.#ask([want]) : undefined) ?? [];
     if (decision === undefined) return this.#local.look(account, surfaces);
@@ -152,18 +152,18 @@ export class RedisLedger implements Ledger {
 
   #decisionOf(want: Want, decision: ScriptDecision): WantDecision {
     const [turnMs = 0, late = 1] = decision;
-    if (turnMs > 0) return { kind: 'wait', turnMs, surface: want.parts[late - 1]?.surface ?? 'rest' };
+    if (turnMs > 0) return { kind: 'wait', turnMs, surface: want.bySurface[late - 1]?.surface ?? 'rest' };
     this.#local.count(want);
     const outlooks = this.#outlooksOf(want, decision);
     return { kind: 'begin', left: new Map([...outlooks].map(([surface, ofLogs]) => [surface, leftIn(ofLogs)])) };
   }
 
   /** The outlooks of the logs of each part. */
-  #outlooksOf({ subject, parts }: Want, [, , ...states]: ScriptDecision): ReadonlyMap<Surface, readonly Outlook[]> {
+  #outlooksOf({ subject, bySurface }: Want, [, , ...states]: ScriptDecision): ReadonlyMap<Surface, readonly Outlook[]> {
     const numbers = states.values();
     const next = (): number => numbers.next().value ?? 0;
     return new Map(
-      parts.map(({ surface }) => {
+      bySurface.map(({ surface }) => {
         const windows = this.#options.windows[surface] ?? [];
         const logs = limitsOf(this.#options, surface, subject).map((limits) =>
           windows.map(({ ms }, nth) => {
@@ -293,10 +293,10 @@ export class RedisLedger implements Ledger {
   }
 
   /** A want as the script reads it. */
-  #tell({ key, subject, isBackground, holds, parts }: Want, names: Names): object {
+  #tell({ key, subject, isBackground, holds, bySurface }: Want, names: Names): object {
     return {
       holds,
-      parts: parts.map(({ surface, ids }) => {
+      bySurface: bySurface.map(({ surface, ids }) => {
         const limits = limitsOf(this.#options, surface, subject, { isBackground });
         const windows = (this.#options.windows[surface] ?? []).map(({ ms }) => ms);
         const logs = this.#logsOf({ key, subject, surface }, names);

@@ -21,13 +21,13 @@ const longestOfAllMs = 660_000;
  * - `longestCallMs`, and `keptMs`, the time for which names without new calls are kept
  * - `calls` of the gateway, each with its log, its id, and the milliseconds until its end. These are less than 0 if the
  *   call has ended, and false if it was not sent.
- * - `wants`, each with `holds` and `parts`. A part has the `ids` of its calls, the milliseconds of its `windows`, and
- *   `logs`: the number and the `limits` of the key's log, then those of the user's log.
+ * - `wants`, each with `holds` and `bySurface`: for each surface the `ids` of its calls, the milliseconds of its
+ *   `windows`, and `logs`, the number and the `limits` of the key's log, then those of the user's log.
  *
  * The answer has the era of Redis, the number of `calls` that Redis did not have, and the decision on each want.
  * `LocalLedger` decides by the same rules. A decision begins with the milliseconds until its calls may begin (0 if they
- * have begun) and the number of the part whose limit has no room. Then come two numbers for each part, log and window:
- * the calls that count now, and the milliseconds until the last of them stops counting.
+ * have begun) and the number of the surface whose limit has no room. Then come two numbers for each surface, log and
+ * window: the calls that count now, and the milliseconds until the last of them stops counting.
  */
 export const script = createScript(`
 local time = redis.call('TIME')
@@ -120,7 +120,7 @@ end
 local decisions = {}
 for index, want in ipairs(wave.wants) do
   local turn, late, isHeldByShare = 0, 1, false
-  for place, part in ipairs(want.parts) do
+  for place, part in ipairs(want.bySurface) do
     for nth, log in ipairs(part.logs) do
       local wait = waitOf(part, log)
       if wait > turn then turn, late = wait, place end
@@ -128,7 +128,7 @@ for index, want in ipairs(wave.wants) do
     end
   end
   decisions[index] = { turn, late }
-  for _, part in ipairs(want.parts) do
+  for _, part in ipairs(want.bySurface) do
     for nth, log in ipairs(part.logs) do
       if turn == 0 then begin(part, log)
       elseif want.holds and not (isHeldByShare and nth == 1) then held[log.key] = (held[log.key] or 0) + #part.ids end

@@ -33,7 +33,7 @@ export interface CacheOptions {
   readonly now?: () => number;
 }
 
-/** Makes the parts of the cache that gateways share in one Redis. Several upstreams may share that Redis, too. */
+/** Makes what gateways share of the cache in one Redis. Several upstreams may share that Redis, too. */
 export function sharedIn(redis: SharedRedis, upstreamUrl: string, log: Log): Pick<CacheOptions, 'epochs' | 'remote'> {
   return { epochs: new RedisEpochs(redis, upstreamUrl, log), remote: new RedisAnswers(redis, upstreamUrl) };
 }

@@ -99,8 +99,8 @@ export class RedisEpochs implements Epochs {
     const args = [randomUUID(), act, isProven ? 'proven' : '', keptSeconds];
     const answer = await this.#redis.run(script, [name], args, { mustSend });
     if (!Array.isArray(answer)) return undefined;
-    const parts: readonly unknown[] = answer;
-    const [server, value] = parts;
+    const reply: readonly unknown[] = answer;
+    const [server, value] = reply;
     if (server === '' && this.#throttle.takesFirst('no replication id'))
       this.#log('warn', 'Redis shows no master_replid: no answers are cached');
     const isKnown = typeof value === 'string' && typeof server === 'string' && server !== '';

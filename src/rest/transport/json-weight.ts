@@ -6,15 +6,15 @@ const shortText = 1024;
 const averageFactor = 4;
 
 /** The memory of an object, a list or a member beside its text, in bytes of V8's heap, rounded up. */
-const bytesOfPart = 64;
+const bytesOfValue = 64;
 /** The memory of an item of a list, in bytes of V8's heap. */
 const bytesOfItem = 8;
 
 /** The memory that a JSON text takes once it is parsed, in bytes: an estimate that is seldom exceeded. */
 export function bytesOnceParsed(text: string): number {
   if (text.length <= shortText) return averageBytesOnceParsed(text);
-  const { parts, commas } = countJson(text);
-  return text.length + bytesOfPart * parts + bytesOfItem * commas;
+  const { values, commas } = countJson(text);
+  return text.length + bytesOfValue * values + bytesOfItem * commas;
 }
 
 /** The same estimate for average JSON, without reading the text. */

@@ -5,7 +5,10 @@ export type ResponseHeaders = Readonly<Partial<Record<ReadHeader, string>>>;
 
 type ReadHeader = 'content-type' | 'content-encoding' | 'cache-control' | 'retry-after' | 'date' | 'etag';
 
-/** Called with the parts of one response, in this order. The bytes are valid during the call only. */
+/**
+ * Called with the head of one response, and then with its body, piece by piece. The bytes are valid during the call
+ * only.
+ */
 export interface ResponseSink {
   /** `length` is the size of the body in bytes; undefined if only its end shows it. */
   onHead(status: number, headers: ResponseHeaders, length: number | undefined): void;
@@ -84,7 +87,7 @@ export class ResponseParser {
     return this.#keepAliveSeconds;
   }
 
-  /** Prepares for the next response, whose parts go to `sink`. */
+  /** Prepares for the next response, which goes to `sink`. */
   expect(sink: ResponseSink): void {
     this.#sink = sink;
     this.#phase = 'head';
