@@ -55,8 +55,8 @@ export function fetchRecord(
 
 /**
  * The record with the scope for its global id. `page` holds the rows that may name the scope; by default, only the
- * record's own row. In an answer in parts, no field but the id waits for the scope. The id also waits for the row,
- * which may save a call.
+ * record's own row. In an answer in parts, no field but the id waits for the scope. The id of a plugin also waits for
+ * the row, which may save a call.
  */
 function withScope(
   record: RowRecord,
@@ -65,7 +65,7 @@ function withScope(
 ): Promise<RowRecord> | RowRecord {
   const scoped = (known: RowRecord): Promise<RowRecord> => withRealScope(known, page ?? [known.row], context);
   if (context.parts === undefined) return scoped(record);
-  const row = page === undefined ? withRow(record) : undefined;
+  const row = page === undefined && record.noun === 'Plugin' ? withRow(record) : undefined;
   const scope = row === undefined ? scoped(record) : row.then((known) => scoped(known ?? record));
   return completedLater(record, { scope });
 }

@@ -21,6 +21,8 @@ const routes = {
   },
   'GET /api/projects/1/dashboards/1/': dashboard(1),
   'GET /api/projects/1/dashboards/2/': dashboard(2),
+  'GET /api/projects/@current/': project(1, { primary_dashboard: 1 }),
+  'GET /api/projects/@current/dashboards/1/': dashboard(1),
 };
 
 /** An upstream that answers some lines only once they are released. */
@@ -68,6 +70,12 @@ const early: readonly [name: string, query: string, held: readonly string[], dat
     '{ node(id: "RGFzaGJvYXJkOjE6MQ") { ... on Dashboard { name project { id ... @defer { name } } } } }',
     [row],
     { node: { name: 'Dashboard 1', project: { id: 'UHJvamVjdDox' } } },
+  ],
+  [
+    'an id below `@current`, before the columns of its object',
+    '{ project(id: "@current") { primaryDashboard { id ... @defer { name } } } }',
+    ['GET /api/projects/@current/dashboards/1/'],
+    { project: { primaryDashboard: { id: 'RGFzaGJvYXJkOjE6MQ' } } },
   ],
   [
     'a field, before one of the same object that another part has too',
