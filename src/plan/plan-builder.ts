@@ -114,11 +114,7 @@ export class PlanBuilder {
   }
 
   withArguments(selected: SelectedField, plan: (args: Arguments) => void): void {
-    const isDone = this.attempt(() => {
-      const coerced = selected.argumentsWith(() => this.options.variableValues);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- coercion has checked the types
-      plan(coerced as Arguments);
-    });
+    const isDone = this.attempt(() => plan(selected.argumentsWith(() => this.options.variableValues)));
     if (!isDone && isNonNullType(selected.field.type)) this.isRefused = true;
   }
 
