@@ -131,13 +131,13 @@ function preparedOf(
     fragments: fragmentsOf(document),
     coerce: (given) => coercedVariables(options, operation, given),
     execute: createExecution(options, document, operation, compile, onCompile),
-    deferred: parsed === document ? undefined : deferredOf(options, parsed, operation.name?.value),
+    deferred: parsed === document ? undefined : deferredOperationOf(options, parsed, operation.name?.value),
     deprecated: deprecatedUsesOf(schema, document, operation),
     serial: lastSerial,
   };
 }
 
-function deferredOf(
+function deferredOperationOf(
   options: ExecutionOptions,
   document: DocumentNode,
   name: string | undefined,
