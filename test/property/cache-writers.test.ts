@@ -11,9 +11,9 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { Random } from './random.ts';
 import { countingProjects, SwitchingWriter, type Writer } from './writers.ts';
 
-/** `WRITERS_SEED=1 npx vitest run test/property/cache-writers` for a run of before. */
+/** `WRITERS_CASES=600 WRITERS_SEED=1 npx vitest run test/property/cache-writers` for a part of a long run. */
+const numRuns = Number(process.env['WRITERS_CASES'] ?? inForm(20, 20_000));
 const seed = seedOf('WRITERS_SEED');
-const numRuns = inForm(20, 20_000);
 
 const clients = 3;
 const stepsOfClient = 6;

@@ -14,9 +14,9 @@ import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { Random } from './random.ts';
 
-/** `WRITES_SEED=1 npx vitest run test/property/cache-writes` for a run of before. */
+/** `WRITES_CASES=1000 WRITES_SEED=1 npx vitest run test/property/cache-writes` for a part of a long run. */
+const numRuns = Number(process.env['WRITES_CASES'] ?? inForm(150, 20_000));
 const seed = seedOf('WRITES_SEED');
-const numRuns = inForm(150, 20_000);
 
 const target = '/api/projects/1/';
 const keys = ['one', 'two'];
