@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import { operations } from '../../src/rest/generated/views.ts';
+import type { Ledger, WantDecision } from '../../src/rest/ledger.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import { UpstreamCall } from '../../src/rest/resilience/upstream-call.ts';
@@ -23,10 +24,17 @@ interface SilentOptions {
   readonly budget?: UpstreamOptions['budget'];
   /** True if there is never a connection to it. */
   readonly isUnconnected?: boolean;
+  readonly now?: () => number;
+}
+
+interface SilentUpstream extends UpstreamResources {
+  /** How many calls were sent. */
+  readonly sent: () => number;
 }
 
 /** The way to an upstream that knows the caller and never answers again. */
-function createSilentUpstream({ slots = 1, budget, isUnconnected = false }: SilentOptions = {}): UpstreamResources {
+function createSilentUpstream(options: SilentOptions = {}): SilentUpstream {
+  const { slots = 1, budget, isUnconnected = false, now } = options;
   const upstream = createUpstreamResources({
     url: 'http://upstream.test',
     connections: slots,
@@ -38,13 +46,19 @@ function createSilentUpstream({ slots = 1, budget, isUnconnected = false }: Sile
     budget,
   });
   prove(upstream.keys, caller);
+  let sent = 0;
   return {
     ...upstream,
+    now: now ?? upstream.now,
+    sent: () => sent,
     transport: {
-      send: (_call, listener) => ({
-        isWaiting: isUnconnected,
-        abort: () => process.nextTick(() => listener.failed(new TransportError('aborted'))),
-      }),
+      send: (_call, listener) => {
+        sent += 1;
+        return {
+          isWaiting: isUnconnected,
+          abort: () => process.nextTick(() => listener.failed(new TransportError('aborted'))),
+        };
+      },
       reroute: () => undefined,
       close: () => undefined,
     },
@@ -61,8 +75,9 @@ interface Read {
   readonly expire: () => void;
 }
 
-function startRead(upstream: UpstreamResources): Read {
-  const deadline = new OperationDeadline(5000);
+/** Starts a read of an operation that has so many milliseconds. */
+function startRead(upstream: UpstreamResources, milliseconds = 5000): Read {
+  const deadline = new OperationDeadline(milliseconds);
   const owner = { caller, calls: new OperationCalls(10), spans: undefined, hasSucceeded: false };
   const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, owner, request);
@@ -148,21 +163,9 @@ test('what has arrived and waits to be read says nothing against the upstream wh
 test('without a budget a call is sent in the very turn in which it starts, with one it waits to be counted with its wave', async () => {
   const budgets = [undefined, budgetOf({ events: '1/60' }), budgetOf({ rest: '10/60' })];
   const sentAtOnce = budgets.map((settings) => {
-    const silent = createSilentUpstream({ slots: 10, budget: settings && localBudget(settings) });
-    let sent = 0;
-    const upstream: UpstreamResources = {
-      ...silent,
-      transport: {
-        ...silent.transport,
-        send: (request, listener) => {
-          sent += 1;
-          return silent.transport.send(request, listener);
-        },
-      },
-    };
+    const upstream = createSilentUpstream({ slots: 10, budget: settings && localBudget(settings) });
     const read = startRead(upstream);
-    const atOnce = sent;
-    return { read, atOnce, later: () => sent };
+    return { read, atOnce: upstream.sent(), later: upstream.sent };
   });
   expect(sentAtOnce.map(({ atOnce }) => atOnce)).toEqual([1, 1, 0]);
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
@@ -189,4 +192,76 @@ test('a call that is given up while it waits for a connection is taken back, unl
   expect(upstream.counts.all).toMatchObject([{ outcome: 'aborted', count: 1 }]);
   expect(upstream.reachability.failures.find(({ reason }) => reason === 'TIMEOUT')?.count).toBe(1);
   expect(upstream.limiter.inFlight).toBe(0);
+});
+
+/** An upstream whose budget keeps calls back until a test lets them begin. */
+interface HeldUpstream {
+  readonly upstream: SilentUpstream;
+  /** The number of calls that have asked for a place. */
+  readonly asked: () => number;
+  /** Decides on the call that asked last. */
+  readonly decide: (decision: WantDecision) => void;
+  /** So many milliseconds pass. */
+  readonly pass: (milliseconds: number) => void;
+}
+
+function createHeldUpstream(): HeldUpstream {
+  const decisions: ((decision: readonly WantDecision[]) => void)[] = [];
+  let clock = performance.now();
+  const ledger: Ledger = {
+    reserve: () => new Promise((resolve) => decisions.push(resolve)),
+    end: () => undefined,
+    drop: () => undefined,
+    look: () => new Map(),
+  };
+  const budget = { ...budgetOf({ rest: '1/60' }), ledger };
+  const pass = (milliseconds: number): void => {
+    clock += milliseconds;
+  };
+  const upstream = createSilentUpstream({ slots: 10, budget, now: () => clock });
+  return { upstream, asked: () => decisions.length, decide: (decision) => decisions.at(-1)?.([decision]), pass };
+}
+
+test.each([
+  ['for longer than they were under way say nothing about the upstream', 4000, 500, 0],
+  ['for less time than they were under way say that the upstream does not answer', 500, 4000, 3],
+])('deadlines of calls that were kept back %s', async (_what, heldMs, flightMs, timeouts) => {
+  const { upstream, asked, decide, pass } = createHeldUpstream();
+  for (let round = 1; round <= 3; round += 1) {
+    const { expire } = startRead(upstream, 60_000);
+    await until(() => asked() === round);
+    pass(heldMs);
+    decide({ kind: 'begin', left: new Map() });
+    await until(() => upstream.sent() === round);
+    pass(flightMs);
+    expire();
+    await new Promise(setImmediate);
+  }
+  const { failures } = upstream.reachability;
+  expect(failures.find(({ reason }) => reason === 'TIMEOUT')?.count).toBe(timeouts);
+});
+
+test('a read waits for its place in the budget as long as enough time is left for a call, at least half of its own', async () => {
+  const { upstream, asked, decide } = createHeldUpstream();
+  const { limiter } = upstream;
+  let reads = 0;
+  /** The end of a read that has to wait for a million milliseconds, while calls usually take `tookMs`. */
+  const ends = async (tookMs: number, turnMs: number): Promise<unknown> => {
+    for (let call = 0; call < 200; call += 1) {
+      const attempt = attemptOf(caller.queueKey);
+      void limiter.enter(attempt);
+      limiter.left(attempt, successAfter(tookMs));
+    }
+    const { leave, ended } = startRead(upstream, 1_000_000);
+    reads += 1;
+    await until(() => asked() === reads);
+    decide({ kind: 'wait', turnMs, surface: 'rest' });
+    await new Promise(setImmediate);
+    leave();
+    return ended;
+  };
+  const refused = expect.objectContaining({ code: 'RATE_LIMITED' }) as unknown;
+  const waited = expect.objectContaining({ code: 'UPSTREAM_TIMEOUT' }) as unknown;
+  expect([await ends(200_000, 680_000), await ends(200_000, 720_000)]).toEqual([waited, refused]);
+  expect([await ends(900_000, 480_000), await ends(900_000, 520_000)]).toEqual([waited, refused]);
 });
