@@ -4,21 +4,13 @@ import { expect, test } from 'vitest';
 import { budgetOf } from '../support/budgets.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
+import { begun, follow, GrowingEvents, quick, startEvents, subscribe } from '../support/live.ts';
 import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startSmallGateway } from '../support/small-gateway.ts';
 import { startTenants } from '../support/tenants.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startUpstream } from '../support/upstream.ts';
 import { openWith, postOf } from '../support/wire.ts';
-
-async function startEvents(): Promise<{ events: GrowingEvents; upstream: Upstream }> {
-  const events = new GrowingEvents();
-  events.add(1, '2024-05-01T10:00:00Z');
-  const upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
-  upstream.release();
-  return { events, upstream };
-}
 
 /** What a gateway measures of its streams. */
 async function streamsOf({ gateway }: TestGateway): Promise<number> {
@@ -29,11 +21,6 @@ async function streamsOf({ gateway }: TestGateway): Promise<number> {
 async function streamsAt(url: string): Promise<number> {
   const metrics = await (await fetch(new URL('/metrics', url))).text();
   return Number(/^gateway_streams (\d+)$/m.exec(metrics)?.[1]);
-}
-
-async function untilPolled({ requests }: Upstream): Promise<void> {
-  const before = requests.length;
-  await expect.poll(() => requests.length).toBeGreaterThan(before + 1);
 }
 
 test.each([
@@ -49,7 +36,7 @@ test.each([
   });
   await using gateway = await startGateway(upstream, { live: quick });
   await using heard = await subscribe(gateway.url);
-  await untilPolled(upstream);
+  await begun(upstream);
   failing = true;
   await heard.until(() => heard.ended !== undefined);
   expect([heard.ended, heard.messages]).toMatchObject(['complete', [{ errors: [{ extensions: { code: expected } }] }]]);
@@ -66,9 +53,9 @@ test('a stream goes on when the upstream has failed for a while, and sends what 
   upstream.release();
   await using gateway = await startGateway(upstream, { live: quick });
   await using heard = await subscribe(gateway.url);
-  await untilPolled(upstream);
+  await begun(upstream);
   failing = true;
-  await untilPolled(upstream);
+  await begun(upstream);
   const added = events.add(3, '2024-05-01T10:00:01Z');
   failing = false;
   await heard.until(() => heard.ids().length === 3);
@@ -76,22 +63,21 @@ test('a stream goes on when the upstream has failed for a while, and sends what 
 });
 
 test('a stream goes on although its budget cannot say how often to poll', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   const backoffOf = (): number => {
     throw new Error('the budget is gone');
   };
   await using gateway = await startGateway(upstream, { live: { ...quick, backoffOf } });
   await using heard = await subscribe(gateway.url);
-  await untilPolled(upstream);
+  await begun(upstream);
   const added = events.add(1, '2024-05-01T10:00:01Z');
   await heard.until(() => heard.ids().length === 1);
   expect(heard.ids()).toEqual(added);
 });
 
 test('a stream ends with an error when its token expires', async () => {
-  const { upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
   await using gateway = await startTenants(upstream, { acme: { key: 'phx_acme' } }, { live: quick });
   // Half a minute of tolerance is over in a moment.
   const exp = Math.floor(Date.now() / 1000) - 28;
@@ -102,13 +88,13 @@ test('a stream ends with an error when its token expires', async () => {
 });
 
 test("a stream ends with an error when its tenant's entry changes, and those of other tenants go on", async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   const entries = { acme: { key: 'phx_shared', projects: ['1'] }, globex: { key: 'phx_shared' } };
   await using gateway = await startTenants(upstream, entries, { live: quick });
   await using changed = await subscribe(gateway.url, { headers: await gateway.headersOf('acme') });
   await using same = await subscribe(gateway.url, { headers: await gateway.headersOf('globex') });
-  await untilPolled(upstream);
+  await begun(upstream);
   gateway.take({ ...entries, acme: { key: 'phx_shared', projects: ['1', '2'] } });
   await changed.until(() => changed.ended !== undefined);
   expect(changed.messages).toMatchObject([{ errors: [{ extensions: { code: 'FORBIDDEN' } }] }]);
@@ -132,7 +118,7 @@ test('a message that is read while its tenant changes is not sent any more', asy
   await using gateway = await startTenants(upstream, { acme: { key: 'phx_acme' } }, { live: quick });
   const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } } }';
   await using heard = await subscribe(gateway.url, { headers: await gateway.headersOf('acme'), query });
-  await untilPolled(upstream);
+  await begun(upstream);
   events.add(1, '2024-05-01T10:00:01Z');
   await expect.poll(() => upstream.requests).toContain('GET /api/projects/1/');
   gateway.take({ acme: { key: 'phx_acme', projects: ['2'] } });
@@ -150,19 +136,17 @@ test('a key of a tenant that the upstream does not take ends the stream, and its
 });
 
 test('a gateway that stops cuts its streams without an end, so that clients connect again', async () => {
-  const { upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
   const gateway = await startGateway(upstream, { live: quick }, { drainMs: 60_000 });
   await using heard = await subscribe(gateway.url);
-  await untilPolled(upstream);
+  await begun(upstream);
   await gateway[Symbol.asyncDispose]();
   await heard.until(() => heard.ended !== undefined);
   expect([heard.ended, heard.messages]).toEqual(['cut', []]);
 });
 
 test('more streams than a caller, or a process, may have are refused at once, and it is said which', async () => {
-  const { upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
   await using gateway = await startGateway(upstream, { live: { ...quick, maxStreams: 3, maxStreamsPerCaller: 2 } });
   const ofOther = { authorization: 'Bearer phx_other' };
   await using one = await subscribe(gateway.url);
@@ -185,8 +169,7 @@ test('more streams than a caller, or a process, may have are refused at once, an
 });
 
 test('a subscription is refused at once if a window of the budget never has room for a whole poll', async () => {
-  const { upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
   const live = { pollMs: 50, maxStreams: 10, maxStreamsPerCaller: 10 };
   await using gateway = await startGateway(upstream, { live, budget: budgetOf({ events: '240/60,10/3600' }) });
   await using refused = await subscribe(gateway.url);
@@ -205,8 +188,7 @@ test('a subscription is refused at once if a window of the budget never has room
 });
 
 test('a user whose share of the budget has no room for a whole poll is refused a subscription', async () => {
-  const { upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
   const live = { pollMs: 50, maxStreams: 10, maxStreamsPerCaller: 10 };
   const budget = budgetOf({ events: '100/60' }, { share: 10 });
   await using gateway = await startTenants(upstream, { acme: { key: 'phx_acme' } }, { live, budget });
@@ -220,13 +202,13 @@ test('a user whose share of the budget has no room for a whole poll is refused a
 });
 
 test('a listener that stops reading is closed, and delays no other', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   // Some messages may wait, beside the megabytes that the system keeps for a connection.
   await using gateway = await startGateway(upstream, { live: { ...quick, pollMs: 50, waitingBytes: 4 * 2 ** 20 } });
   const stalled = await stall(gateway.url);
   await using heard = await subscribe(gateway.url);
-  await untilPolled(upstream);
+  await begun(upstream);
   const properties = 'x'.repeat(3000);
   for (let turn = 1; (await streamsOf(gateway)) > 1 && turn < 200; turn += 1) {
     // So far apart that no poll reads what was told before.
@@ -242,8 +224,8 @@ test('a listener that stops reading is closed, and delays no other', async () =>
 test.each(inForm([], [3]))(
   '%i listeners that stop reading take little memory, and give it back',
   async (count) => {
-    const { events, upstream: started } = await startEvents();
-    await using upstream = started;
+    await using upstream = await startEvents();
+    const { events } = upstream;
     await using gateway = await startSmallGateway(upstream, {
       LIVE: 'on',
       LIVE_POLL_SECONDS: '2',
@@ -276,11 +258,10 @@ async function stall(url: string): Promise<Socket> {
 }
 
 test('connects and disconnects leave nothing', async () => {
-  const { upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
   await using gateway = await startGateway(upstream, { live: quick });
   const total = inForm(300, 10_000);
-  for (let begun = 0; begun < total; begun += 20) {
+  for (let listeners = 0; listeners < total; listeners += 20) {
     const some = await Promise.all(Array.from({ length: 20 }, () => subscribe(gateway.url)));
     await Promise.all(some.map((heard) => heard[Symbol.asyncDispose]()));
   }
@@ -295,11 +276,10 @@ test('connects and disconnects leave nothing', async () => {
 }, 200_000);
 
 test('connects and disconnects leave no memory, timer or socket behind', async () => {
-  const { upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
   await using gateway = await startSmallGateway(upstream, { LIVE: 'on' });
   const comeAndGo = async (count: number): Promise<void> => {
-    for (let begun = 0; begun < count; begun += 20) {
+    for (let listeners = 0; listeners < count; listeners += 20) {
       const some = await Promise.all(Array.from({ length: 20 }, () => subscribe(gateway.url)));
       await Promise.all(some.map((heard) => heard[Symbol.asyncDispose]()));
     }
@@ -317,15 +297,15 @@ test('connects and disconnects leave no memory, timer or socket behind', async (
 }, 200_000);
 
 test('the log has a line of a stream when it has ended: its messages, its calls and the code that ended it', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   const lines: Readonly<Record<string, unknown>>[] = [];
   const log = (_level: string, message: string, fields = {}): void => {
     if (message === 'operation') lines.push(fields);
   };
   await using gateway = await startGateway(upstream, { live: quick, log });
   const heard = await subscribe(gateway.url, { query: follow.replace('subscription', 'subscription Tail') });
-  await untilPolled(upstream);
+  await begun(upstream);
   events.add(1, '2024-05-01T10:00:01Z');
   await heard.until(() => heard.ids().length === 1);
   expect(lines).toEqual([]);
@@ -353,7 +333,7 @@ test('the calls of a message that many get are counted once in the log', async (
   await using gateway = await startGateway(upstream, { live: quick, log });
   const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } } }';
   const all = await Promise.all([1, 2, 3].map(() => subscribe(gateway.url, { query })));
-  await untilPolled(upstream);
+  await begun(upstream);
   events.add(1, '2024-05-01T10:00:01Z');
   await Promise.all(all.map((heard) => heard.until(() => heard.ids().length === 1)));
   await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));

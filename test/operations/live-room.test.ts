@@ -1,33 +1,18 @@
 import { expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
-import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
+import { begun, follow, quick, startEvents, subscribe } from '../support/live.ts';
 import { project } from '../support/rows.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const whole = follow.replace('upstreamId', 'upstreamId properties');
 
-async function startEvents(): Promise<{ events: GrowingEvents; upstream: Upstream }> {
-  const events = new GrowingEvents();
-  events.add(1, '2024-05-01T10:00:00Z');
-  const upstream = await startUpstream({
-    'GET /api/projects/1/': project(1, { name: 'n'.repeat(500_000) }),
-    'GET /api/projects/1/events/': events.list,
-  });
-  upstream.release();
-  return { events, upstream };
-}
-
-async function untilPolled({ requests }: Upstream): Promise<void> {
-  const before = requests.length;
-  await expect.poll(() => requests.length).toBeGreaterThan(before + 1);
-}
+const routes = { 'GET /api/projects/:id/': project(1, { name: 'n'.repeat(500_000) }) };
 
 test('a message takes room until its listeners have it, though none follows it', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents(routes);
+  const { events } = upstream;
   await using gateway = await startGateway(upstream, { live: quick, answerRoomBytes: 1_000_000 });
   const all = await Promise.all([1, 2, 3].map(() => subscribe(gateway.url, { query: whole })));
-  await untilPolled(upstream);
+  await begun(upstream);
   events.add(1, '2024-05-01T10:00:01Z', { properties: 'x'.repeat(300_000) });
   await Promise.all(all.map((heard) => heard.until(() => heard.ids().length === 1)));
   const ask = async (): Promise<number> => (await gateway.ask('{ project(id: 1) { name } }')).status;
@@ -37,15 +22,15 @@ test('a message takes room until its listeners have it, though none follows it',
 });
 
 test('a message for which there is no room cuts its stream, and comes to a client that resumes behind the one before', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents(routes);
+  const { events } = upstream;
   const lines: Readonly<Record<string, unknown>>[] = [];
   const log = (_level: string, message: string, fields = {}): void => {
     if (message === 'operation') lines.push(fields);
   };
   await using gateway = await startGateway(upstream, { live: quick, answerRoomBytes: 100_000, log });
   await using heard = await subscribe(gateway.url, { query: whole });
-  await untilPolled(upstream);
+  await begun(upstream);
   const told = events.add(1, '2024-05-01T10:00:01Z');
   await heard.until(() => heard.messages.length === 1);
   const large = events.add(1, '2024-05-01T10:00:02Z', { properties: 'x'.repeat(200_000) });
@@ -59,12 +44,12 @@ test('a message for which there is no room cuts its stream, and comes to a clien
 });
 
 test('a message that exceeds a limit is sent as an error, and the stream goes on', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents(routes);
+  const { events } = upstream;
   await using gateway = await startGateway(upstream, { live: quick, maxAnswerBytes: 100_000 });
   const query = follow.replace('upstreamId', 'upstreamId one: properties two: properties');
   await using heard = await subscribe(gateway.url, { query });
-  await untilPolled(upstream);
+  await begun(upstream);
   events.add(1, '2024-05-01T10:00:01Z', { properties: 'x'.repeat(60_000) });
   await heard.until(() => heard.messages.length === 1);
   const next = events.add(1, '2024-05-01T10:00:02Z');

@@ -2,29 +2,9 @@ import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
-import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
+import { begun, follow, GrowingEvents, quick, startEvents, subscribe } from '../support/live.ts';
 import { refusal } from '../support/replies.ts';
-import { project } from '../support/rows.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
-
-/** An upstream with a project whose events grow. */
-async function startEvents(): Promise<{ events: GrowingEvents; upstream: Upstream }> {
-  const events = new GrowingEvents();
-  events.add(3, '2024-05-01T10:00:00Z');
-  const upstream = await startUpstream({
-    'GET /api/projects/1/': project(1),
-    'GET /api/projects/1/events/': events.list,
-    'GET /api/projects/@current/': project(1),
-  });
-  upstream.release();
-  return { events, upstream };
-}
-
-/** Waits until the events that were there are known, so that what is added from now on is new. */
-async function begun({ requests }: Upstream, polls = 1): Promise<void> {
-  const before = requests.length;
-  await expect.poll(() => requests.length).toBeGreaterThanOrEqual(before + polls + 1);
-}
+import { startUpstream } from '../support/upstream.ts';
 
 /** A moment so many milliseconds after ten o'clock. */
 function at(milliseconds: number): string {
@@ -32,8 +12,8 @@ function at(milliseconds: number): string {
 }
 
 test('a subscription sends events that come, oldest first, and none that were there', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   await using gateway = await startGateway(upstream, { live: quick });
   await using heard = await subscribe(gateway.url);
   await begun(upstream);
@@ -49,8 +29,7 @@ test('a subscription sends events that come, oldest first, and none that were th
 });
 
 test('a filter is sent with each poll, and a subscription with another filter is polled by itself', async () => {
-  const { upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
   await using gateway = await startGateway(upstream, { live: quick });
   await using one = await subscribe(gateway.url, { variables: { filter: { event: 'a' } } });
   await using other = await subscribe(gateway.url, { variables: { filter: { event: 'b' } } });
@@ -110,8 +89,8 @@ test('without a budget a key is polled once a second, whatever it follows and ho
 });
 
 test('what an event refers to is read once for a message, however many get it', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   await using gateway = await startGateway(upstream, { live: quick });
   const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } cursor gap } }';
   await using one = await subscribe(gateway.url, { query });
@@ -124,8 +103,8 @@ test('what an event refers to is read once for a message, however many get it', 
 });
 
 test('the cost of each message is in it if its client wants that', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   await using gateway = await startGateway(upstream, { live: quick });
   const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } cursor gap } }';
   await using heard = await subscribe(gateway.url, { query, extensions: { cost: true } });
@@ -138,8 +117,8 @@ test('the cost of each message is in it if its client wants that', async () => {
 });
 
 test('@current is the project that the key has open, which is read once', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   await using gateway = await startGateway(upstream, { live: quick });
   await using heard = await subscribe(gateway.url, { query: follow.replace('projectId: 1', 'projectId: "@current"') });
   await begun(upstream, 2);
@@ -149,8 +128,8 @@ test('@current is the project that the key has open, which is read once', async 
 });
 
 test('polls end with the last listener, and begin again with the next one', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   await using gateway = await startGateway(upstream, { live: quick });
   const first = await subscribe(gateway.url);
   await begun(upstream);
@@ -167,8 +146,8 @@ test('polls end with the last listener, and begin again with the next one', asyn
 });
 
 test('more events than one poll reads are a gap, once, and the newest of them are sent', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   await using gateway = await startGateway(upstream, { live: quick, maxPageSize: 10 });
   await using heard = await subscribe(gateway.url);
   await begun(upstream);
@@ -183,8 +162,8 @@ test('more events than one poll reads are a gap, once, and the newest of them ar
 });
 
 test('each listener gets each event once and in order, in bursts with ties and late arrivals', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   await using gateway = await startGateway(upstream, { live: quick });
   const query = follow.replace('upstreamId', 'upstreamId properties');
   const all = await Promise.all(Array.from({ length: inForm(3, 200) }, () => subscribe(gateway.url, { query })));
@@ -212,8 +191,8 @@ test('none is lost over reconnects if more events come in a minute than a cursor
 
 /** Follows events over four connections to two gateways. Returns the ids of those that came, and of those that were told. */
 async function reconnecting(size: number): Promise<{ expected: string[]; told: string[] }> {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   await using one = await startGateway(upstream, { live: quick });
   await using other = await startGateway(upstream, { live: quick });
   const [expected, told]: [string[], string[]] = [[], []];
@@ -255,8 +234,8 @@ test.each([
   // Twenty seconds leave a busy machine the time to begin before the first of them is due.
   ['twenty seconds to a minute', 20_000, 59_000],
 ])('events that are dated %s ahead blind no subscription', async (_name, from, to) => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   await using gateway = await startGateway(upstream, { live: quick });
   for (let index = 0; index < 1150; index += 1)
     events.add(1, new Date(Date.now() + from + ((to - from) * index) / 1150).toISOString());
@@ -271,8 +250,8 @@ test.each([
 });
 
 test('events of the next second that fill all pages of a poll are told as a gap, and hide others for that second only', async () => {
-  const { events, upstream: started } = await startEvents();
-  await using upstream = started;
+  await using upstream = await startEvents();
+  const { events } = upstream;
   await using gateway = await startGateway(upstream, { live: quick });
   await using heard = await subscribe(gateway.url);
   await begun(upstream);

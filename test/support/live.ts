@@ -1,9 +1,12 @@
 import { EventEmitter } from 'node:events';
+import { expect } from 'vitest';
 import { textAt } from './connections.ts';
 import { key } from './gateway.ts';
 import type { JsonObject } from './replies.ts';
-import { event } from './rows.ts';
+import type { Routes } from './routes.ts';
+import { event, project } from './rows.ts';
 import { keyset, momentOf } from './ties.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
 
 /** Settings of subscriptions with which tests need not wait: a budget that is never short, and polls in quick succession. */
 export const quick = { pollMs: 20, backoffOf: () => 1, maxStreams: 1000, maxStreamsPerCaller: 1000 } as const;
@@ -30,6 +33,20 @@ export class GrowingEvents {
     this.#rows.splice(first === -1 ? this.#rows.length : first, 0, ...added.toReversed());
     return added.map((_row, index) => textAt(added, index, 'id'));
   }
+}
+
+/** Starts a REST API with a project that has three events, and to which more can be added. */
+export async function startEvents(routes: Routes = {}): Promise<Upstream & { readonly events: GrowingEvents }> {
+  const events = new GrowingEvents();
+  events.add(3, '2024-05-01T10:00:00Z');
+  const own = { 'GET /api/projects/:id/': project(1), 'GET /api/projects/1/events/': events.list };
+  return Object.assign(await startUpstream({ ...own, ...routes }, { hold: 1 }), { events });
+}
+
+/** Waits until the events that were there are known, so that what is added from now on is new. */
+export async function begun({ requests }: Upstream, polls = 1): Promise<void> {
+  const before = requests.length;
+  await expect.poll(() => requests.length).toBeGreaterThanOrEqual(before + polls + 1);
 }
 
 /** One message of a subscription as a client sees it. */
