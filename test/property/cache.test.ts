@@ -75,7 +75,9 @@ test(`answers from the cache are those without one, and change nothing that is s
       const random = new Random(g);
       // What was read of the world before is of no use any more.
       caching.pass(10_000);
-      world = worldOf(random, 8);
+      // The last page of events does not show if its list is walked by offset. A kept page may be the last one when a
+      // smaller one is not, so with offsets the form of its cursors could differ.
+      world = { ...worldOf(random, 8), isWalkedByTime: true };
       const options = { random, world, schema, cursors, maxPageSize, depth: 4, width: 3, absent: true };
       const queries = Array.from({ length: operationsOfCase }, () => operationOf(options));
       for (const query of queries) {

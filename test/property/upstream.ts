@@ -10,7 +10,10 @@ export function answerOf(world: World, target: string): unknown {
   const [path = '', search = ''] = target.split('?');
   const query = new URLSearchParams(search);
   const list = world.lists.get(path);
-  if (list !== undefined) return (query.has('select') ? selected : pageOf)(path, filtered(list, query), query);
+  if (list !== undefined) {
+    const next = world.isWalkedByTime === true && path.endsWith('/events/') ? nextByTime : nextByOffset;
+    return (query.has('select') ? selected : pageOf)(path, filtered(list, query), query, next);
+  }
   const [, collection = '', id = '', report = ''] =
     /^(\/api\/.*?(?:projects|dashboards|events|plugins)\/)([^/]+)\/(\w+\/)?$/.exec(path) ?? [];
   const rows = world.lists.get(collection);
@@ -33,18 +36,33 @@ function unusedOf(rows: readonly Row[]): unknown {
 const reports: ReadonlySet<string> = new Set(['values', 'activity', 'exports_unsubscribe_configs', 'repository']);
 
 function filtered(list: readonly Row[], query: URLSearchParams): readonly Row[] {
-  const event = query.get('event');
-  return event === null ? list : list.filter((row) => row['event'] === event);
+  const [event, before] = [query.get('event'), query.get('before')];
+  return list.filter(
+    (row) =>
+      (event === null || row['event'] === event) &&
+      (before === null || Date.parse(String(row['timestamp'])) < Date.parse(before)),
+  );
 }
 
-function selected(path: string, list: readonly Row[], query: URLSearchParams): unknown {
-  const { next, rows } = windowOf(path, list, query);
+/** The query of the page behind one that ends before row `end`. */
+type NextQuery = (rows: readonly Row[], query: URLSearchParams, end: number) => string;
+
+const nextByOffset: NextQuery = (_rows, query, end) => `limit=${query.get('limit')}&offset=${end}`;
+
+/** The hosted service keeps the offset of the page before. */
+const nextByTime: NextQuery = (rows, query) => {
+  const next = new URLSearchParams(query);
+  next.set('before', String(rows.at(-1)?.['timestamp']));
+  return next.toString();
+};
+
+function selected(path: string, list: readonly Row[], query: URLSearchParams, nextQuery: NextQuery): unknown {
+  const { next, rows } = windowOf(path, list, query, nextQuery);
   return { next, results: rows.map((row) => [row['event']]) };
 }
 
-/** Events too are walked by offset here: their keysets are tested elsewhere. */
-function pageOf(path: string, list: readonly Row[], query: URLSearchParams): unknown {
-  const { next, rows } = windowOf(path, list, query);
+function pageOf(path: string, list: readonly Row[], query: URLSearchParams, nextQuery: NextQuery): unknown {
+  const { next, rows } = windowOf(path, list, query, nextQuery);
   return {
     ...(!path.endsWith('/events/') && { count: list.length }),
     next,
@@ -56,11 +74,13 @@ function windowOf(
   path: string,
   list: readonly Row[],
   query: URLSearchParams,
+  nextQuery: NextQuery,
 ): { readonly next: string | null; readonly rows: readonly Row[] } {
   const [limit, offset] = [Number(query.get('limit')), Number(query.get('offset') ?? 0)];
   const end = offset + limit;
-  const next = end < list.length ? `https://upstream.example${path}?limit=${limit}&offset=${end}` : null;
-  return { next, rows: list.slice(offset, end) };
+  const rows = list.slice(offset, end);
+  const next = end < list.length ? `https://upstream.example${path}?${nextQuery(rows, query, end)}` : null;
+  return { next, rows };
 }
 
 /** When an answer comes. */

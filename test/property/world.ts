@@ -7,6 +7,8 @@ export interface World {
   readonly lists: ReadonlyMap<string, readonly Row[]>;
   /** What it answers to a GET if that is more than its lists hold. */
   readonly answer?: (target: string) => unknown;
+  /** True if its `next` of events names a time, as that of the hosted service; by default it names an offset. */
+  readonly isWalkedByTime?: boolean;
 }
 
 /** The organization of every project and of most plugins. */
