@@ -2,7 +2,7 @@ import { explained, type FailureReason, placeOf, reasonOf } from './failure-reas
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { jsonOf } from './response-content.ts';
 import { acceptedCodings } from './transport/content-coding.ts';
-import { type DecodedResponse, decodeResponse } from './transport/decode-response.ts';
+import { atOnce, decodeText, toDecoded } from './transport/decode-response.ts';
 import { askOnce, TransportError } from './transport/transport.ts';
 
 /** The longest that the upstream may take to answer, in milliseconds. */
@@ -38,11 +38,10 @@ async function askForProjects({ transport, prefix, maxBodyBytes }: UpstreamResou
   try {
     const response = await askOnce(transport, request, checkMs);
     ({ status } = response);
-    const decoded = await new Promise<DecodedResponse>((succeeded, failed) => {
-      // No key was sent, so the error cannot hold one.
-      decodeResponse(response, '', maxBodyBytes, { succeeded, failed, later: (read) => read() });
-    });
-    jsonOf(decoded);
+    const text = await decodeText(response, maxBodyBytes, atOnce);
+    response.release();
+    // No key was sent, so the error cannot hold one.
+    jsonOf(toDecoded(response, text, ''));
     return undefined;
   } catch (error) {
     if (status === 404) return { reason: 'WRONG_PATH' };

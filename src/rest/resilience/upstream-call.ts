@@ -6,12 +6,7 @@ import { reasonOf } from '../failure-reasons.ts';
 import { type OnEnd, type OperationCalls, statusOf } from '../operation-calls.ts';
 import { type EndListener, isOverdue, type OperationDeadline } from '../operation-deadline.ts';
 import { SharedWork } from '../single-flight.ts';
-import {
-  type DecodedListener,
-  type DecodedResponse,
-  decodeResponse,
-  toDomainError,
-} from '../transport/decode-response.ts';
+import { type DecodedResponse, decodeText, toDecoded, toDomainError } from '../transport/decode-response.ts';
 import { type RawResponse, type ResponseListener, type SentRequest, TransportError } from '../transport/transport.ts';
 import type { Attempt, CallOwner, CallRequest, Outcome } from './gate.ts';
 import { type Repeat, repeatOf, retryPolicy } from './retry-policy.ts';
@@ -38,13 +33,13 @@ const notSent: Outcome = { kind: 'not-sent' };
 /**
  * One REST call, from the operations that wait for it to the socket and back:
  *
- *     start → gates → sent → decoded → gates left → settled
+ *     start → gates → sent → read → gates left → settled
  *               ↑                         ↓ failed
  *               └── repeated, if it may be┘
  *
  * Each gate may keep it waiting, or refuse it. It ends early when the last operation that waits for it has left.
  */
-export class UpstreamCall extends SharedWork<Waiter> implements Attempt, ResponseListener, DecodedListener {
+export class UpstreamCall extends SharedWork<Waiter> implements Attempt, ResponseListener {
   readonly owner: CallOwner;
   readonly request: CallRequest;
   endsAt = Number.NEGATIVE_INFINITY;
@@ -239,16 +234,25 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#unread = response;
     this.#status = response.status;
     this.#release();
-    decodeResponse(response, this.owner.caller.key, this.#upstream.maxBodyBytes, this);
+    const text = decodeText(response, this.#upstream.maxBodyBytes, this);
+    if (text instanceof Promise) void text.then((whole) => this.#read(response, whole));
+    else this.#read(response, text);
   }
 
   /**
-   * Receives a success whose text could be decoded. The waiters get it once there is room for its body. If the answer to
-   * one of them is large, they also wait until the event loop has time.
+   * Reads the response, whose text is undefined if it could not be decoded. The waiters get a success once there is room
+   * for its body. If the answer to one of them is large, they also wait until the event loop has time.
    */
-  succeeded(response: DecodedResponse): void {
-    const { status } = response;
+  #read(raw: RawResponse, text: string | undefined): void {
+    raw.release();
     this.#unread = undefined;
+    let response: DecodedResponse;
+    try {
+      response = toDecoded(raw, text, this.owner.caller.key);
+    } catch (error) {
+      return this.failed(error);
+    }
+    const { status } = response;
     this.#onEnd?.(status);
     this.#span?.answered(status);
     this.owner.hasSucceeded = true;

@@ -39,39 +39,33 @@ function leave(): void {
 const maximumCodings = 3;
 
 /**
- * The text of a body with content codings. Rejects if the decoded body would exceed `limit` bytes (so that the decoding
- * of a bomb stops there), if a coding is unknown, or if the text is not UTF-8.
- */
-export function decodeBody(body: Buffer, contentEncoding: string, limit: number): Promise<string> {
-  return decompress({ body }, contentEncoding, limit, textOf);
-}
-
-/**
- * Removes the content codings of a body, and resolves to the result of `read` for the decoded bytes. The number of
- * decoded bodies in memory is limited. Each counts until `read` is done. Rejects as `decodeBody` does, and with the
- * errors of `read`.
+ * Removes the content codings of a body, and resolves to the result of `read` for the decoded bytes. Resolves to undefined
+ * if the decoded body would exceed `limit` bytes (so that the decoding of a bomb stops there), or if a coding is unknown
+ * or its bytes are malformed. The number of decoded bodies in memory is limited. Each counts until `read` is done.
  */
 export async function decompress<T>(
   source: { readonly body: Buffer },
   contentEncoding: string,
   limit: number,
   read: (bytes: Buffer) => T | Promise<T>,
-): Promise<T> {
+): Promise<T | undefined> {
   const codings = contentEncoding
     .toLowerCase()
     .split(',')
     .map((coding) => coding.trim())
     .filter((coding) => coding !== '' && coding !== 'identity');
-  if (codings.length > maximumCodings) throw new Error('too many content codings');
+  if (codings.length > maximumCodings) return undefined;
   const place = enter();
   if (place !== undefined) await place;
   try {
     let bytes = source.body;
     for (const coding of codings.toReversed()) {
-      if (!isKnown(coding)) throw new Error('unknown content coding');
+      if (!isKnown(coding)) return undefined;
       bytes = await decoders[coding](bytes, { maxOutputLength: limit });
     }
     return await read(bytes);
+  } catch {
+    return undefined;
   } finally {
     leave();
   }

@@ -12,39 +12,47 @@ export interface DecodedResponse {
   readonly text: string;
 }
 
-/** Called with the result of a response, which is a success or an UpstreamError. */
-export interface DecodedListener {
-  readonly succeeded: (response: DecodedResponse) => void;
-  readonly failed: (error: unknown) => void;
-  /** Takes the function that reads a large body, and calls it once, when there is time. */
+/** Decides when large bodies are read. */
+interface LargeReader {
+  /** Calls `read` once, when there is time. */
   readonly later: (read: () => void) => void;
 }
+
+/** Reads large bodies at once. */
+export const atOnce: LargeReader = { later: (read) => read() };
 
 /** The size above which a body takes milliseconds to read, in bytes. */
 const largeBody = 2 ** 16;
 
 /**
- * Decodes a response and releases it. Every status but 2xx gives an UpstreamError, and so does a body of more than `limit`
- * bytes. It calls back before it returns, unless the body is large or has a content coding: a promise would cost more than
- * the rest of the call. If the response was released before, its body counts as empty.
+ * The text of a response; undefined if it cannot be decoded, or would then have more than `limit` bytes. It is a promise,
+ * which never rejects, only if the body is large or has a content coding: a promise would cost more than the rest of the
+ * call. If the response is released before a large body is read, that counts as empty.
  */
-export function decodeResponse(response: RawResponse, key: string, limit: number, listener: DecodedListener): void {
-  const { headers, body } = response;
-  const coding = headers['content-encoding'];
-  if (coding === undefined || body.length === 0) {
-    if (body.length <= largeBody) tell(response, textIn(body), key, listener);
-    else listener.later(() => tell(response, textIn(response.body), key, listener));
-  } else {
-    decompress(response, coding, limit, (bytes) => textSoon(bytes, listener)).then(
-      (text) => tell(response, text, key, listener),
-      () => tell(response, undefined, key, listener),
-    );
-  }
+export function decodeText(
+  response: RawResponse,
+  limit: number,
+  reader: LargeReader,
+): Promise<string | undefined> | string | undefined {
+  const coding = response.headers['content-encoding'];
+  if (coding === undefined || response.body.length === 0) return textIn(response, reader);
+  return decompress(response, coding, limit, (body) => textIn({ body }, reader));
 }
 
-function textSoon(bytes: Buffer, listener: DecodedListener): Promise<string | undefined> | string | undefined {
-  if (bytes.length <= largeBody) return textIn(bytes);
-  return new Promise((resolve) => listener.later(() => resolve(textIn(bytes))));
+function textIn(
+  source: { readonly body: Buffer },
+  reader: LargeReader,
+): Promise<string | undefined> | string | undefined {
+  if (source.body.length <= largeBody) return textOrUndefined(source.body);
+  return new Promise((resolve) => reader.later(() => resolve(textOrUndefined(source.body))));
+}
+
+function textOrUndefined(body: Buffer): string | undefined {
+  try {
+    return textOf(body);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Turns a failure into the domain error that resolvers may see. */
@@ -53,29 +61,15 @@ export function toDomainError(error: unknown): unknown {
 }
 
 /**
- * Reports the decoded response. `text` is undefined if the body could not be decoded. An error while reading the
- * response is reported as the call's failure: otherwise the call would never end.
+ * The success that a response is. Throws an UpstreamError for every status but 2xx, and if the body could not be decoded:
+ * `text` is undefined then. `key` is left out of the error.
  */
-function tell(response: RawResponse, text: string | undefined, key: string, listener: DecodedListener): void {
-  const { status, headers } = response;
+export function toDecoded({ status, headers }: RawResponse, text: string | undefined, key: string): DecodedResponse {
+  if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
+  if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   const { 'content-type': contentType = '', 'cache-control': cacheControl = '' } = headers;
-  response.release();
-  try {
-    if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
-    if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-    // An HTML page of a proxy or of another server. The API never sends one, whatever the content type of its JSON.
-    const isPage = contentType.startsWith('text/html') && text.trimStart().startsWith('<');
-    if (isPage) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-  } catch (error) {
-    return listener.failed(error);
-  }
-  listener.succeeded({ status, contentType, cacheControl, text });
-}
-
-function textIn(body: Buffer): string | undefined {
-  try {
-    return textOf(body);
-  } catch {
-    return undefined;
-  }
+  // An HTML page of a proxy or of another server. The API never sends one, whatever the content type of its JSON.
+  const isPage = contentType.startsWith('text/html') && text.trimStart().startsWith('<');
+  if (isPage) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
+  return { status, contentType, cacheControl, text };
 }

@@ -1,7 +1,7 @@
 import { MemoryRoom } from '../../memory.ts';
 import { explained, placeOf, reasonOf } from '../failure-reasons.ts';
 import type { Route } from './connect.ts';
-import { decodeBody, textOf } from './content-coding.ts';
+import { atOnce, decodeText } from './decode-response.ts';
 import { askOnce, createTransport, type RawResponse, TransportError } from './transport.ts';
 
 /** Options of a fetch. */
@@ -68,18 +68,15 @@ function whyNot(error: TransportError, timeoutMs: number): string {
   return explained(reasonOf(error) ?? 'OTHER', placeOf(error));
 }
 
-async function documentOf({ status, headers, body }: RawResponse, options: FetchOptions): Promise<Fetched | undefined> {
+async function documentOf(response: RawResponse, options: FetchOptions): Promise<Fetched | undefined> {
+  const { status, headers } = response;
   if (status === 304 && options.etag !== undefined) return undefined;
   if (status >= 300 && status < 400) throw new FetchError(`it redirects (status ${status}), which is not followed`);
   if (status !== 200) throw new FetchError(`expected status 200, but got ${status}`);
   checkMediaType(headers['content-type'], options.mediaTypes);
-  const coding = headers['content-encoding'];
-  try {
-    const text = coding === undefined ? textOf(body) : await decodeBody(body, coding, options.maxBytes);
-    return { text, etag: headers['etag'] };
-  } catch (error) {
-    throw new FetchError('the answer cannot be decoded, or it is too large', { cause: error });
-  }
+  const text = await decodeText(response, options.maxBytes, atOnce);
+  if (text === undefined) throw new FetchError('the answer cannot be decoded, or it is too large');
+  return { text, etag: headers['etag'] };
 }
 
 function checkMediaType(contentType = '', mediaTypes: readonly string[] | undefined): void {
