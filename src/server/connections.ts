@@ -49,6 +49,8 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #readers: ReaderLimits;
   #due: (() => void)[] = [];
+  /** The requests that wait until `release`; undefined if requests need not wait. */
+  #held: (() => void)[] | undefined;
   accepted = 0;
 
   constructor(options: ConnectionsOptions) {
@@ -123,7 +125,7 @@ export class Connections {
     connection.latest = response;
     if (latest === undefined || latest.writableFinished) {
       connection.oldest = response;
-      this.#options.answer(request, response);
+      this.#answer(request, response);
     } else if (connection.waiting < mostWaiting) {
       connection.waiting += 1;
       // If the connection closes, answers that wait emit no `close`, so nothing behind them is answered.
@@ -149,7 +151,24 @@ export class Connections {
 
   #answerNext(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.waiting -= 1;
-    if (!connection.isClosing && !request.socket.destroyed) this.#options.answer(request, response);
+    if (!connection.isClosing && !request.socket.destroyed) this.#answer(request, response);
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#held === undefined) this.#options.answer(request, response);
+    else this.#held.push(() => this.#options.answer(request, response));
+  }
+
+  /** Lets all requests wait from now on. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  /** Answers the requests that wait, and later ones as they come. */
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const answer of held) answer();
   }
 
   /**

@@ -8,7 +8,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { refusalOfHead } from './request-head.ts';
 
 /** The collaborators of the endpoints. */
-export interface Endpoints {
+interface Endpoints {
   readonly gateway: Gateway;
   /** Undefined if metrics have a port of their own. */
   readonly metrics: Handle | undefined;
@@ -17,26 +17,29 @@ export interface Endpoints {
 }
 
 /**
- * Answers requests: `/graphql`, the other endpoints of the gateway, `/healthz` (alive), `/readyz` (not stopping), and
- * `/metrics` unless it has a port of its own.
+ * Makes the function that answers requests: `/graphql`, the other endpoints of the gateway, `/healthz` (alive), `/readyz`
+ * (not stopping), and `/metrics` unless it has a port of its own.
  */
-export function route(endpoints: Endpoints, request: IncomingMessage, response: ServerResponse): void {
-  const refusal = refusalOfHead(request);
-  if (refusal !== undefined) {
-    endpoints.gateway.metrics.refused(refusal.kind);
-    const { status, code } = refusals[refusal.kind];
-    response.setHeader('connection', 'close');
-    return sendJson(response, status, { errors: [{ message: refusal.message, extensions: { code } }] });
-  }
-  const path = pathOf(request);
-  if (path === '/graphql') return void endpoints.gateway.handle(request, response);
-  const other = endpoints.gateway.others.get(path);
-  if (other !== undefined) other(request, response);
-  else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
-  else if (path === '/readyz') sendReadiness(endpoints, response);
-  else if (path === '/metrics' && endpoints.metrics !== undefined) endpoints.metrics(request, response);
-  else if (path === '/') response.writeHead(302, { location: '/graphql', ...answerHeaders }).end();
-  else sendJson(response, 404, { errors: [{ message: 'There is nothing here: the endpoint is /graphql.' }] });
+export function createRoute(endpoints: Endpoints): Handle {
+  const { gateway, metrics } = endpoints;
+  return (request, response) => {
+    const refusal = refusalOfHead(request);
+    if (refusal !== undefined) {
+      gateway.metrics.refused(refusal.kind);
+      const { status, code } = refusals[refusal.kind];
+      response.setHeader('connection', 'close');
+      return sendJson(response, status, { errors: [{ message: refusal.message, extensions: { code } }] });
+    }
+    const path = pathOf(request);
+    if (path === '/graphql') return void gateway.handle(request, response);
+    const other = gateway.others.get(path);
+    if (other !== undefined) other(request, response);
+    else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
+    else if (path === '/readyz') sendReadiness(endpoints, response);
+    else if (path === '/metrics' && metrics !== undefined) metrics(request, response);
+    else if (path === '/') response.writeHead(302, { location: '/graphql', ...answerHeaders }).end();
+    else sendJson(response, 404, { errors: [{ message: 'There is nothing here: the endpoint is /graphql.' }] });
+  };
 }
 
 /**

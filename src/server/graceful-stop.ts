@@ -55,7 +55,6 @@ export class GracefulStop {
   readonly #server: Server;
   readonly #connections: Connections;
   readonly #times: StopTimes;
-  #held: (() => void)[] | undefined;
   /** True once the stop has begun: answers close their connections, and `/readyz` fails. */
   hasBegun = false;
 
@@ -63,15 +62,6 @@ export class GracefulStop {
     this.#server = server;
     this.#connections = connections;
     this.#times = times;
-  }
-
-  /** True if requests have to wait until the server has stopped listening. */
-  get isHolding(): boolean {
-    return this.#held !== undefined;
-  }
-
-  hold(answer: () => void): void {
-    this.#held?.push(answer);
   }
 
   async run(): Promise<void> {
@@ -94,14 +84,12 @@ export class GracefulStop {
 
   async #stopListening(): Promise<void> {
     const { socket } = this.#times;
-    const held: (() => void)[] = [];
-    this.#held = held;
+    this.#connections.hold();
     await (socket === undefined ? this.#emptyMoment() : socket.mayClose());
     // The `close` of net, because that of http also closes connections whose clients have not sent anything yet.
     NetServer.prototype.close.call(this.#server);
     await socket?.mayAnswer();
-    this.#held = undefined;
-    for (const answer of held) answer();
+    this.#connections.release();
   }
 
   #emptyMoment(): Promise<void> {

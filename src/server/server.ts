@@ -3,7 +3,7 @@ import type { Gateway } from '../gateway.ts';
 import type { Handle } from '../http/handle.ts';
 import type { ReaderLimits } from '../http/slow-readers.ts';
 import { Connections, closeAfter } from './connections.ts';
-import { createMetricsEndpoint, type Endpoints, pathOf, route } from './endpoints.ts';
+import { createMetricsEndpoint, createRoute, pathOf } from './endpoints.ts';
 import { GracefulStop, type StopTimes } from './graceful-stop.ts';
 
 // An import of `node:http` would read all of its exports. One of them, WebSocket, makes Node load an undici of its own.
@@ -61,21 +61,13 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
   const { compression = false, metrics = true, maxConnections: most = mostConnections, readers } = options;
   const { refused } = gateway.metrics;
   const server = createServer(httpLimits);
-  const connections = new Connections({
-    most,
-    readers,
-    refused,
-    answer: (request, response) => {
-      if (stop.isHolding) stop.hold(() => route(endpoints, request, response));
-      else route(endpoints, request, response);
-    },
-  });
-  const stop = new GracefulStop(server, connections, { ...options, cutStreams: gateway.cutStreams });
-  const endpoints: Endpoints = {
+  const answer = createRoute({
     gateway,
     metrics: metrics ? createMetricsEndpoint(gateway.metrics, compression) : undefined,
     isStopping: () => stop.hasBegun,
-  };
+  });
+  const connections = new Connections({ most, readers, refused, answer });
+  const stop = new GracefulStop(server, connections, { ...options, cutStreams: gateway.cutStreams });
   // Done when a request arrives, not when it is answered. Otherwise, of several requests that wait when the stop
   // begins, the first answer would close the connection, and not the last.
   server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
