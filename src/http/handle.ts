@@ -10,7 +10,7 @@ import { createCors } from './cors.ts';
 import { createGraphiql } from './graphiql/graphiql.ts';
 import type { PageOptions } from './graphiql/page.ts';
 import { requestIdOf } from './identifying-headers.ts';
-import { negotiate, negotiateParts, negotiateStream } from './negotiation.ts';
+import { negotiate } from './negotiation.ts';
 import { type BodyLimits, countRefused, paramsOfBody, paramsOfUrl, readBody, refusalOf } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { answerHeaders, type HttpAnswer, toAnswer } from './response.ts';
@@ -70,8 +70,8 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
   const streams = createStreamWriter({ compression, vary, report });
   return async (request, response) => {
     if (cors(request, response) || graphiql?.(request, response) === true) return;
-    const { accept } = request.headers;
-    const mediaType = negotiate(accept);
+    const accepted = negotiate(request.headers.accept);
+    const { document: mediaType } = accepted;
     let claim: Claim | undefined;
     let context: HttpRequestContext | undefined;
     let params: GraphQLParams | undefined;
@@ -79,21 +79,20 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
     try {
       const refusal = refusalOf(request);
       if (refusal !== undefined) throw refusal;
-      if (mediaType === undefined && negotiateStream(accept) === undefined) {
+      if (mediaType === undefined && accepted.stream === undefined) {
         refused('notAcceptable');
         response.writeHead(406, { ...answerHeaders, vary, 'x-request-id': requestIdOf(request) }).end();
         return;
       }
       claim = bodyRoom.claim();
-      const parts = negotiateParts(accept);
-      context = new HttpRequestContext(request, response, claim, parts, authenticator, 'graphql');
+      context = new HttpRequestContext(request, response, claim, accepted, authenticator, 'graphql');
       params =
         context.method === 'GET'
           ? paramsOfUrl(request.url ?? '', bodyLimits.jsonDepth)
           : await readBody(request, bodyLimits, claim, paramsOfBody);
       if (params === undefined) return;
       // Loaded before the first REST call, because nothing can be sent during loading.
-      const loading = mediaType === undefined || parts !== undefined ? streams.load() : undefined;
+      const loading = mediaType === undefined || accepted.parts !== undefined ? streams.load() : undefined;
       if (loading !== undefined) await loading;
       const result = await run(params, context);
       if (mediaType === undefined || result.parts !== undefined || result.stream !== undefined) {

@@ -10,38 +10,60 @@ export type StreamType = 'text/event-stream' | 'multipart/mixed';
 
 const streamTypes: readonly StreamType[] = ['multipart/mixed', 'text/event-stream'];
 
-/**
- * The media type that a client prefers. If it prefers neither, the type that it names first; undefined if it accepts
- * neither.
- */
-export function negotiate(accept: string | undefined): MediaType | undefined {
-  if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*')
-    return 'application/json';
-  return bestMediaType(accept);
+/** The forms of answers that a client accepts. */
+export interface Accepted {
+  /**
+   * The media type that it prefers for a result as one document. If it prefers neither, the type that it names first;
+   * undefined if it accepts neither.
+   */
+  readonly document: MediaType | undefined;
+  /** The stream type that it prefers for a result; undefined if it accepts none. */
+  readonly stream: StreamType | undefined;
+  /**
+   * The format that it prefers for an answer in parts; undefined if it accepts none or prefers JSON. Parts win if the
+   * weights are equal. `multipart/mixed` without a format does not ask for parts.
+   */
+  readonly parts: PartsFormat | undefined;
+  /** The stream type that it prefers for the answers of a subscription; undefined if it accepts none. */
+  readonly messages: StreamType | undefined;
 }
+
+/** The forms for clients that say nothing, and for those that name only JSON. */
+export const onlyJson: Accepted = {
+  document: 'application/json',
+  stream: undefined,
+  parts: undefined,
+  messages: undefined,
+};
 
 const mostRemembered = 100;
 const longestRemembered = 200;
 
-/** Remembers the results of `find` by the value of a header: a gateway sees only a few different values. */
-function remembering<T>(find: (header: string) => T): (header: string) => T {
-  const known = new Map<string, { readonly found: T }>();
-  return (header) => {
-    const remembered = known.get(header);
-    if (remembered !== undefined) return remembered.found;
-    const found = find(header);
-    if (header.length > longestRemembered) return found;
-    if (known.size >= mostRemembered) known.clear();
-    known.set(header, { found });
-    return found;
-  };
+/** The forms by the header `Accept`: a gateway sees only a few different values. */
+const remembered = new Map<string, Accepted>();
+
+/** The forms that a client accepts by its header `Accept`. */
+export function negotiate(accept = ''): Accepted {
+  if (accept === '' || accept === 'application/json') return onlyJson;
+  const known = remembered.get(accept);
+  if (known !== undefined) return known;
+  const accepted = acceptedIn(weightedItems(accept));
+  if (accept.length > longestRemembered) return accepted;
+  if (remembered.size >= mostRemembered) remembered.clear();
+  remembered.set(accept, accepted);
+  return accepted;
 }
 
-const bestMediaType = remembering((accept) => bestOf(mediaTypes, rangesOf(accept)));
-
-/** The stream type that a client prefers; undefined if it accepts none. */
-export function negotiateStream(accept = ''): StreamType | undefined {
-  return bestOf(streamTypes, rangesOf(accept));
+function acceptedIn(items: readonly WeightedItem[]): Accepted {
+  const ranges = items.map(toRange);
+  // There are several forms of multipart: only a client that names the one for subscriptions can read it.
+  const ofMessages = items.filter((item) => item.name.startsWith('text/') || isOfMessages(item));
+  return {
+    document: bestOf(mediaTypes, ranges),
+    stream: bestOf(streamTypes, ranges),
+    parts: bestParts(items, ranges),
+    messages: bestOf(streamTypes, ofMessages.map(toRange)),
+  };
 }
 
 /** The parameters of `multipart/mixed` by which clients ask for an answer in parts. Most preferred first. */
@@ -50,18 +72,7 @@ const partsFormats: readonly { readonly format: PartsFormat; readonly parameter:
   { format: '20220824', parameter: 'deferspec' },
 ];
 
-/**
- * The format of answers in parts that a client prefers; undefined if it accepts none or prefers JSON. Parts win if the
- * weights are equal. `multipart/mixed` without a format does not ask for parts.
- */
-export function negotiateParts(accept: string | undefined): PartsFormat | undefined {
-  return accept !== undefined && /multipart\/mixed/i.test(accept) ? bestParts(accept) : undefined;
-}
-
-// Remembered, because mobile clients accept parts with every request.
-const bestParts = remembering((accept) => {
-  const items = weightedItems(accept);
-  const ranges = items.map(toRange);
+function bestParts(items: readonly WeightedItem[], ranges: readonly Range[]): PartsFormat | undefined {
   let best: { readonly format?: PartsFormat; readonly weight: number } = { weight: 0 };
   for (const { format, parameter: name } of partsFormats) {
     const isNamed = ({ parameter }: WeightedItem): boolean => parameter(name)?.replaceAll('"', '') === format;
@@ -73,13 +84,6 @@ const bestParts = remembering((accept) => {
   }
   const json = mediaTypes.map((type) => rangeFor(type, ranges)?.quality ?? 0);
   return best.weight >= Math.max(...json) ? best.format : undefined;
-});
-
-/** The stream type that a client prefers for the answers of a subscription; undefined if it accepts none. */
-export function negotiateMessages(accept = ''): StreamType | undefined {
-  // There are several forms of multipart: only a client that names the one for subscriptions can read it.
-  const items = weightedItems(accept).filter((item) => item.name.startsWith('text/') || isOfMessages(item));
-  return bestOf(streamTypes, items.map(toRange));
 }
 
 /**
@@ -87,10 +91,6 @@ export function negotiateMessages(accept = ''): StreamType | undefined {
  */
 function isOfMessages({ name, parameter }: WeightedItem): boolean {
   return name === 'multipart/mixed' && parameter('subscriptionspec')?.replaceAll('"', '') === '1.0';
-}
-
-function rangesOf(accept: string): readonly Range[] {
-  return weightedItems(accept).map(toRange);
 }
 
 function bestOf<T extends string>(types: readonly T[], ranges: readonly Range[]): T | undefined {

@@ -19,7 +19,7 @@ import {
   requestIdFrom,
   traceContextOf,
 } from './identifying-headers.ts';
-import { negotiateMessages } from './negotiation.ts';
+import type { Accepted } from './negotiation.ts';
 import { largeBody, methodOf } from './request.ts';
 import { stuckSince } from './slow-readers.ts';
 
@@ -27,7 +27,7 @@ import { stuckSince } from './slow-readers.ts';
 export class HttpRequestContext implements RequestContext {
   readonly method: string;
   readonly requestId: string;
-  readonly parts: PartsFormat | undefined;
+  readonly accepted: Accepted;
   caller: Caller | undefined;
   refusal: GraphQLError | undefined;
   expiresAt: number | undefined;
@@ -40,21 +40,21 @@ export class HttpRequestContext implements RequestContext {
   readonly #claim: Claim;
 
   /**
-   * `claim` is the memory that the body of the request takes, and `parts` the format in which the client takes an answer
-   * in parts. `authenticator` identifies callers by tokens, which are meant for `door`; undefined if callers send keys.
+   * `claim` is the memory that the body of the request takes, and `accepted` has the forms of answers that the client
+   * accepts. `authenticator` identifies callers by tokens, which are meant for `door`; undefined if callers send keys.
    */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
     claim: Claim,
-    parts: PartsFormat | undefined,
+    accepted: Accepted,
     authenticator: Authenticator | undefined,
     door: Door,
   ) {
     const headers = identifyingHeaders(request.rawHeaders);
     this.method = methodOf(request);
     this.requestId = requestIdFrom(headers.requestId);
-    this.parts = parts;
+    this.accepted = accepted;
     if (authenticator === undefined) this.caller = callerOf(headers);
     else {
       this.identified = this.#authenticate(authenticator, headers, door);
@@ -71,8 +71,12 @@ export class HttpRequestContext implements RequestContext {
     return reuseOf(this.#request.headers['cache-control']);
   }
 
+  get parts(): PartsFormat | undefined {
+    return this.accepted.parts;
+  }
+
   get takesMessages(): boolean {
-    return negotiateMessages(this.#request.headers.accept) !== undefined;
+    return this.accepted.messages !== undefined;
   }
 
   get client(): ClientName {

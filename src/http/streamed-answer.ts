@@ -9,7 +9,8 @@ import { toError } from '../rest/errors.ts';
 import { framed } from './byte-stream.ts';
 import { brotliParams, effort } from './compression.ts';
 import { type StreamedAnswer, toMessageStream } from './message-stream.ts';
-import { type Coding, negotiateCoding, negotiateMessages, negotiateStream, type StreamType } from './negotiation.ts';
+import { type Coding, negotiateCoding, type StreamType } from './negotiation.ts';
+import type { HttpRequestContext } from './request-context.ts';
 import { answerHeaders, rateLimitHeaders, toAnswer } from './response.ts';
 
 const boundary = '-';
@@ -34,12 +35,12 @@ function partHeaders(text: string): string {
 export function streamedAnswer(
   result: OperationResult,
   { headers: { accept, 'accept-encoding': codings = '' } }: IncomingMessage,
-  context: Pick<RequestContext, 'parts' | 'onClose'>,
+  context: Pick<HttpRequestContext, 'accepted' | 'onClose'>,
   compression: boolean,
 ): StreamedAnswer {
-  const type = negotiateStream(accept) ?? 'text/event-stream';
-  if (result.stream !== undefined) return toMessageStream(result.stream, negotiateMessages(accept) ?? type, accept);
-  if (result.parts === undefined) return toStream(result, type, context.parts);
+  const { stream: type = 'text/event-stream', messages = type, parts } = context.accepted;
+  if (result.stream !== undefined) return toMessageStream(result.stream, messages, accept);
+  if (result.parts === undefined) return toStream(result, type, parts);
   return toParts(result, result.parts, compression ? negotiateCoding(codings) : undefined, context);
 }
 

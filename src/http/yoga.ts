@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
-import type { RequestContext } from '../operation/operation-run.ts';
 import type { OperationResult } from '../operation/result.ts';
 import { toByteStream } from './byte-stream.ts';
+import type { HttpRequestContext } from './request-context.ts';
 import { type SendOptions, sendFault } from './send.ts';
 import { noteRead } from './slow-readers.ts';
 import { streamedAnswer } from './streamed-answer.ts';
 
 /** A request whose operation has run, or was refused. */
 interface Answered {
-  readonly context: RequestContext;
+  readonly context: HttpRequestContext;
   readonly result: OperationResult;
 }
 

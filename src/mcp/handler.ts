@@ -4,7 +4,7 @@ import { createCors } from '../http/cors.ts';
 import type { EdgeOptions, Handle } from '../http/handle.ts';
 import { requestIdOf } from '../http/identifying-headers.ts';
 import { isLoopback } from '../http/loopback.ts';
-import { negotiate } from '../http/negotiation.ts';
+import { negotiate, onlyJson } from '../http/negotiation.ts';
 import { countRefused, readBody, refusalOf } from '../http/request.ts';
 import { HttpRequestContext } from '../http/request-context.ts';
 import { answerHeaders } from '../http/response.ts';
@@ -56,7 +56,7 @@ export function createMcpHandler(options: Served): Handle {
     try {
       refuse(request, isAllowed);
       claim = bodyRoom.claim();
-      context = new HttpRequestContext(request, response, claim, undefined, authenticator, 'agents');
+      context = new HttpRequestContext(request, response, claim, onlyJson, authenticator, 'agents');
       await context.identified;
       const { refusal, caller } = context;
       // All agents share one part of the calls, whichever user they act for.
@@ -104,7 +104,7 @@ function refuse(request: IncomingMessage, isAllowed: (origin: string) => boolean
   if (request.method !== 'POST') throw refusedWith(405, 'Expected POST.', { allow: 'POST' });
   const refusal = refusalOf(request);
   if (refusal !== undefined) throw refusal;
-  if (negotiate(accept) === undefined) throw refusedWith(406, 'Expected `Accept` to have application/json.');
+  if (negotiate(accept).document === undefined) throw refusedWith(406, 'Expected `Accept` to have application/json.');
 }
 
 /**
