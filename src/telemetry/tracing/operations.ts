@@ -37,7 +37,12 @@ export function traceOperations(run: RunOperation, tracing: Tracing): RunOperati
     const result = await run(params, request);
     const end = (errors: OperationResult['errors']): void => span.end(outcomeOf(result, codesOf(request, errors)));
     if (result.parts === undefined) end(result.errors);
-    else void result.parts.over.then(({ errors }) => end(errors));
+    // The pipeline reports parts that cannot be made.
+    else
+      void result.parts.over.then(
+        ({ errors }) => end(errors),
+        () => end(undefined),
+      );
     return result;
   };
 }
