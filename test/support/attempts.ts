@@ -7,7 +7,7 @@ import type { Tenant } from '../../src/rest/tenants.ts';
 
 /** What an attempt has that is left out, and what its caller has. */
 interface AttemptParts
-  extends Partial<Pick<Attempt, 'endsAt' | 'isBackground' | 'isUrgent'>>,
+  extends Partial<Pick<Attempt, 'endsAt' | 'isBackground' | 'isProof' | 'isUrgent'>>,
     Partial<Pick<CallOwner, 'caller' | 'calls'>> {
   readonly isWrite?: boolean;
   readonly operation?: RestOperation;
@@ -23,6 +23,7 @@ export function attemptOf(
     operation = operations.listProjects,
     isUrgent = false,
     isBackground = false,
+    isProof = false,
     endsAt = 10_000,
   }: AttemptParts = {},
 ): Attempt {
@@ -35,7 +36,7 @@ export function attemptOf(
     isUrgent,
     slot: undefined,
     budgeted: undefined,
-    isProof: false,
+    isProof,
     sleep: () => Promise.resolve(),
     overtake: () => undefined,
   };

@@ -34,9 +34,9 @@ class TestLimiter {
   }
 
   /** Waits for a slot. */
-  queue(caller: string, { user = '', endsAt = 10_000 } = {}): Attempt {
+  queue(caller: string, { user = '', endsAt = 10_000, isProof = false } = {}): Attempt {
     const key = { key: caller, sharingKey: caller, queueKey: caller };
-    const attempt = attemptOf(caller, { endsAt, caller: { ...key, subject: user } });
+    const attempt = attemptOf(caller, { endsAt, isProof, caller: { ...key, subject: user } });
     const name = user === '' ? caller : `${caller} ${user}`;
     this.limiter.enter(attempt)?.then(
       () => {
@@ -160,6 +160,16 @@ test('one caller fills half of the queue, two fill it', () => {
   slots.queueAll(Array.from({ length: 8 }, () => 'b'));
   for (const caller of ['a', 'b', 'c'])
     expect(() => slots.queue(caller)).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
+});
+
+test('calls of unproven keys leave half of the queue to proven keys, however many keys there are', () => {
+  const slots = new TestLimiter(2);
+  slots.take('x');
+  slots.take('y');
+  for (let key = 0; key < 8; key += 1) slots.queue(`invented ${key}`, { isProof: true });
+  expect(() => slots.queue('invented 8', { isProof: true })).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
+  slots.queueAll(Array.from({ length: 8 }, (_, key) => `proven ${key}`));
+  expect([slots.limiter.queued, slots.limiter.sheds]).toEqual([16, 1]);
 });
 
 test('users of a tenant take turns within the turns of their tenant', async () => {

@@ -5,6 +5,12 @@ import type { Attempt, Gate, Outcome } from './gate.ts';
 /** The most calls that may wait, as a multiple of the calls that may be in flight. */
 const queueFactor = 8;
 
+/**
+ * The part of the queue that calls of unproven keys may fill. The rest is for proven keys, because anyone can invent
+ * thousands of keys, each of which has calls in flight.
+ */
+const shareOfUnproven = 0.5;
+
 /** The interval at which calls that can no longer start in time are removed from the queue, in milliseconds. */
 const sweepMs = 50;
 
@@ -21,7 +27,8 @@ export interface WaitingCall extends Queued {
 /**
  * Limits the calls in flight. Callers take turns. One caller may use every slot while no other waits, and otherwise
  * half of them. A caller may have at most half of the queue. The users of a tenant take turns in the same way, and one
- * user has at most half of the tenant's part. Calls that cannot start before their deadline are shed.
+ * user has at most half of the tenant's part. All unproven keys together have at most half of the queue, too. Calls that
+ * cannot start before their deadline are shed.
  */
 export class ConcurrencyLimiter implements Gate {
   readonly #most: number;
@@ -72,7 +79,8 @@ export class ConcurrencyLimiter implements Gate {
 
   #wait(attempt: Attempt): Promise<void> {
     const { queueKey: caller, subject: user = '' } = attempt.owner.caller;
-    const isFull = this.#queue.isFull(this.#most * queueFactor, { caller, user });
+    const places = this.#most * queueFactor * (attempt.isProof ? shareOfUnproven : 1);
+    const isFull = this.#queue.isFull(places, { caller, user });
     if (isFull || this.#now() + this.#expectedMs(caller) > attempt.endsAt - leastMs) throw this.#shed();
     return new Promise((start, fail) => {
       const entry = { caller, user, attempt, start, fail };
