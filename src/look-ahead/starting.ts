@@ -104,6 +104,7 @@ async function startFields(
   for (const selected of answering.inside?.fields ?? []) {
     if (!costs(selected)) continue;
     startRelation(selected, source, context, info)
+      .then(completed)
       .then((answer) => startFields(selected, answer, context, infoBelow(selected, info)))
       .catch(ignore);
   }

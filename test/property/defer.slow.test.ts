@@ -209,6 +209,20 @@ const examples: readonly (readonly [name: string, pace: Pace, query: string, cal
     ['/api/projects/1/', '/api/projects/1/events/e-99/'],
   ],
   [
+    'nor does one above the object whose row is awaited',
+    'in reverse',
+    `{ node(id: "${toGlobalId({ type: 'Event', scope: '1', id: 'e-99' })}") { ... on Event {
+      event project { name dashboard(id: "101") { name project { ... @defer { primaryDashboard { name } } } } } } } }`,
+    ['/api/projects/1/', '/api/projects/1/dashboards/101/', '/api/projects/1/events/e-99/'],
+  ],
+  [
+    'nor does one whose relation has its row already',
+    'in reverse',
+    `{ node(id: "${toGlobalId({ type: 'Dashboard', scope: '1', id: '199' })}") { ... on Dashboard {
+      name project { event(id: "e-1") { event project { ... @defer { primaryDashboard { name } } } } } } } }`,
+    ['/api/projects/1/', '/api/projects/1/dashboards/199/', '/api/projects/1/events/e-1/'],
+  ],
+  [
     'the row of a plugin tells its organization',
     'in reverse',
     '{ organization(id: "@current") { plugin(id: "1") { source { files { name } } ... @defer { id } } } }',
@@ -220,7 +234,8 @@ describe.each(['v0.2', '20220824'] as const)('parts of %s', (format) => {
   test.each(examples)('make no further call: %s', async (_name, pace, query, calls) => {
     const lists = new Map([
       ['/api/projects/', [{ id: 1, name: 'Project 1', organization, primary_dashboard: 7 }]],
-      ['/api/projects/1/events/', []],
+      ['/api/projects/1/events/', [{ id: 'e-1', event: 'visit' }]],
+      ['/api/projects/1/dashboards/', [{ id: 101, name: 'Dashboard 101' }]],
       ['/api/organizations/@current/plugins/', [{ id: 1, name: 'Plugin 1', organization_id: organization }]],
     ]);
     const one: Case = { world: { lists }, pace, query, document: parse(query), maxPageSize: 100 };
