@@ -66,3 +66,8 @@ test('a proven key keeps its generation, however many keys are invented', () => 
   expect(answers.generationOf('key', true)).toBe(generation);
   expect(new Set(others).size).toBe(10_001);
 });
+
+test('an unproven key keeps its generation, too: its answers may come from Redis', () => {
+  const answers = new KeptAnswers(20_000, () => 0);
+  expect(answers.generationOf('key', false)).toBe(answers.generationOf('key', false));
+});

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { RecentMap } from '../../recent-map.ts';
+import { KeyMap } from '../key-map.ts';
 import type { AnswerSource } from '../operation-calls.ts';
 import { bytesOnceParsed } from '../transport/json-weight.ts';
 import type { KeptRead } from './answer-cache.ts';
@@ -54,13 +54,10 @@ export class KeptAnswer {
 /** The largest part of the memory that one answer may take: a larger answer would drive out all others. */
 const largestPart = 1 / 4;
 
-/** The most keys whose generation is remembered. */
-const mostKeys = 10_000;
-
 /** The answers that one process keeps, by name. The least recently used answer makes room for others. */
 export class KeptAnswers {
   readonly #answers: LRUCache<string, KeptAnswer>;
-  readonly #generations = new RecentMap<string, number>({ entries: mostKeys });
+  readonly #generations = new KeyMap<number>();
   #generation = 0;
 
   constructor(maxBytes: number, now: () => number) {
@@ -90,14 +87,14 @@ export class KeptAnswers {
 
   /**
    * The generation of a key's answers. It changes when a fresh answer is replaced or evicted. A number is never given
-   * twice. Equal operations of one generation are given the same answers. The generation of an unproven key, which has
-   * no answers yet, is not remembered, so that invented keys evict no other.
+   * twice. Equal operations of one generation are given the same answers. A key is unproven as long as this process has
+   * its answers only from Redis.
    */
   generationOf(sharingKey: string, isProven: boolean): number {
     const known = this.#generations.get(sharingKey);
     if (known !== undefined) return known;
     this.#generation += 1;
-    if (isProven) this.#generations.set(sharingKey, this.#generation);
+    this.#generations.set(sharingKey, this.#generation, isProven);
     return this.#generation;
   }
 }
