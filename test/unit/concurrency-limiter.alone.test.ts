@@ -166,9 +166,12 @@ test('calls of unproven keys leave half of the queue to proven keys, however man
   const slots = new TestLimiter(2);
   slots.take('x');
   slots.take('y');
-  for (let key = 0; key < 8; key += 1) slots.queue(`invented ${key}`, { isProof: true });
+  slots.queueAll(Array.from({ length: 7 }, (_, key) => `proven ${key}`));
+  const invented = Array.from({ length: 8 }, (_, key) => slots.queue(`invented ${key}`, { isProof: true }));
   expect(() => slots.queue('invented 8', { isProof: true })).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
-  slots.queueAll(Array.from({ length: 8 }, (_, key) => `proven ${key}`));
+  for (const attempt of invented.slice(0, 2)) slots.limiter.left(attempt, { kind: 'not-sent' });
+  slots.queue('invented 9', { isProof: true });
+  slots.queueAll(['proven 7', 'proven 8']);
   expect([slots.limiter.queued, slots.limiter.sheds]).toEqual([16, 1]);
 });
 

@@ -20,6 +20,8 @@ const leastMs = 60;
 /** A call that waits for a slot. */
 export interface WaitingCall extends Queued {
   readonly attempt: Attempt;
+  /** True if its key was unproven when it began to wait. */
+  readonly isUnproven: boolean;
   readonly start: () => void;
   readonly fail: (error: UpstreamError) => void;
 }
@@ -34,6 +36,8 @@ export class ConcurrencyLimiter implements Gate {
   readonly #most: number;
   readonly #now: () => number;
   readonly #queue = new FairQueue<WaitingCall>();
+  /** The number of waiting calls with unproven keys. */
+  #unproven = 0;
   /** The number of attempts with a slot. */
   inFlight = 0;
   /** The number of attempts with a slot, by caller. Callers without one are left out. */
@@ -79,12 +83,15 @@ export class ConcurrencyLimiter implements Gate {
 
   #wait(attempt: Attempt): Promise<void> {
     const { queueKey: caller, subject: user = '' } = attempt.owner.caller;
-    const places = this.#most * queueFactor * (attempt.isProof ? shareOfUnproven : 1);
-    const isFull = this.#queue.isFull(places, { caller, user });
+    const places = this.#most * queueFactor;
+    const isUnproven = attempt.isProof;
+    const isFull =
+      this.#queue.isFull(places, { caller, user }) || (isUnproven && this.#unproven >= places * shareOfUnproven);
     if (isFull || this.#now() + this.#expectedMs(caller) > attempt.endsAt - leastMs) throw this.#shed();
     return new Promise((start, fail) => {
-      const entry = { caller, user, attempt, start, fail };
+      const entry = { caller, user, attempt, isUnproven, start, fail };
       this.#queue.add(entry);
+      if (isUnproven) this.#unproven += 1;
       attempt.slot = entry;
       this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs);
       this.#startWaiting();
@@ -144,6 +151,7 @@ export class ConcurrencyLimiter implements Gate {
   /** Removes a call from the queue, and stops the sweep when the queue is empty. */
   #remove(entry: WaitingCall): void {
     this.#queue.delete(entry);
+    if (entry.isUnproven) this.#unproven -= 1;
     entry.attempt.slot = undefined;
     if (this.#queue.size > 0) return;
     clearInterval(this.#sweeper);
