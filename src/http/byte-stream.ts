@@ -1,3 +1,5 @@
+import { freeLarge } from '../rest/transport/chunks.ts';
+
 /** The most bytes that are handed to a connection at once. The rest waits until the client has read them. */
 const sliceLength = 65_536;
 
@@ -18,7 +20,7 @@ function* copiesOf(bytes: Buffer<ArrayBuffer>): Generator<Buffer> {
   try {
     for (const part of partsOf(bytes)) yield Buffer.from(part);
   } finally {
-    if (bytes.length > sliceLength) bytes.buffer.transfer(0);
+    freeLarge(bytes);
   }
 }
 

@@ -1,5 +1,14 @@
-/** The size above which the memory of a body is given back at once, in bytes. Smaller ones may lie in Node's pool. */
+/** The size above which the memory of a buffer is given back at once, in bytes. */
 const large = 2 ** 16;
+
+/**
+ * Gives the memory of a large buffer back. The garbage collector would do so much later, because it does not see how large
+ * the memory behind a small object is. Nothing may use the buffer afterwards. Does nothing for a buffer that shares its
+ * memory with others, as those from Node's pool do.
+ */
+export function freeLarge(buffer: Buffer<ArrayBuffer>): void {
+  if (buffer.length > large && buffer.buffer.byteLength === buffer.length) buffer.buffer.transfer(0);
+}
 
 const empty: Buffer<ArrayBuffer> = Buffer.alloc(0);
 
@@ -40,10 +49,7 @@ export class Chunks {
     this.#bytes = 0;
   }
 
-  /**
-   * Clears the collection and gives its memory back, if that is large. The garbage collector would do so much later,
-   * because it does not see how large the buffer behind a small object is.
-   */
+  /** Clears the collection and gives its memory back, if that is large. */
   free(): void {
     this.#giveBack();
     this.clear();
@@ -62,6 +68,6 @@ export class Chunks {
   }
 
   #giveBack(): void {
-    if (this.#own !== undefined && this.#own.length > large) this.#own.buffer.transfer(0);
+    if (this.#own !== undefined) freeLarge(this.#own);
   }
 }
