@@ -20,7 +20,7 @@ import { fail, listening } from './start-failures.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 import { complain, greet, takeForeignLines } from './telemetry/start-lines.ts';
 
-/** Runs the command that the arguments name. If it fails the process ends with lines that say why. */
+/** Runs the command that the arguments name. If the command fails, the process prints the reasons and ends. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   // A server reports errors in the format of its log; other commands report them for people.
   let isServing = true;

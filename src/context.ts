@@ -40,11 +40,11 @@ export interface GatewayContext {
 
 /** Writes and reads cursors. */
 export interface CursorCodec {
-  /** The cursor of a row after which the list continues at `position`. */
+  /** The cursor of a row. `position` is the place at which the list continues after that row. */
   readonly encode: (list: ListRef, position: Position) => string;
   /** The position that a cursor of this list holds. A changed or foreign cursor is a UserInputError. */
   readonly decode: (list: ListRef, cursor: string, argument: string) => Position;
-  /** The cursor of a log. `query` asks for the log's next page, as the upstream gave it. `log` distinguishes logs. */
+  /** The cursor of a log. `query` is the upstream's query for the next page. `log` tells one log from another. */
   readonly encodeQuery: (log: string, query: string) => string;
   /** The query that a cursor of this log holds. A changed or foreign cursor is a UserInputError. */
   readonly decodeQuery: (log: string, cursor: string, argument: string) => string;

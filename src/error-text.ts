@@ -3,7 +3,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The code of what the system or a library of Node threw, such as `ENOENT`; undefined if it has none. */
+/** The code of an error from the system or from Node, such as `ENOENT`; undefined if the error has none. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }

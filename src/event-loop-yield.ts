@@ -1,7 +1,7 @@
 /** The milliseconds for which operations may begin and large work may be done in one turn of the event loop. */
 const turnMs = 20;
 
-/** The most waiting operations that begin in one later turn. */
+/** The most operations that begin in one turn of the event loop after they have waited. */
 const perTurn = 8;
 
 /** The longest time that large work waits, in milliseconds, before the process counts as crowded. */

@@ -9,11 +9,11 @@ export interface FollowOptions {
   readonly name: string;
   /** The present paths and globs of the files. It is a function because a file that was read may name others. */
   readonly patterns: () => readonly string[];
-  /** The fingerprint of the files from before they were first read. */
+  /** The fingerprint of the files, taken before they were first read. */
   readonly since: string;
   /**
-   * The interval at which the files are checked, in milliseconds, by default 500. A change is read once it has been
-   * stable for that long.
+   * The interval at which the files are checked, in milliseconds, by default 500. Changed files are read again as soon
+   * as they have stayed the same for that long.
    */
   readonly pollMs?: number | undefined;
   /** Reads the files again. Throws, or rejects, if they cannot be used; such a failure is logged and counted. */
@@ -21,7 +21,7 @@ export interface FollowOptions {
   readonly log: Log;
 }
 
-/** The numbers of attempts since the start to read something again, by their results. */
+/** The numbers of attempts to read something again, by result, counted from the start. */
 export interface Reloads {
   ok: number;
   /** The number of attempts that changed nothing, because the file could not be used. */
@@ -40,7 +40,7 @@ export interface FollowedFiles extends Followed {
   readonly reloads: Readonly<Reloads>;
 }
 
-/** Follows files by looking at them, because changes of mounted folders and of links are not announced everywhere. */
+/** Follows files by checking them at intervals, because not every system announces changes of mounts and links. */
 export function followFiles({ name, patterns, since, pollMs = 500, read, log }: FollowOptions): FollowedFiles {
   let known = since;
   let last: Promise<void> = Promise.resolve();

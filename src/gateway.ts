@@ -97,7 +97,7 @@ export interface Gateway {
   readonly close: () => void;
 }
 
-/** Memory that remembered operations may take. */
+/** The most memory that remembered operations may take, in bytes. */
 const preparedBytes = 48 * 2 ** 20;
 
 /**

@@ -27,8 +27,8 @@ export class LogThrottle {
   }
 
   /**
-   * True at the first failure of an outage. Used for outages whose end nothing announces: they are over after a
-   * minute without a failure.
+   * True at the first failure of an outage. It is for outages whose end cannot be seen: such an outage counts as over
+   * after a minute without a failure.
    */
   takesFirst(reason: string): boolean {
     const isFirst = this.takes(reason);

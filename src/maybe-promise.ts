@@ -3,7 +3,7 @@ export type MaybePromise<T> = Promise<T> | T;
 
 /**
  * Maps a value, or what a promise resolves to. A value that is there already is mapped without a promise, because each
- * turn that a promise waits costs a small operation one percent.
+ * wait for a promise adds one percent to the cost of a small operation.
  */
 export function mapMaybePromise<T, R>(value: MaybePromise<T>, map: (value: T) => Promise<R>): Promise<R>;
 export function mapMaybePromise<T, R>(value: MaybePromise<T>, map: (value: T) => MaybePromise<R>): MaybePromise<R>;

@@ -45,7 +45,7 @@ export interface RoomOptions {
   readonly within?: MemoryRoom | undefined;
   /** The bytes above which a claim is large; by default none is. */
   readonly largeBytes?: number;
-  /** Called after each client that is ended because it is stuck. A room within another room uses the outer `onCut`. */
+  /** Called each time that a stuck client has been ended. A room within another room uses the outer `onCut`. */
   readonly onCut?: () => void;
 }
 
@@ -118,7 +118,7 @@ export class MemoryRoom {
     return true;
   }
 
-  /** Adds to what is claimed, or takes away from it. */
+  /** Adds bytes to what is claimed. A negative number takes bytes away. */
   count(bytes: number): void {
     this.#taken += bytes;
     this.#within?.count(bytes);

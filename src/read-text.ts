@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 /** The largest file that is read, in bytes: far more than settings and manifests have. */
 const maxBytes = 10 * 2 ** 20;
 
-/** The error of a path that is not a text file. Its code is one that `unreadableBecause` knows. */
+/** The error of a path that is no file, or of a file that is too large. `unreadableBecause` knows its code. */
 class UnreadableError extends Error {
   override readonly name = 'UnreadableError';
   readonly code: string;

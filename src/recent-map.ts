@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** The limits of a map. One of `entries` and `size` is needed. */
+/** The limits of a map. At least one of `entries` and `size` is needed. */
 interface Limits<Key, Value> {
   readonly entries?: number;
   /** The most that the sizes of all entries may add up to. */

@@ -68,9 +68,9 @@ const outages: ReadonlySet<string> = new Set(['LOADING', 'MASTERDOWN', 'CLUSTERD
 const commands = ['eval', 'evalsha', 'exists', 'get', 'pttl', 'scan', 'set', 'unlink'] as const;
 
 /**
- * The only connection of a process to a Redis, for documents, counts of calls and answers. It is up while it is connected and
- * answers come in time. While it is down, commands fail at once, so that nothing waits twice for the same outage. The
- * log has one line for each reason of an outage and one for its end.
+ * The only connection of a process to a Redis, for documents, answers and the counts of calls. It is up while it is
+ * connected and answers come in time. While it is down, commands fail at once, so that nothing waits twice for the same
+ * outage. The log has one line for each reason of an outage and one for its end.
  */
 export class SharedRedis {
   /** The numbers of commands that Redis refused or did not answer in time, since the start, by the commands' names. */
@@ -233,7 +233,7 @@ export class SharedRedis {
     const client = this.#createClient();
     const heard = (error: Error): void => {
       this.#down(reasonOf(error));
-      // If its database could not be selected, the connection would continue with another database, which may belong to
+      // If the database could not be selected, the connection would continue with another database, which may belong to
       // others. After a refused password, only a new connection reads the password again.
       if (commandOf(error) !== 'select' && !isOfPassword(error)) return;
       client.removeAllListeners('ready');
@@ -399,8 +399,8 @@ function isWithinScript(error: unknown): boolean {
 }
 
 /**
- * The reason of a failed command: the first word of the refusal by Redis (`OOM`, `MOVED`, `NOPERM`). The rest may hold
- * keys.
+ * The reason of a failed command. If Redis refused the command, this is the first word of the refusal (`OOM`, `MOVED`,
+ * `NOPERM`), because the other words may hold keys.
  */
 function reasonOf(error: unknown): string {
   const message = messageOf(error);
@@ -409,8 +409,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Makes a reader of the password that a file holds now, without the newline at its end. While the file holds no password,
- * the reader returns the last one that it held, and each new reason is logged.
+ * Makes a function that reads the password from a file, without the newline at the end. While the file has no password,
+ * the function returns the last one that it has read, and logs each new reason.
  */
 function followPassword(path: string, log: Log): () => string | undefined {
   let last: string | undefined;

@@ -43,7 +43,7 @@ export function createSchema(live = true): GraphQLSchema {
   return schemaWithoutSubscriptions;
 }
 
-/** The schema without the types that only subscriptions answer. */
+/** The schema without subscriptions and without the types that their fields return. */
 function withoutSubscriptions(schema: GraphQLSchema): GraphQLSchema {
   const { subscription, types, ...config } = schema.toConfig();
   const root = Object.values(subscription?.getFields() ?? {});
@@ -128,8 +128,8 @@ export function createCompilerSchema(): GraphQLSchema {
 }
 
 /**
- * Changes a schema for compiled operations. Results of the gateway's own scalars pass unchanged, because only columns
- * answer them, and columns have checked their values. Defaults of arguments are put where graphql-jit looks for them.
+ * Changes a schema for compiled operations. Results of the gateway's own scalars pass unchanged, because they all come
+ * from columns, whose values have already been checked. Defaults of arguments are put where graphql-jit looks for them.
  */
 export function toCompilerSchema(schema: GraphQLSchema): GraphQLSchema {
   for (const [, field] of objectFields(schema)) {

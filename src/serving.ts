@@ -43,7 +43,7 @@ export async function serveAlone({ close, environment, ...orders }: Task): Promi
   const { log } = journal;
   const followed = await followSharedFiles(orders.config, environment, log);
   const starting = startServing(orders, environment, log, followed.files);
-  // Set before the start is complete, because the process already serves by then.
+  // Set before the start is complete, because the process serves before that.
   const end = stopOnSignal(async () => {
     await (await starting).stop();
     followed.close();
@@ -75,7 +75,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
     log,
   });
   const starting = workers.start();
-  // Set before all workers have started, because the first one already serves by then.
+  // Set before all workers have started, because the first one serves before that.
   const end = stopOnSignal(async () => {
     await starting;
     await workers.stop();

@@ -16,7 +16,7 @@ import { tokenIn } from './settings/setting-files.ts';
 /** The contents of the shared files. A member is undefined if the settings name no such file, or if it has not changed. */
 export interface SharedContents {
   readonly tenants?: Tenants | undefined;
-  /** The manifests that servers have. */
+  /** The manifests of persisted documents that were fetched from servers. */
   readonly manifests?: readonly ManifestFile[] | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface SharedContents {
 export class SharedFiles {
   readonly #listeners: ((changed: SharedContents) => void)[] = [];
   #contents: SharedContents;
-  /** The attempts to read the keys of tenants again; undefined in a worker, and if the gateway holds no keys. */
+  /** The counts of attempts to read the tenants' keys again; undefined in a worker, or if the gateway holds no keys. */
   reloads: Readonly<Reloads> | undefined;
 
   constructor(contents: SharedContents = {}) {

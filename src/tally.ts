@@ -1,8 +1,8 @@
 /** The distribution of values over the buckets of a histogram. */
 export interface Distribution {
   /**
-   * The number of values in each bucket: those beyond the previous bound and not beyond this one. The last number
-   * counts values beyond all bounds.
+   * The number of values in each bucket. A value belongs to the first bucket whose bound is not below the value. The
+   * last number counts the values above all bounds.
    */
   readonly counts: readonly number[];
   readonly sum: number;

@@ -38,12 +38,12 @@ interface ResponsePath {
   readonly key: string | number;
 }
 
-/** The longest text of a value that is in no row: null, a number, or the name of an enum's value. */
+/** The most characters of a value that comes from no row: null, a number, or the name of an enum's value. */
 const longestLeaf = 40;
 
 /**
- * The characters of a global id beyond the upstream's id and the owner's id. The global id of an organization holds a
- * UUID that is perhaps in no row.
+ * The most characters that a global id has in addition to the upstream's id and the owner's id. The global id of an
+ * organization holds a UUID that is perhaps in no row.
  */
 const longerId = 32;
 

@@ -55,10 +55,10 @@ const mostTokens = 10_000;
 /** The most bytes of all remembered tokens: one token may have 8 KiB. */
 const mostBytes = 2 ** 25;
 
-/** The memory of the name of a role beside its characters, in bytes. */
+/** The bytes of memory that a role's name takes beside its characters. */
 const bytesOfRole = 32;
 
-/** Longest name of a tenant, and longest list of roles, in the log, in characters. */
+/** The most characters of a tenant's name, and of a list of roles, that the log shows. */
 const longestLogged = 200;
 
 interface Remembered {
@@ -144,7 +144,7 @@ export class Authenticator {
     return { kind: 'invalid token' };
   }
 
-  /** Logs a tenant or roles that have no entry. The provider has signed the names, so clients cannot invent others. */
+  /** Logs a tenant without an entry, or roles that its entry lacks. Clients cannot invent names: they are signed. */
   #logUnentered({ answer, token }: Remembered): void {
     const tenant = token.tenant.slice(0, longestLogged);
     if (answer.kind === 'unknown tenant' && this.#throttle.takes(`tenant ${tenant}`))
@@ -210,7 +210,7 @@ export function createTokenAuth(
   log: Log,
 ): Authenticator {
   const keySet: KeySet = new KeySet({
-    // A query may hold a secret.
+    // The query of the URL may hold a secret.
     from: from.replace(/\?.*$/, ''),
     fetch: () => fetchKeySet({ from, route }),
     onChange: () => authenticator.forget(),

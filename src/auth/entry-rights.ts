@@ -82,7 +82,7 @@ function idsOf(
   });
 }
 
-/** The mutation that no narrowed tenant or role may use, because it could not reach the project that it has made. */
+/** The mutation that no narrowed tenant or role may use, because the caller could not reach the new project. */
 const unreachable = 'createProject';
 
 interface Allowable {

@@ -72,7 +72,8 @@ export interface FollowedTenants extends FollowedFiles {
  * are logged and change nothing.
  */
 export function followTenants({ source, check, log, pollMs }: FollowTenantsOptions): FollowedTenants {
-  // A first reading shows which files there are. What changes between the two readings is read again.
+  // A first reading shows which files there are. The fingerprint is taken before the second one, so that a file that
+  // changes between the two is read again.
   const since = fingerprint(readTenants(source).files);
   let { tenants, files } = readTenants(source);
   let take: (tenants: Tenants) => void = () => undefined;

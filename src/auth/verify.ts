@@ -6,7 +6,7 @@ import type { KeySet } from './key-set.ts';
 /** The rules that a token must meet. */
 export interface TokenRules {
   readonly issuer: string;
-  /** The value that the `aud` of every token must be or contain. */
+  /** The value that the `aud` of a token must be or contain, unless the token is for agents alone. */
   readonly audience: string;
   /** The audience of tokens that are for agents alone; undefined if there are none. */
   readonly agentAudience?: string | undefined;
@@ -154,7 +154,7 @@ function faultOf(error: unknown): string {
   return 'it is malformed, or the key that it names cannot be used';
 }
 
-/** The reason for a token with a claim of the wrong type. */
+/** The reason why a token is not valid if a claim has the wrong type or is empty. */
 function unusable(claim: string): string {
   return `its \`${claim}\` cannot be used: it is of a wrong type, or empty`;
 }

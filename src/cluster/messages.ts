@@ -10,7 +10,7 @@ import type { Snapshot } from '../telemetry/metrics.ts';
 /** The orders that the primary gives to a worker. All workers get the same, even those that are started later. */
 export interface Orders {
   readonly config: Config;
-  /** The URL of the upstream. Only the primary knows it, because the embedded workspace may have been started there. */
+  /** The URL of the upstream. A worker cannot find it out, because the primary may have started the upstream itself. */
   readonly upstreamUrl: string;
   /** The API key or token that GraphiQL starts with; undefined unless there is an embedded workspace. */
   readonly demoKey: string | undefined;
@@ -66,7 +66,7 @@ export interface PrimaryFunctions {
   /** Make all other workers change the epoch of a key; answered when they have. */
   changeOthers(this: void, change: EpochChange): Promise<true>;
   totals(this: void): Promise<Totals>;
-  /** Reserve REST calls in the ledger of all workers; undefined without one. */
+  /** Reserve REST calls in the ledger of all workers; undefined if there is no ledger. */
   reserve(this: void, wants: readonly Want[]): MaybePromise<readonly WantDecision[]> | undefined;
   endCall(this: void, end: { readonly call: LedgerCall; readonly provesKey: boolean }): void;
   dropCall(this: void, call: LedgerCall): void;

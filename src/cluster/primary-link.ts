@@ -26,7 +26,7 @@ const permissionTimeoutMs = 3000;
 /** Longest time that a write waits for the other workers, in milliseconds; the primary gives up a little sooner. */
 const changeTimeoutMs = 6000;
 
-/** The longest that a worker waits until the primary has received why the worker cannot start, in milliseconds. */
+/** The longest time for which a worker that cannot start waits until the primary knows why, in milliseconds. */
 const failureTimeoutMs = 1000;
 
 /** A worker's side of the channel to the primary. */
@@ -48,7 +48,7 @@ export class PrimaryLink {
   readonly epochs = new LocalEpochs((change) => this.#primary.ask('changeOthers', change, changeTimeoutMs));
   /** The ledger in which the primary counts the calls of all workers. */
   readonly ledger = new RemoteLedger(this.#primary);
-  /** The socket that the primary accepts from. */
+  /** The socket on which the primary accepts connections for all workers. */
   readonly socket: SharedSocket = {
     mayClose: () => this.#primary.ask('mayClose', undefined, permissionTimeoutMs),
     mayAnswer: () => this.#primary.ask('mayAnswer', undefined, permissionTimeoutMs),

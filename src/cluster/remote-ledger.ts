@@ -18,7 +18,7 @@ export class RemoteLedger implements Ledger {
   }
 
   async reserve(wants: readonly Want[]): Promise<readonly WantDecision[]> {
-    // No timeout: calls that are reserved after it would count, although they are never made.
+    // There is no timeout: calls that were reserved after one would count, although they are never made.
     return (await this.#primary.ask('reserve', wants, Number.POSITIVE_INFINITY)) ?? [];
   }
 

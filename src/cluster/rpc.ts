@@ -13,7 +13,7 @@ export interface Batch {
 
 /** A function that is called by its name: both processes know its interface. */
 interface Callable {
-  // A method, because TypeScript then accepts functions whose argument has the type of the interface.
+  // A method, not a property: TypeScript then accepts functions that take a narrower argument than `unknown`.
   run(argument: unknown): unknown;
 }
 

@@ -13,8 +13,8 @@ export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot): Pro
 }
 
 /**
- * The metrics of ended workers that must last, so that sums never decrease: counters and histograms. Zeros are dropped,
- * because they may belong to documents that are no longer listed.
+ * Adds the last metrics of a worker that has ended to those of earlier ones. Only counters and histograms are kept, so
+ * that sums never decrease. Zeros are dropped, because they may belong to documents that are no longer listed.
  */
 export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
   const lasting = last
@@ -25,7 +25,7 @@ export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
     .getMetricsAsJSON();
 }
 
-/** Applies the bounds of metrics to all processes together: each worker has chosen its own first series. */
+/** Applies the bounds of metrics to all processes together, because the first series differ from worker to worker. */
 function foldSeries(snapshots: readonly Snapshot[]): Snapshot[] {
   const bounded = new Map<string, Bound & { readonly series: Set<string> }>();
   for (const { name, bound } of snapshots.flat())

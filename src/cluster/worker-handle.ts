@@ -78,14 +78,14 @@ export class WorkerHandle {
     return this.#measured;
   }
 
-  /** Its current counts; those of its last report if it does not answer. */
+  /** The worker's current counts; those of its last report if it does not answer. */
   async measure(): Promise<Measurements> {
     const measured = await this.#channel.ask('measure', undefined, measureTimeoutMs);
     this.#measured = measured ?? this.#measured;
     return this.#measured;
   }
 
-  /** Makes it change the epoch of a key. Resolves once it has done so or has ended, at the latest after the timeout. */
+  /** Makes the worker change the epoch of a key. Resolves when that is done, the worker has ended or time is up. */
   async change(change: EpochChange): Promise<void> {
     // A worker that has not been handed a connection has read nothing.
     if (this.handovers.handed === 0) return;

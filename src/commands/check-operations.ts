@@ -37,9 +37,9 @@ interface Sums {
 }
 
 /**
- * `check-operations FILE… [--tenant NAME [--role ROLE…]] [--json] [--mcp]`: checks that operations are valid, and that
- * they are within the limits if variables with a default keep it and all others take any value. Also prints what the
- * tenant may not run, but does not fail because of that.
+ * `check-operations FILE… [--tenant NAME [--role ROLE…]] [--json] [--mcp]`: checks that operations are valid and within
+ * the limits. A variable with a default counts with that value, every other variable with its most expensive value.
+ * Also prints what the tenant may not run, but does not fail because of that.
  */
 export function checkOperations(args: string[], settings: SettingsReader): Outcome {
   const { values, positionals } = parseArgs({
@@ -134,8 +134,8 @@ interface Verdict {
 }
 
 /**
- * Judges each operation of a document separately. `name` is used for operations without a name. With a `tenant`, checks
- * that it may run them.
+ * Judges each operation of a document separately. `name` is used for operations without a name. If there is a `tenant`,
+ * also checks that it may run the operations.
  */
 export function judge(
   schema: GraphQLSchema,

@@ -65,7 +65,7 @@ export interface CheckedDocument {
   readonly faults: readonly GraphQLError[];
 }
 
-/** Most errors that are reported of a document: the default of graphql. */
+/** The most errors that are reported for a document. This is also graphql's default. */
 const maxErrors = 100;
 
 /** Parses and validates a document, as a gateway without limits does. */
@@ -85,7 +85,7 @@ export function lineOf({ message, locations }: GraphQLError): string {
   return at === undefined ? message : `${at.line}:${at.column} ${message}`;
 }
 
-/** The codec of cursors of a gateway with these settings. */
+/** The codec for the cursors of a gateway that has these settings. */
 export function cursorsOf({
   cursorSecret,
   upstreamUrl,

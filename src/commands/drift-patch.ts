@@ -23,7 +23,7 @@ export function patchOf(openapi: string, differences: readonly Difference[]): st
   return patch.replace(/^=+\n/, '');
 }
 
-/** The document with edits for all differences. They are made one by one, each in the text that the last one left. */
+/** The document after edits for all differences. Each edit is made in the text that the edit before it has left. */
 function fit(openapi: string, differences: readonly Difference[]): string {
   return divergencesIn(differences).reduce((text, one) => {
     const edit = editFor(parseDocument(text), text, one);

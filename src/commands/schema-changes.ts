@@ -120,7 +120,7 @@ function changesBetween(before: GraphQLSchema, after: GraphQLSchema): readonly C
   return findSchemaChanges(before, after).map(({ type, description }) => {
     const subjects = subjectsOf(type, description);
     const demands = subjects.flatMap((subject) => demandsOf(before, after, subject));
-    // graphql calls the change only dangerous if the newly required argument or field had a default before.
+    // If the newly required argument or field had a default before, graphql reports no more than a dangerous change.
     const severity = demands.length > 0 ? 'breaking' : severityOf(type);
     const broken = severity === 'breaking' ? [...demands, ...usesOf(before, type, subjects)] : [];
     return { severity, type, description, broken };
@@ -133,8 +133,8 @@ function severityOf(type: SchemaChange['type']): Severity {
 }
 
 /**
- * The uses that a breaking change to these subjects breaks; none without subjects. Validation then finds the broken
- * documents, such as one with a fragment on a type that a union has lost.
+ * The uses that a breaking change to these subjects breaks. Without subjects there are none, and only validation finds
+ * the broken documents, such as one with a fragment on a type that a union has lost.
  */
 function usesOf(before: GraphQLSchema, type: SchemaChange['type'], [first, second = '']: readonly string[]): string[] {
   if (type === 'IMPLEMENTED_INTERFACE_REMOVED') return fieldsOf(before, second);

@@ -8,9 +8,9 @@ export interface WithRow {
   readonly failure: Error | undefined;
 }
 
-// Fast versions of the conversions of GraphQL's own leaf types in results (specification §3.5). Each takes the value of a
-// column that is not null. It returns an Error for a value that the type cannot hold; executors treat that as the failure
-// of the field.
+// Fast versions of the conversions of GraphQL's own leaf types in results (specification §3.5). Each takes a column's
+// value, which is not null. It returns an Error for a value that the type cannot hold; executors treat that as the
+// failure of the field.
 
 /** The value of a field whose column is null or missing. */
 export function absent({ failure }: WithRow, value: null | undefined): Error | null {

@@ -140,7 +140,7 @@ function split(type: NodeType, text: string): NodeId | undefined {
   const id = text.slice(colon + 1);
   if (owner === undefined ? id === current : scope === current) {
     throw new UserInputError(
-      `Expected the global id of ${article(type)} ${type} to name its own ${owner ?? type}, but got one with @current, which each key takes for another. Ask for the object again.`,
+      `Expected the global id of ${article(type)} ${type} to name its own ${owner ?? type}, but got one with @current, which does not mean the same for every key. Ask for the object again.`,
     );
   }
   if (!formOf(type).accepts(id) || (owner !== undefined && !formOf(owner).accepts(scope))) return undefined;

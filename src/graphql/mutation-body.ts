@@ -49,7 +49,10 @@ export interface WriteTarget {
   readonly input: object;
 }
 
-/** The key of what an input is about, in the project or organization that `owner` names. Throws a UserInputError. */
+/**
+ * The key of what an input is about, in the project or organization that `owner` names. Throws a UserInputError if an
+ * id does not fit.
+ */
 function targetKey({ noun, isNew, input }: WriteTarget, owner: string | undefined): Key {
   const type = ownerTypeOf(noun);
   if (type === undefined) return { noun, scope: '', id: isNew ? '' : parseOwnerId('Project', owner ?? '', 'id') };
@@ -195,7 +198,7 @@ function filesBody(input: object, reach: Reach | undefined): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Most files that one change writes or deletes: each of them is checked before the call. */
+/** The most files that one change writes or deletes: each of them is checked before the call. */
 export const mostFiles = 1000;
 
 const longestFileName = 200;
@@ -203,7 +206,7 @@ const longestFileName = 200;
 /** A name with an extension, perhaps below folders. No column, and no member of JavaScript's objects, has a dot. */
 const fileName = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.[a-z]\w*$/i;
 
-/** Checks a file name. It needs an extension: the body also has columns, and the upstream could mistake the two. */
+/** Checks a file name. The name needs an extension, so that the upstream cannot take it for a column of the body. */
 function checkedFileName(name: unknown, field: string, reach: Reach | undefined): string {
   if (typeof name === 'string' && name.length <= longestFileName && fileName.test(name)) return name;
   refuseUnknownOwner(reach, field, ' but for files with an extension, such as index.ts');
@@ -218,9 +221,9 @@ function listIn(input: object, name: string): readonly unknown[] {
 }
 
 /**
- * The members of a mutation's `extra`, which is for what the contract does not document. Refuses the name of any input
- * field of this mutation, or of another mutation of the same noun, in the spelling of REST or of GraphQL: only input
- * fields check their values. Refuses the columns of the noun, too.
+ * The members of a mutation's `extra`, which is for what the contract does not document. Refuses the names of all input
+ * fields of this mutation and of other mutations of the same noun, as REST and as GraphQL spell them: a value is
+ * checked only in its input field. Refuses the columns of the noun, too.
  */
 function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
   if (extra === null || extra === undefined) return [];
@@ -254,7 +257,7 @@ interface Setter {
   readonly field: GraphQLInputField;
 }
 
-/** The fields that set each name of a noun, in snake_case. One for a REST name such as `tile.id` sets all of `tile`. */
+/** The fields that set each name of a noun, in snake_case. A field with a REST name such as `tile.id` sets `tile`. */
 function settersOf(noun: GraphQLObjectType | undefined, { parentType }: MutationInfo): Map<string, Setter[]> {
   const setters = new Map<string, Setter[]>();
   for (const fieldName of Object.keys(parentType.getFields())) {

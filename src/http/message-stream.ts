@@ -58,7 +58,7 @@ const beatMs = 13_000;
 
 /**
  * The HTTP response that streams the answers of a subscription to a client with this `Accept`. Messages are read only
- * as fast as the client takes them: further ones wait in the tail, which is bounded.
+ * as fast as the client takes them. Further ones wait in the listener, which has limits.
  */
 export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: StreamType, accept = ''): StreamedAnswer {
   const form = forms[type];

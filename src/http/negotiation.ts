@@ -132,8 +132,8 @@ export type Coding = 'br' | 'gzip';
 const codings: readonly Coding[] = ['br', 'gzip'];
 
 /**
- * The coding that a client prefers by its `Accept-Encoding`; undefined if it takes none. A coding that the client does not
- * name is not used (RFC 9110 §12.5.3), nor is one with a malformed weight.
+ * The coding that a client prefers by its `Accept-Encoding`; undefined if the client prefers none. A coding is used
+ * only if the header names it or has `*` (RFC 9110 §12.5.3). A malformed weight counts as 0.
  */
 export function negotiateCoding(accepted: string): Coding | undefined {
   const weights = new Map(

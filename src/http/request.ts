@@ -26,8 +26,8 @@ export function methodOf({ method = '' }: IncomingMessage): string {
 }
 
 /**
- * The refusal of a request for its method, or for a body that is not declared as plain JSON; undefined if it may be read.
- * Other sites could send forms and plain text without a preflight.
+ * The refusal of a request for its method, or for a body that is not declared as plain JSON; undefined if the request
+ * may be read. Other sites could send forms and plain text without a preflight.
  */
 export function refusalOf(request: IncomingMessage): GraphQLError | undefined {
   const method = methodOf(request);
@@ -176,7 +176,7 @@ function picked(all: JsonObject, names: readonly string[]): JsonObject {
   return found ?? noMembers;
 }
 
-/** The value for requests that have none of these members, as most requests do. */
+/** The value for a request without any of these members. Most requests have none. */
 const noMembers: JsonObject = Object.freeze({});
 
 function withoutContents(value: unknown): unknown {

@@ -41,7 +41,7 @@ export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAns
 /**
  * The status of a result: 200 once something was executed, and before that the status of the error. If the client takes
  * `application/json`, errors of the document have status 200 (GraphQL over HTTP §6.4.1); with
- * `application/graphql-response+json` they never have (§6.4.2).
+ * `application/graphql-response+json` they never have that status (§6.4.2).
  */
 function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType): number {
   if (data !== undefined || errors.length === 0) return 200;

@@ -15,7 +15,7 @@ import { answerHeaders, rateLimitHeaders, toAnswer } from './response.ts';
 
 const boundary = '-';
 
-/** The parameter of the media type that names the format of the parts, as clients spell it. */
+/** The parameter by which the media type of an answer names the format of its parts, spelled as clients spell it. */
 const formats: Readonly<Record<PartsFormat, string>> = {
   'v0.2': '; incrementalSpec=v0.2',
   '20220824': '; deferSpec=20220824',
@@ -31,7 +31,7 @@ function partHeaders(text: string): string {
   return `\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
 }
 
-/** The HTTP response that streams a result to the client of a request, in the form that it prefers. */
+/** The HTTP response that streams a result to the client of a request, in the form that the client prefers. */
 export function streamedAnswer(
   result: OperationResult,
   { headers: { accept, 'accept-encoding': codings = '' } }: IncomingMessage,

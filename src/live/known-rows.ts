@@ -32,7 +32,7 @@ export interface News {
  * not identify them: all rows of the last minute are known by their ids.
  */
 export class KnownRows {
-  /** The moments of known rows by the marks of their ids; empty for rows without a moment. */
+  /** The moments of known rows by the marks of their ids. The moment is an empty text if a row has none. */
   readonly #moments = new Map<string, string>();
   /** The latest moment of a known row, at most the time at which the row was read: clocks of apps are often wrong. */
   #newest = '';
@@ -78,7 +78,7 @@ export class KnownRows {
     }
   }
 
-  /** Gives up the rows that the walk did not reach, except rows dated later than `now`, the moment of the walk. */
+  /** Gives up the rows that the walk did not reach. Rows dated later than `now`, the time of the walk, may be sent. */
   leaveOut({ rows }: Walk, now: string): void {
     const last = momentOf(rows.at(-1));
     const left = last > now ? now : last;

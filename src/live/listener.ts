@@ -86,8 +86,8 @@ export interface Added {
   /** The number of characters that were read from the upstream for it. */
   readonly received: number;
   /**
-   * The memory that it takes. It is held from when the message waits for a first listener until the last listener has
-   * received it.
+   * The memory that the message takes. The claim is held from the time at which the message waits for a first listener
+   * until the last listener has received the message.
    */
   readonly claim: Claim;
 }

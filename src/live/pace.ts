@@ -23,7 +23,7 @@ export interface PaceOptions {
 
 const minuteMs = 60_000;
 
-/** The most calls that polls of one key may make in a minute without a budget. A poll in flight counts as one. */
+/** The most calls in a minute for polls with one key, if there is no budget. A poll in flight counts as one call. */
 const mostPolls = 60;
 
 /** The interval of polls that are spread over the minute. */
@@ -135,7 +135,7 @@ function backoffIn(outlooks: Outlooks): number {
 
 /**
  * The reason why the polls of a caller could starve: a window of the budget never has room for a whole poll. Undefined
- * if all windows have room. A poll counts with its most calls, because even a quiet list may need them at any time.
+ * if all windows have room. A poll counts as `mostCalls` calls, because even a quiet list may need them at any time.
  */
 export function starvationOf(budget: Pick<CallBudget, 'tooSmallFor'>, { subject = '' }: Caller): string | undefined {
   const window = budget.tooSmallFor(mostCalls, 'events', subject);

@@ -47,7 +47,7 @@ export class Streams {
     if (own >= maxStreamsPerCaller) return 'too many of its caller';
     this.#open.add(stream);
     this.#byCaller.set(name, own + 1);
-    // They may have changed since the caller was authenticated.
+    // The rights of the caller may have changed since it was authenticated.
     if (this.#isOutdated(stream.caller)) stream.onOutdated();
     return 'open';
   }
@@ -60,7 +60,7 @@ export class Streams {
     else this.#byCaller.delete(name);
   }
 
-  /** Notifies the streams whose callers are outdated, now and when they open from now on. */
+  /** Notifies the open streams whose callers are outdated, and from now on each such stream as it opens. */
   notifyOutdated(isOutdated: (caller: Caller) => boolean): void {
     this.#isOutdated = isOutdated;
     for (const stream of this.#open) if (isOutdated(stream.caller)) stream.onOutdated();

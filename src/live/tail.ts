@@ -60,12 +60,12 @@ export class Tail {
   /** The listeners that get the rows of each poll: all except those that have just joined. */
   readonly #listeners = new Set<Listener>();
   #joining: readonly Joining[] = [];
-  /** The rows known to these listeners; undefined until the first poll has been answered. */
+  /** The rows known to `#listeners`; undefined until the first poll has been answered. */
   #known: KnownRows | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** The deadline of the poll under way. */
   #deadline: OperationDeadline | undefined;
-  /** True once a first poll was delayed or failed. */
+  /** True once the first poll has been delayed or has failed. */
   #isLate = false;
   polls = 0;
 

@@ -8,12 +8,12 @@ import { Tail, type TailOptions } from './tail.ts';
 /** Settings and collaborators of tails. */
 export type TailsOptions = TailOptions & Omit<PaceOptions, 'now'>;
 
-/** The tails of one process. Each list with each upstream key has one tail, as long as it has listeners. */
+/** The tails of one process. Each pair of a list and an upstream key has one tail as long as the tail has listeners. */
 export class Tails {
   readonly #options: TailsOptions;
   readonly #pace: Pace;
   readonly #tails = new Map<string, Tail>();
-  /** The polls of tails that have ended. */
+  /** The number of polls that were made by tails that have ended. */
   #endedPolls = 0;
 
   constructor(options: TailsOptions) {

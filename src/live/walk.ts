@@ -49,7 +49,7 @@ export async function walkBack(reader: Reader, since: string | undefined, now: s
   }
 }
 
-/** Reads a page; undefined if, beside those already read, it would take too much memory or too many calls. */
+/** Reads a page; undefined if this page and those already read would take too much memory or too many calls. */
 function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<ListPage | undefined> {
   return fetchFilledPage(reader, at, reader.maximum, 0).catch((error: unknown) => {
     if (hasPages && isCostLimit(error)) return undefined;

@@ -21,8 +21,8 @@ export function isEqual(one: Window, other: Window): boolean {
 }
 
 /**
- * Equal for windows that can share pages: they have the same filter and begin at the same instant. If rows may be left
- * out because they were answered before, offsets do not count the rows of a page, and only equal windows share.
+ * Equal for windows that can share pages: they have the same filter and begin at the same instant. If a page may
+ * leave out rows that were answered before, offsets do not count its rows. Then only equal windows share pages.
  */
 export function baseText({ list, at }: Window): string {
   if (isPlain(at)) return listText(list);

@@ -7,7 +7,8 @@ export class SavedCalls {
   /** The number of wanted rows that the operation had already read by key, or was already reading. */
   knownRows = 0;
   /**
-   * The number of rows that a page of their list answered. Otherwise each would have cost a call for its detail view.
+   * The number of rows that a page of their list answered. Without the page, each would have cost a call for its detail
+   * view.
    */
   views = 0;
 }

@@ -44,8 +44,8 @@ export function proves({ field }: SelectedField): boolean {
 }
 
 /**
- * True if a connection or a payload answers global ids that name a project or an organization as the owner. Those of a
- * deleted object do, and those of rows other than projects: the id of a project names no other object.
+ * True if a connection or a payload answers global ids that name a project or an organization as the owner. The id of a
+ * deleted object does. The ids of rows do, except for those of projects, which name no other object.
  */
 export const answersScopes: (selection: ObjectSelection) => boolean = memoize(({ fields }) =>
   fields.some(({ field, inside }) => {

@@ -30,7 +30,7 @@ export function countAnswered(
   answer.add(count, isObjectType(type) ? weightOf(selectionOf(info).on(type)) : nothing, info.path, owner);
 }
 
-/** The most that the root of an operation weighs with any variables. */
+/** The most that the root of an operation can weigh, whatever its variables are. */
 export function rootWeight(scope: OperationScope): ObjectWeight {
   const root = rootOf(scope, undefined);
   return root === undefined ? nothing : weightOf(root);

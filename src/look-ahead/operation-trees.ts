@@ -20,7 +20,7 @@ type Coerced = Readonly<Record<string, unknown>>;
 
 /**
  * The selection on the root of an operation with its coerced variables; undefined if the schema has no operations of
- * its kind. Without variables, the selection holds everything that is selected with any variables.
+ * its kind. Without variables, the selection holds everything that may be selected.
  */
 export function rootOf(scope: OperationScope, coerced: Coerced | undefined, part?: Part): ObjectSelection | undefined {
   const type = scope.schema.getRootType(scope.operation.operation);
@@ -65,7 +65,7 @@ function treesOf(scope: OperationScope): Trees {
   return last;
 }
 
-/** The most trees that are kept for one operation. Each is for other values of its conditions. */
+/** The most trees that are kept for one operation. Each tree is for other values of the operation's conditions. */
 const mostTrees = 16;
 
 /** The trees of one operation: one without directives, otherwise one for each set of values of its conditions. */

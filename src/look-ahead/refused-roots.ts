@@ -76,8 +76,8 @@ function unlessRefused<T>(parse: () => T): T | undefined {
 }
 
 /**
- * True if an organization needs a call. Fields of its id and its type need none, unless the id was given as `@current`.
- * All other fields do.
+ * True if an organization needs a call. Its ids need none, unless the id was given as `@current`. Its type needs none.
+ * All other fields need one.
  */
 function organizationCalls(id: unknown, info: GraphQLResolveInfo): boolean {
   const { fields } = selectionOf(info).onNamed('Organization');

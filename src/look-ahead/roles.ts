@@ -36,7 +36,7 @@ export type Role =
   | { readonly kind: 'table'; readonly endpoint: RestOperation }
   // An object that the argument `id` names, as one value.
   | { readonly kind: 'text'; readonly endpoint: RestOperation }
-  // A value that any row of a list holds.
+  // A value that is the same in every row of a list.
   | { readonly kind: 'anyRow'; readonly endpoint: RestOperation }
   | { readonly kind: 'report'; readonly endpoint: RestOperation }
   | { readonly kind: 'write'; readonly endpoint: RestOperation };

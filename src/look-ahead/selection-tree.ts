@@ -46,7 +46,7 @@ type Selecting = FieldNode | OperationDefinitionNode;
 /** The part of an operation that a tree has. */
 export type Part =
   | 'whole'
-  // Without deferred fragments, as the first part of an answer in parts.
+  // Without deferred fragments, like the first part of an answer in parts.
   | 'first'
   // Only fields and fragments without directives: they are selected whatever the variables are.
   | 'certain';

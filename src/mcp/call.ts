@@ -21,7 +21,7 @@ export type CallResult =
   // The answer is larger than an agent may get.
   | 'too_large';
 
-/** The outcome of a call, and its result as members of JSON, without those that every result has. */
+/** The outcome of one use of a tool, and the JSON members of its result, except those that every result has. */
 interface ToolAnswer {
   readonly members: readonly string[];
   readonly meta: JsonObject;

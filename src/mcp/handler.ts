@@ -59,7 +59,7 @@ export function createMcpHandler(options: Served): Handle {
       context = new HttpRequestContext(request, response, claim, onlyJson, authenticator, 'agents');
       await context.identified;
       const { refusal, caller } = context;
-      // All agents share one part of the calls, whichever user they act for.
+      // All agents of a key share one part of its budget, whichever user they act for.
       context.caller = caller && { ...caller, countedAs: agents };
       if (refusal !== undefined) answer = unauthorized(refusal, resource, report);
       else {

@@ -68,7 +68,7 @@ function variableSchema(
   };
 }
 
-/** A description: the special form of a value, if it has one, and then the text of its author or of the schema. */
+/** A description: the special form of a value, if it has one, and then the text from the operation or the schema. */
 function describedBy({ description: form }: JsonSchema, said: string | undefined): Pick<JsonSchema, 'description'> {
   const sentences = [form, said === undefined ? undefined : oneLine(said)].filter((part) => part !== undefined);
   return sentences.length === 0 ? {} : { description: sentences.join('. ') };

@@ -110,13 +110,13 @@ export const metaNames = {
   server: 'io.modelcontextprotocol/serverInfo',
 } as const;
 
-/** Headers that the protocol requires in requests. */
+/** The headers of the protocol that clients send with requests. */
 export const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id'];
 
 /**
  * The generation of the protocol that a request uses, as its version says (2026-07-28, Streamable HTTP, Request
- * Metadata). Throws an McpError if the gateway does not support the version, or if the headers are not those that it
- * requires.
+ * Metadata). Throws an McpError if the gateway does not support the version, or if the request lacks the headers that
+ * the version requires.
  */
 export function generationOf(message: Message, headers: IncomingHttpHeaders): Generation {
   const header = headers['mcp-protocol-version'];

@@ -10,7 +10,7 @@ export function outputSchemaOf(scope: OperationScope): JsonSchema {
   return root === undefined ? {} : objectSchema(root, isCertain);
 }
 
-/** `isCertain` says that the variables do not affect which fields are selected. */
+/** The schema of an object. `isCertain` is true if the variables do not affect which fields are selected. */
 function objectSchema({ fields, typenames }: ObjectSelection, isCertain: boolean): JsonSchema {
   const properties = [
     ...typenames.map((key): [string, JsonSchema] => [key, { type: 'string' }]),
@@ -41,7 +41,7 @@ function bareSchema(type: GraphQLOutputType, selected: SelectedField, isCertain:
   return different.length === 1 && only !== undefined ? only : { anyOf: different };
 }
 
-/** Texts have no format, because the gateway passes on texts of the upstream unchecked. */
+/** The schemas of scalars that are not texts. Texts have no format, because upstream texts are passed on unchecked. */
 const scalars: Readonly<Record<string, JsonSchema>> = {
   Boolean: { type: 'boolean' },
   Float: { type: 'number' },

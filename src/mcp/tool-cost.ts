@@ -82,7 +82,7 @@ function withVariables(variables: Variables): string {
 const smallerSizes = [50, 20, 10, 5, 2, 1];
 
 /**
- * The largest of `smallerSizes` with which a tool stays within the limits; undefined if it exceeds them with each.
+ * The largest of `smallerSizes` with which a tool stays within the limits; undefined if all of them are too large.
  * `sizing` names the arguments that take the size.
  */
 export function fittingSize(

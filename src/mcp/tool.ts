@@ -57,7 +57,7 @@ export class Tool {
   readonly #fields: readonly SelectedField[];
   /**
    * The tool as a caller sees it. A caller that reaches only a part of its key's data reads lists in another way, at
-   * another cost. All other callers see the same, and have the tool itself as their viewer.
+   * another cost. All other callers see the same: for them, `viewer` is the tool itself.
    */
   readonly #seen: (viewer: Rights | Tool) => SeenTool;
 
@@ -100,7 +100,8 @@ export class Tool {
   }
 
   /**
-   * The largest size of pages and lists with which the tool stays within its limits; undefined if it does with none.
+   * The largest size of pages and lists with which the tool stays within its limits; undefined if every size exceeds
+   * them.
    */
   fittingSize(values: Variables, caller: Caller | undefined): number | undefined {
     return fittingSize(this.#operation, this.sizing, values, rightsOf(caller));

@@ -16,7 +16,7 @@ import { visitFields } from '../look-ahead/operation-trees.ts';
 import { isNoun, type NodeType } from '../rest/nouns.ts';
 import type { ToolOperation } from './tool-cost.ts';
 
-/** The kind of objects that an id names: one type, any of them, or the tile of a dashboard. Undefined for no id. */
+/** The kind of objects that an id names: one type, any type, or the tile of a dashboard. Undefined if it is no id. */
 export type NamedBy = NodeType | 'any' | 'tile' | undefined;
 
 /** A place of a document in which a variable stands: an argument, or a field of an input object. */
@@ -25,7 +25,7 @@ export interface VariableUse {
   readonly named: NamedBy;
   /** True if an id must name the owner of its object itself, because no field beside it does. */
   readonly isAlone: boolean;
-  /** The kind of page whose size the variable gives. A table is a page in one value, and has at least one row. */
+  /** The kind of page whose size the variable gives. A table is a page as one value, and has at least one row. */
   readonly page: 'connection' | 'table' | undefined;
   /** The most items of the variable's value, if that value is a list with a limit. */
   readonly maxItems: number | undefined;
@@ -77,7 +77,7 @@ export function isSizing({ page, place }: VariableUse): boolean {
   return page !== undefined || place.name === 'ids';
 }
 
-/** Most items of lists in inputs. */
+/** The most items of lists in inputs, by the names of the fields that take the lists. */
 export const mostItems: Readonly<Record<string, number>> = { files: mostFiles, deletedFiles: mostFiles };
 
 /**

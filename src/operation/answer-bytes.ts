@@ -2,7 +2,7 @@ import { exactDigits } from '../rest/values.ts';
 
 /** The size of a value as JSON. If measuring stopped at a limit, the numbers cover what was measured until then. */
 export interface MeasuredJson {
-  /** The bytes of its JSON text. If the text exceeds the limit, the bytes of a part that already exceeds it. */
+  /** The number of bytes of its JSON text. If that exceeds the limit, only of a part that already does. */
   readonly bytes: number;
   /** The number of objects and lists, including the value itself. If there are too many, the number counted so far. */
   readonly values: number;

@@ -24,7 +24,7 @@ interface FieldArguments {
    */
   readonly path: string;
   readonly form: keyof typeof forms;
-  /** The bytes of the argument without the values of its variables. */
+  /** The number of bytes of the arguments in this form, without the values of their variables. */
   readonly bytes: number;
   readonly variables: readonly string[];
 }
@@ -48,7 +48,7 @@ const argumentsIn = memoize(argumentsOf);
  * Throws a GraphQLError if the arguments of one field have more than `limit` bytes, as JSON or in the query of a REST
  * call. A field is executed for each object that has it, which multiplies its arguments. Fields that a directive skips
  * count as well. Arguments of a mutation itself do not count, because it is executed once. `text` is the variables as
- * JSON: by its length, most operations need not be measured.
+ * JSON. It is so short for most operations that nothing needs to be measured.
  */
 export function refuseArguments(
   prepared: PreparedOperation,

@@ -122,8 +122,8 @@ export class Costs {
   }
 
   /**
-   * The most calls and rows that an operation needs with any variables. A narrowed caller reads each project of a list
-   * by its id. The estimate does not cover that.
+   * The most calls and rows that an operation needs, whatever its variables are. Infinite if a narrowed caller asks for
+   * a list: each project of it is then read by its id, which the estimate does not cover.
    */
   #boundOf(prepared: PreparedOperation, rights: Rights | undefined): Pick<Estimate, 'calls' | 'rows'> {
     const isNarrowed = rights?.reach !== undefined;
@@ -132,8 +132,8 @@ export class Costs {
   }
 
   /**
-   * The most that an operation answers with any variables. If that exceeds the limit, the most that it answers with its
-   * own variables. Most operations stay within the limit with any variables.
+   * The most that an operation can answer, whatever its variables are. If that exceeds the limit, the most that it can
+   * answer with the given variables. Most operations stay within the limit whatever their variables are.
    */
   #sizeOf(asked: Asked): Estimate {
     const { prepared } = asked.document;
@@ -145,7 +145,7 @@ export class Costs {
     return estimateOf({ ...prepared, maxPageSize: this.options.maxPageSize, variableValues });
   }
 
-  /** True if the deferred part is small enough with these variables; with any variables if they are undefined. */
+  /** True if the deferred part is small enough with these variables; if they are undefined, with all possible ones. */
   #defersLittle({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
     const { maxPageSize } = this.options;
     return deferred === undefined || defersLittle({ ...deferred, maxPageSize, variableValues }, deferred.document);

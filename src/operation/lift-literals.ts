@@ -99,8 +99,8 @@ function withCoerced(values: Record<string, unknown>, coerced: VariableValues['c
 }
 
 /**
- * The values of all literals. A literal has no value if a variable inside it is missing where a value is needed. It is
- * left out, so the argument counts as not given.
+ * The values of all literals. A literal has no value if a variable inside it is missing where a value is needed. Such a
+ * literal is left out, so the argument counts as not given.
  */
 function valuesOfAll(literals: readonly Literal[], variables?: VariableValues): Record<string, unknown> {
   const values: Record<string, unknown> = {};

@@ -24,7 +24,7 @@ export interface RequestContext {
   /** Resolves when the three members above are known; undefined if they are known already. */
   readonly identified?: Promise<void> | undefined;
   readonly method: string;
-  /** Which kept answers its client takes. */
+  /** The rule by which the request is given kept answers. */
   readonly reuse: Reuse;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
@@ -63,8 +63,8 @@ export interface AnsweredOperation extends Pick<OperationRun, 'params' | 'reques
 }
 
 /**
- * One operation whose document is known. It is made with its cost, or not at all. The pipeline adds the epoch when it
- * begins, and the name of its answer if that may be kept.
+ * One operation whose document is known. It is made with its cost, or not at all. The pipeline adds the epoch when the
+ * operation begins, and the name of the answer if the answer may be kept.
  */
 export class OperationRun {
   readonly params: GraphQLParams;

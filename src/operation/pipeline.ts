@@ -38,7 +38,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly operationDeadlineMs: number;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  /** The time for which a client may keep an answer without errors to a GET by id, in seconds. */
+  /** The time for which a client may keep the answer to a GET by id, if it has no errors, in seconds. */
   readonly getMaxAge: number;
   /** The clock of kept answers, in milliseconds. */
   readonly now: () => number;
@@ -204,7 +204,7 @@ function begin(run: OperationRun, options: OperationsOptions): MaybePromise<Oper
 
 /**
  * The name under which equal queries of a caller are executed once. Undefined for an answer in parts, for an answer
- * with the cost, and for a request of the latest data.
+ * with the cost, and for a request for the latest data.
  */
 function sharedNameOf(run: OperationRun): string | undefined {
   const { request, cost, epoch } = run;

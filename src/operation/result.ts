@@ -86,7 +86,7 @@ function withoutDeep(
 
 type Path = readonly (string | number)[];
 
-/** Replaces leaves that the upstream nested too deeply by null, with an error at their path. */
+/** Puts null in the place of each leaf that the upstream has nested too deeply, with an error at its path. */
 function prune(
   value: unknown,
   selections: readonly ObjectSelection[],

@@ -143,8 +143,9 @@ export class Results {
   }
 
   /**
-   * Makes room for the text of data, which has not been made yet: a text that is then refused is garbage of megabytes. The
-   * data is measured only if `mostBytes`, which it has at most, are not free. Returns false if there is no room.
+   * Makes room for the text of data before the text is made: a text that is then refused is garbage of megabytes. The
+   * text has at most `mostBytes` bytes; the data is measured only if these are not free. Returns false if there is no
+   * room.
    */
   makeRoomFor(data: unknown, mostBytes: number): boolean {
     const { room, maxAnswerBytes } = this.#options;
@@ -200,7 +201,7 @@ function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path'
   return new GraphQLError(message, { extensions });
 }
 
-/** The most bytes of a leaf of a mutation's payload that is kept when data is dropped: enough for ids and names. */
+/** The most bytes of a leaf that is kept when the data of a mutation is dropped: enough for ids and names. */
 const longestKept = 1000;
 
 /**

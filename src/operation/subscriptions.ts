@@ -170,7 +170,7 @@ export class Live {
   }
 }
 
-const tooManyOfCaller = 'As many streams are open for this caller as may be: close one, or try again later.';
+const tooManyOfCaller = 'The caller has as many open streams as it may have: close one, or try again later.';
 
 interface Source {
   readonly args: ValidatedSubscriptionArgs;
@@ -242,8 +242,8 @@ class Subscription implements OpenStream, StreamEnd {
       for await (const payload of payloads) {
         const { result: answered, calls } = await this.#live.answer(this.#run, args, payload);
         this.calls += calls;
-        // The caller must not get a message that was read after its right ended. A client that resumes with a right of
-        // its own gets the message then.
+        // The caller must not get a message that was read after the caller's right ended. If the client may
+        // resume, it gets the message then.
         if (this.#failure !== undefined) throw this.#failure;
         const result = this.#withRoom(answered);
         if (isShed(result)) {

@@ -191,7 +191,7 @@ function objectsById({ builder, endpoint: { noun }, parent, stage, certain }: Pl
   return toObjects({ type: noun, group, id: own, owner: parent, stage });
 }
 
-/** Plans a value that any row of a list holds. If no row is read for another reason, a page of one row is read. */
+/** Plans a value that every row of a list holds. If no row is read for another reason, a page of one row is read. */
 function planAnyRow(planned: PlannedField): void {
   const { builder, stage, certain, path } = planned;
   const of = collectionOf(planned);

@@ -47,7 +47,7 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   const asked = reads.length === 0 ? wave : wave + 1;
   builder.calls.add({ ...one, endpoint, stage: { wave: asked, earlier: undefined }, lower: mayBeRefused ? 0 : 1 });
   const stage: Stage = { wave: asked + 1, earlier: undefined };
-  // Plans assume that writes succeed. Most upstreams do not answer a deleted object.
+  // Plans assume that writes succeed. Most upstreams answer a delete without the deleted object.
   const certain = method !== 'DELETE' && !mayBeRefused;
   const { owner: named } = keyed({ ...key, type: noun }, stage, certain);
   const isReal = isOwnerRead && named !== undefined;

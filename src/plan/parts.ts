@@ -13,7 +13,7 @@ export interface PlanInParts extends Plan {
   readonly firstPartAfter?: number;
 }
 
-/** An operation with `@defer`, of a document. */
+/** An operation with `@defer`, and its document. */
 interface Deferring extends Pick<OperationScope, 'operation' | 'fragments'> {
   readonly document: DocumentNode;
 }
@@ -34,8 +34,8 @@ export function planInParts(plan: Plan, request: PlanRequest, deferring: Deferri
 }
 
 /**
- * True if the variables do not decide what is deferred, because one in a directive is null. The operation is then
- * answered as a whole, as for clients that do not accept parts.
+ * True if the variables do not decide what is deferred, because a variable in a directive is null. The operation is
+ * then answered as a whole, as for clients that do not accept parts.
  */
 export function isUndecided(scope: OperationScope, { coerced }: VariableValues): boolean {
   return conditionsOf(scope).some((name) => coerced[name] === null);
@@ -73,8 +73,9 @@ const mostNameBytes = 4 * 2 ** 20;
 const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments or ${mostNameBytes} bytes of labels and paths, so it is answered as one document`;
 
 /**
- * True if the deferred fragments of an answer stay within their limits. A fragment counts once for each object that it is
- * on, because it takes graphql's executors and the answer more time and memory than an object. `document` has `@defer`.
+ * True if the deferred fragments of an answer stay within their limits. A fragment counts once for each object that it
+ * is on: each time, it costs graphql's executors more time and memory than an object, and makes the answer longer.
+ * `document` is the one with `@defer`.
  */
 export function defersLittle(request: EstimateRequest, document: DocumentNode): boolean {
   const { deferrals, introspects } = estimateOf(request);

@@ -83,7 +83,8 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const hasTies = choices.length <= mostTied;
   for (const from of starts) {
     let best = from;
-    // Plans with as many calls as the best one, by the variable that differs. A further change may make one the best.
+    // Plans with as many calls as the best one, by the variable that differs. One more change may
+    // make one of them the best.
     const ties = new Map<string, Found>();
     for (let round = 0, before = 0; round < mostRounds && all.size > before; round += 1) {
       before = all.size;
@@ -146,7 +147,7 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
       const { noun, report, id: operation } = role.endpoint;
       if (!isObject || inside === undefined) kinds.add(report === '' ? noun : operation);
       else if (needsOf(inside).view !== undefined) kinds.add(noun);
-      // One of its relations shows that the object exists, or its row does.
+      // Either a relation of the object shows that it exists, or its row does.
       else if (role.kind === 'byId' && needsOf(inside).relations.length === 0 && !hasDirectives) kinds.add(noun);
     }
   };
@@ -156,7 +157,7 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
 
 const mostSwitches = 4;
 
-/** Values for the boolean variables, which switch fields on and off. A switch may hide fields that others affect. */
+/** Values for the boolean variables, which switch fields on and off, also fields that other variables affect. */
 function switchesOf({ variableDefinitions = [] }: OperationDefinitionNode): readonly Variables[] {
   const names = variableDefinitions.flatMap(({ variable, type }) => {
     const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;

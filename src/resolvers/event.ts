@@ -58,7 +58,7 @@ function countEndCursor<Content>({ list, page }: TableSource<Content>, context: 
 // The contract shows the answer of `events/values/` as if it were an event. Upstreams answer an array of
 // `{"name": …}`, or `{"results": […], "refreshing": …}`.
 
-/** The values of an answer as objects: other values become the `name` of one. Null for an answer of another shape. */
+/** The values of an answer. A value that is no object becomes the `name` of one. Null for any other answer. */
 function eventValuesIn(body: unknown): JsonObject[] | null {
   const items = itemsIn(body);
   return items?.map((item) => (isEntry(item) ? item : { name: item })) ?? null;

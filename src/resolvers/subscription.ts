@@ -68,7 +68,7 @@ function eventQueryOf(filter: SubscriptionEventsAddedArgs['filter']): ListRef['f
   if (filter === undefined || filter === null) return undefined;
   for (const name of ['occurredAfter', 'occurredBefore'] as const) {
     if ((filter[name] ?? undefined) === undefined) continue;
-    throw new UserInputError(`Expected \`filter.${name}\` to be left out: what is followed is what comes from now on.`);
+    throw new UserInputError(`Expected \`filter.${name}\` to be left out: a subscription follows only new events.`);
   }
   return toEventQuery(filter);
 }

@@ -105,7 +105,7 @@ export class RestApi {
     return this.#client.read(operations.getPluginSource, `${rowPath(key)}source/`);
   }
 
-  /** `GET …/plugins/<report>/`: the first page, or the one that `query` names. It comes from the `next` of a page. */
+  /** `GET …/plugins/<report>/`: the first page, or the one of `query`, which is the `next` of another page. */
   async fetchPluginsReport(organizationId: string, report: PluginsReport, query = ''): Promise<unknown> {
     const path = `${collectionPath({ noun: 'Plugin', scope: organizationId })}${report}/${query}`;
     return withoutHosts(await this.#client.read(pluginsReports[report], path));

@@ -15,7 +15,7 @@ export interface Caller {
   readonly tenant?: Tenant;
   /** SHA-256 of the tenant's user; undefined without a tenant. */
   readonly subject?: string;
-  /** The subject whose share of the limits its calls count against; by default `subject`. */
+  /** The subject whose share of the limits the caller uses up; by default `subject`. */
   readonly countedAs?: string;
 }
 
@@ -23,17 +23,17 @@ export interface Caller {
 export const agents = 'agents';
 
 /**
- * The name of the caller for whom operations are shared. Without a tenant, it is the hash of the caller's key. Tenants
- * with the same upstream key may reach different objects. For a tenant, the name is therefore the hash of its entry, or
- * of the caller's part of the entry.
+ * The name of a caller when whole operations are shared: callers with the same name share them. Without a tenant, it is
+ * the hash of the caller's key. Tenants with the same upstream key may reach different objects. For a tenant, the name
+ * is therefore the hash of its entry, or of the caller's part of the entry.
  */
 export function callerNameOf({ tenant, sharingKey }: Caller): string {
   return tenant?.entryHash ?? sharingKey;
 }
 
 /**
- * The caller with only the roles that allow an operation; undefined if it has roles and none allows it. `listedName` is
- * the name of the operation if its document is listed.
+ * The caller with only those of its roles that allow an operation. Undefined if the caller has roles, and none of them
+ * allows the operation. `listedName` is the name of the operation if its document is listed.
  */
 export function runningCaller(caller: Caller, listedName: string | undefined): Caller | undefined {
   if (caller.tenant?.roles === undefined) return caller;

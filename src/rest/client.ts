@@ -18,8 +18,8 @@ export type ReadFormat = 'json' | 'csv';
 /** REST calls in the name of one caller, before one operation's deadline. A call that fails gives an UpstreamError. */
 export interface RestClient {
   /**
-   * The value that a GET answers, by default of JSON. `target` is the path with its query. Equal reads in flight share
-   * one call. A page may have more rows than `target` asks for.
+   * The value that a GET answers, parsed as JSON by default. `target` is the path with its query. Equal reads in flight
+   * share one call. A page may have more rows than `target` asks for.
    */
   readonly read: (operation: RestOperation, target: string, format?: ReadFormat) => Promise<unknown>;
   /**

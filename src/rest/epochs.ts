@@ -11,15 +11,15 @@ export type Epoch = string;
 /** The epochs of all keys. Keys are named by their sharing key. */
 export interface Epochs {
   /**
-   * The epoch of a key. Undefined if it has none, or if it cannot be known at the moment; then nothing is cached.
-   * `isProven` is true if the upstream has shown that it knows the key, so it is not one that a caller has invented.
+   * The epoch of a key. Undefined if the key has no epoch, or if the epoch cannot be known at the moment; then nothing
+   * is cached. `isProven` is true if the upstream has shown that it knows the key, so that no caller has invented it.
    */
   readonly current: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
   /** Notes that the upstream has shown that it knows a key, so that invented keys do not evict the epoch of that key. */
   readonly prove?: (sharingKey: string) => void;
   /**
-   * Ends the epoch of a key. After that, no operation that begins at any gateway uses it. Returns the next epoch, or
-   * undefined as `current` does. Never rejects.
+   * Ends the epoch of a key. Operations that begin later do not use it, whichever gateway runs them. Returns the next
+   * epoch, or undefined as `current` does. Never rejects.
    */
   readonly renew: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
   /**
@@ -89,8 +89,8 @@ export type Reuse =
   | 'reload'
   // Everything is read anew, and nothing is kept.
   | 'none'
-  // As `none`, and the reads are not counted in metrics of the cache. Used for reads that the gateway makes itself for
-  // its streams, and for all reads if nothing is kept.
+  // Like `none`, but the reads are not counted in metrics of the cache. Used for reads that the gateway makes itself
+  // for its streams, and for all reads if nothing is kept.
   | 'uncounted';
 
 let unshared = 0;
@@ -101,8 +101,8 @@ let unshared = 0;
  */
 export class OperationEpoch {
   /**
-   * The generation of the key's kept answers when the operation began. A key gets a new one when one of these answers
-   * is replaced.
+   * The generation of the key's kept answers when the operation began. A key gets a new generation when one of these
+   * answers is replaced.
    */
   readonly generation: number;
   #name: Epoch = '';

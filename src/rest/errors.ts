@@ -53,7 +53,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** A surface of which a key has fewer calls left than an operation needs at once. */
+/** A lack of calls: on `surface`, a key has fewer left than the `calls` that an operation needs at once. */
 export interface Shortage {
   readonly surface: Surface;
   readonly calls: number;

@@ -58,7 +58,7 @@ const meanings = {
 /** All reasons. */
 export const failureReasons: readonly FailureReason[] = Object.keys(meanings).filter(isReason);
 
-/** The meaning of reasons that mean something else if the call failed at the proxy. */
+/** The meanings of reasons at the proxy, for those that mean something else there than at the upstream. */
 const proxyMeanings: Readonly<Partial<Record<FailureReason, string>>> = {
   CLIENT_CERTIFICATE_REFUSED: 'the proxy wants a client certificate, and the gateway never shows one to a proxy',
   NOT_TLS: 'this port does not speak TLS: the URL of the proxy should begin with http://',

@@ -38,7 +38,7 @@ export function inUtc(time: unknown): string | undefined {
   return toInstant(time)?.utc;
 }
 
-/** The whole second after a date-time, in UTC. It is later even for an upstream that ignores fractions. */
+/** The next whole second after a date-time, in UTC. An upstream that ignores fractions takes it for later, too. */
 export function secondAfter(time: unknown): string | undefined {
   const instant = toInstant(time);
   if (instant === undefined) return undefined;

@@ -1,8 +1,8 @@
 /**
- * The numbers of the characters that make a JSON text large once it is parsed. Characters inside strings count, too.
+ * Counts of the characters that make a JSON text large once it is parsed. Characters inside strings count, too.
  */
 export interface JsonCounts {
-  /** Characters that begin an object, a list or the value of a member. */
+  /** The number of characters that begin an object, a list or the value of a member. */
   readonly values: number;
   readonly commas: number;
 }

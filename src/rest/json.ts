@@ -9,10 +9,10 @@ const maximumDepth = 500;
 /** Sixteen digits in a row: a double holds any shorter integer. Written out so that V8 skips through text fast. */
 const manyDigits = new RegExp('[0-9]'.repeat(16), 'g');
 
-/** An integer that is a whole JSON value. Digits before a colon are no value, and their text is not JSON. */
+/** An integer that is a whole JSON value. Digits before a colon are no value: a text with such digits is not JSON. */
 const longInteger = /(?<=^|[[:,\s])-?[1-9]\d{15,}(?=\s*(?:[\]},]|$))/y;
 
-/** The mark of an integer's text until it has been parsed. It is never shown to a client, so no text can hold it. */
+/** The mark before an integer's digits while JSON is parsed. It is never shown to a client, so no text can hold it. */
 const mark = randomUUID();
 
 /**
@@ -123,7 +123,8 @@ export function refuseDeep(text: string, maximum = maximumDepth): void {
  * parse and to write, and far more memory, than its text. Those inside strings do not count.
  */
 export function refuseMany(text: string, maximum: number): void {
-  // Each takes at least one character. Most texts have few of these characters, even with those inside strings.
+  // Each object, list or member begins with a character of its own. Most texts have few of these characters, even with
+  // those inside strings.
   if (text.length <= maximum || countJson(text).values <= maximum) return;
   let left = maximum;
   for (let at = 0; at < text.length; at += 1) {

@@ -34,7 +34,7 @@ export interface Want extends Account {
 
 /** The decision on a want. */
 export type WantDecision =
-  // All of its calls have begun. `left` is the least share of a window that is left then, from 0 to 1, by surface.
+  // All of its calls have begun. `left` is the smallest share, from 0 to 1, that any window then has left, by surface.
   | { readonly kind: 'begin'; readonly left: ReadonlyMap<Surface, number> }
   // The calls of the want may begin in `turnMs` milliseconds if the calls in flight end soon. `surface` is the surface
   // that lacks calls.
@@ -46,7 +46,7 @@ export interface WindowStatus {
   readonly limit: number;
   /** The number of calls that may begin now. */
   readonly remaining: number;
-  /** Milliseconds until `limit` calls may begin, if no call begins before. */
+  /** Milliseconds until `limit` calls may begin, if no call begins until then. */
   readonly resetsInMs: number;
 }
 

@@ -44,8 +44,8 @@ export class OperationCalls {
   /** The number of reads that the cache answered with a stale answer. */
   stale = 0;
   /**
-   * The time until which all answers given to the operation stay fresh. Only answers of nouns that the cache keeps
-   * limit it.
+   * The time until which all answers given to the operation stay fresh. It is limited only by answers of nouns that the
+   * cache keeps.
    */
   freshUntil = Number.POSITIVE_INFINITY;
   readonly #maximum: number;
@@ -92,7 +92,7 @@ export class OperationCalls {
     return isAll ? (this.#sources ?? noSources) : noSources;
   }
 
-  /** The surfaces of the calls that it wanted to make, even if they were shared or refused. */
+  /** The surfaces of the calls that the operation wanted to make, shared and refused calls included. */
   get surfaces(): ReadonlySet<Surface> {
     return this.#surfaces ?? none;
   }

@@ -24,8 +24,9 @@ export interface EndListener {
 }
 
 /**
- * The deadline of one operation: its total time, with retries and waiting, or the moment when its client leaves. Calls
- * listen to it and stop when it ends. Call `finish` when the answer is ready; otherwise its timer goes on.
+ * The deadline of one operation: its total time, with retries and waiting, or the moment when its client leaves. REST
+ * calls listen to the deadline and stop at it. `finish` has to be called when the answer is ready: until then the timer
+ * goes on.
  */
 export class OperationDeadline {
   /** On the clock of `performance.now()`, in milliseconds. */
@@ -35,7 +36,10 @@ export class OperationDeadline {
    * the deadline passes.
    */
   operations = 1;
-  /** True if the answers of its calls cause much work. Each of its waiters then gets its own turn of the event loop. */
+  /**
+   * True if the answers to the operation's calls cause much work. If several such operations wait for one call, each
+   * gets the answer in a turn of the event loop of its own.
+   */
   isLarge = false;
   /** The number of characters in the decoded bodies of the answers to its calls. */
   received = 0;
@@ -65,7 +69,7 @@ export class OperationDeadline {
     this.#timer ??= setTimeout(endByDeadline, this.#milliseconds, this);
   }
 
-  /** Ends the operation: each listener that is not settled is called once, later calls fail at once. */
+  /** Ends the operation: each listener that is not settled is called once, and later calls fail at once. */
   end(reason: EndReason): void {
     this.fail(errors[reason]);
   }
@@ -80,8 +84,8 @@ export class OperationDeadline {
   }
 
   /**
-   * Keeps the value of a body until the operation is finished. If all kept values together exceed the limit, it ends
-   * the operation and returns false.
+   * Keeps the value of a body until the operation is finished. Ends the operation and returns false if all kept values
+   * together would exceed the limit.
    */
   keep(body: Claim, limit: number): boolean {
     if (this.count(body.bytes, limit) !== undefined) return false;
@@ -91,8 +95,8 @@ export class OperationDeadline {
   }
 
   /**
-   * Counts a value that the operation uses. If all values together exceed the limit, it ends the operation and
-   * returns its error.
+   * Counts a value that the operation uses. Ends the operation and returns its error if all values together would
+   * exceed the limit.
    */
   count(bytes: number, limit: number): UpstreamError | undefined {
     const count = this.#keptBytes + bytes;

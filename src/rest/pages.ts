@@ -180,7 +180,7 @@ export function withoutHosts(body: unknown): unknown {
   return { ...body, ...Object.fromEntries(links.map((name) => [name, queryOf(String(body[name]))])) };
 }
 
-/** The query in the `next` of an answer of `withoutHosts`; undefined at the end, or if the query does not fit a URL. */
+/** The query that `withoutHosts` left in `next`; undefined at the end of the list, or if it does not fit a URL. */
 export function nextQueryOf(body: unknown): string | undefined {
   const next = isObject(body) && Array.isArray(body['results']) ? body['next'] : undefined;
   return typeof next === 'string' && /^\?[!-~]{1,1000}$/.test(next) ? next : undefined;

@@ -27,12 +27,12 @@ const maximumIds = 50;
 const maximumBytes = 2000;
 
 /**
- * The position behind the last of `rows`, which are newest first; undefined if their times do not say. `counted` is
+ * The position behind the last of `rows`, which are newest first; undefined if their times do not show it. `counted` is
  * the same place by offset.
  *
  * With the last row's time as `before`, further rows of that time would be lost. So `before` is the next later moment,
- * and the rows of the boundary come again. Their ids tell them from rows that have arrived since. If more rows share
- * the moment than a boundary can name, they are counted.
+ * and the rows of the boundary come again. Rows that have arrived since have other ids. If more rows share the moment
+ * than a boundary can name, they are counted.
  */
 export function positionByTime(rows: readonly Row[], counted: Position): Position | undefined {
   const last = rows.at(-1)?.['timestamp'];
@@ -56,7 +56,7 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
   return { ...counted, offset: isAllKnown ? 0 : Math.max(counted.offset, all.length), boundary: { time, ids } };
 }
 
-/** The boundary at the start of a list: the whole second after its first row. Rows dated later have arrived since. */
+/** The boundary at the start of a list: the next whole second after its first row. Later rows have arrived since. */
 export function boundaryOfStart({ offset, before, after }: Position, rows: readonly Row[]): Boundary | undefined {
   const isStart = offset === 0 && (before ?? after) === undefined;
   const time = isStart ? secondAfter(rows[0]?.['timestamp']) : undefined;
@@ -75,7 +75,7 @@ function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
   return found.toReversed();
 }
 
-/** The number of rows that a page reads again, although they were answered already, beside `limit` new rows. */
+/** The number of rows that were already answered and that a page reads again, beside `limit` new rows. */
 export function overlapOf({ offset, boundary }: Position, limit: number, maximum: number): number {
   const answered = offset === 0 ? (boundary?.ids.length ?? 0) : 0;
   return Math.max(Math.min(answered, maximum - limit), 0);

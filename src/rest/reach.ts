@@ -10,13 +10,13 @@ export interface Rights {
 
 /** Objects within reach, as upstream ids. Everything below a project or an organization is reached with it. */
 export interface Reach {
-  /** In the order in which `projects` lists them. */
+  /** In the order in which the GraphQL field `projects` lists them. */
   readonly projects: ReadonlySet<string>;
   /** In lower case. */
   readonly organizations: ReadonlySet<string>;
 }
 
-/** An object as its key names it. `scope` is the id of its owner; empty for projects and organizations. */
+/** The address of an object, as in its `Key`. `scope` is the id of its owner; empty for projects and organizations. */
 export interface Reachable {
   readonly noun: NodeType;
   readonly scope: string;

@@ -19,7 +19,7 @@ export interface RestOperation {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Its path in the OpenAPI document, such as `/api/projects/{project_id}/events/{id}/`. */
   readonly path: string;
-  /** Its path as metrics and traces show it, such as `/api/projects/:id/events/:id/`. Several operations may have one. */
+  /** Its path in metrics and traces, such as `/api/projects/:id/events/:id/`. Several operations may have one route. */
   readonly route: string;
   /** The rate limit that its calls count against. */
   readonly surface: Surface;
@@ -30,7 +30,7 @@ export interface RestOperation {
   readonly report: string;
 }
 
-/** The operations on rows of each noun; undefined if the API has none. */
+/** The operations on rows of each noun. An operation that the API does not have is undefined. */
 export const rowOperations = mapNouns((noun) => ({
   get: operations[`get${noun}` as const],
   list: operations[`list${noun}s` as const],

@@ -28,7 +28,7 @@ export class SingleFlight<Work extends SharedWork<object>> {
     return entry.work;
   }
 
-  /** Makes work that begins now available to later waiters. It replaces older work of the same name. */
+  /** Lets later waiters join work that begins now. The new work replaces older work of the same name. */
   add(sharingKey: string, name: string, work: Work): void {
     let works = this.#byKey.get(sharingKey);
     if (works === undefined) {

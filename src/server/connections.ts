@@ -198,7 +198,7 @@ export class Connections {
   /** Closes the connections whose clients read their answers too slowly. */
   closeSlowReaders(now: number): void {
     for (const [socket, { oldest, reader }] of this.#open) {
-      // That the client has taken all is noted here, too, because not every answer is watched.
+      // A client that has taken all is noted here, too, because not every answer is watched.
       if (socket.writableLength === 0) noteRead(socket);
       const stuckMs = now - (stuckSince(socket) ?? now);
       if (!reader.isLate(socket, oldest, now) && stuckMs <= longestStuckMs) continue;
@@ -232,7 +232,7 @@ function reasonOf({ code }: ClientError): keyof typeof malformedAnswers {
 }
 
 function answerMalformed(error: ClientError, socket: Socket): void {
-  // The output has already ended with an answer that closes the connection. That answer may still be on its way.
+  // If the socket is not writable, an answer that closes it has ended the output, and may still be on its way.
   if (!socket.writable) return;
   socket.end(`HTTP/1.1 ${malformedAnswers[reasonOf(error)]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

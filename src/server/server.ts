@@ -68,8 +68,8 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
   });
   const connections = new Connections({ most, readers, refused, answer });
   const stop = new GracefulStop(server, connections, { ...options, cutStreams: gateway.cutStreams });
-  // Done when a request arrives, not when it is answered. Otherwise, of several requests that wait when the stop
-  // begins, the first answer would close the connection, and not the last.
+  // Done when a request arrives, not when it is answered. Otherwise, if several requests of a connection wait when the
+  // stop begins, the first answer would close the connection instead of the last one.
   server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
     if (stop.hasBegun) closeAfter(response);
   });

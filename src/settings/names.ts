@@ -33,7 +33,7 @@ export function findMisspelt(reader: SettingsReader, settings: Settings): void {
 
 /**
  * The name in `known` that is nearest to `name`; undefined if none is near. A name is near if at most two letters
- * differ, and at most a quarter of its letters.
+ * differ, and these are at most a quarter of its letters.
  */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const near = known

@@ -54,7 +54,7 @@ export function secretFile(expected: string, contentIn = contentOf): Kind<string
   };
 }
 
-/** A file of certificates. The value is these certificates in PEM form, without anything else in the file. */
+/** A file of certificates. The value is the certificates in PEM form, without the other contents of the file. */
 export const pemFile: Kind<string> = {
   expected: 'the path of a PEM file with certificates',
   shown: shownPath,

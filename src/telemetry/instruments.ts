@@ -25,7 +25,7 @@ export interface Bound {
   readonly others: Labels;
 }
 
-/** The most series of a counter whose labels are found at run time: more than manifests have, however often they change. */
+/** The most series of a counter whose labels are found at run time. Manifests need fewer, even if they change often. */
 const mostSeries = 10_000;
 
 /**

@@ -40,8 +40,8 @@ export interface Metrics extends OperationMetrics {
   readonly contentType: string;
   readonly render: () => Promise<string>;
   /**
-   * The attempts to read files or keys again, by their kind; undefined for a kind that is never read again. The code
-   * that reads a kind adds its counts.
+   * The counts of attempts to read files or keys again, by kind; undefined for a kind that is never read again. The
+   * code that reads a kind adds the counts of that kind here.
    */
   readonly reloads: Map<Reloadable, Readonly<Reloads> | undefined>;
   /** Adds a counter of the uses of tools by agents. The function that it returns counts one use. */
@@ -219,7 +219,7 @@ function measureCounting(instruments: Instruments, counting: () => CountingState
 export interface PrimarySources {
   readonly counting: CallBudget['counting'];
   readonly redis: SharedRedis | undefined;
-  /** The attempts to read the keys of tenants again, if the gateway holds keys. */
+  /** The counts of attempts to read the keys of tenants again; undefined if the gateway holds no keys. */
   readonly reloads: Readonly<Reloads> | undefined;
   /** The number of workers that serve now, and the number of workers started in place of one that ended. */
   readonly workers: () => { readonly running: number; readonly restarts: number };

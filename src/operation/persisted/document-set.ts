@@ -44,9 +44,9 @@ export interface DocumentSet {
 export const noDocuments: DocumentSet = { byId: new Map(), byText: new Map(), longest: 0, problems: [] };
 
 /**
- * Prepares the documents of manifests, and lets requests be answered between two of them. Rejects with a ManifestError
- * if one id has two texts. The set includes invalid documents, and requests for them are answered with their errors.
- * Documents that `previous` has prepared are taken from it.
+ * Prepares the documents of manifests, and lets requests be answered between two documents. Rejects with a
+ * ManifestError if one id has two texts. The set includes invalid documents, and requests for them are answered with
+ * their errors. Documents that `previous` has prepared are taken from it.
  */
 export async function prepareSet(
   entries: readonly ManifestEntry[],

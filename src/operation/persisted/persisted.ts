@@ -136,8 +136,8 @@ export async function followManifests(
 }
 
 /**
- * Throws a ManifestError if a reload has fewer than half as many documents. An empty file is more often a failed
- * deployment than a decision to refuse every document.
+ * Throws a ManifestError if a reload has fewer than half as many documents as before. An empty file is more often a
+ * failed deployment than a decision to refuse every document.
  */
 function checkShrinking(before: number, now: number): void {
   if (now * 2 >= before) return;

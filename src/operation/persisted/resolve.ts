@@ -17,7 +17,7 @@ export interface Resolved {
   readonly byId: boolean;
   /** Counters of the listed document; undefined if the document is not listed. */
   readonly use: DocumentUse | undefined;
-  /** Shares the text that a client registered with other processes; undefined if there is nothing to share. */
+  /** Shares with other processes the text that a client has registered; undefined if there is nothing to share. */
   readonly share?: Share | undefined;
 }
 

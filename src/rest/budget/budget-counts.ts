@@ -1,7 +1,7 @@
 import type { Refusal } from '../errors.ts';
 import { type Surface, surfaces } from '../rest-operations.ts';
 
-/** The time for which the lowest share left of a window stays reported, in milliseconds. */
+/** The time for which the lowest share that a window had left stays reported, in milliseconds. */
 const recentMs = 60_000;
 
 /**

@@ -190,8 +190,8 @@ export class CallBudget implements Gate {
   }
 
   /**
-   * The longest that a call waits, in milliseconds. A read keeps enough time back for a call of recent mean duration. A
-   * write waits for at most half of its time: it needs the rest to learn its result.
+   * The longest that a call waits, in milliseconds. A read waits only as long as enough time is left for a call of the
+   * recent mean duration. A write waits for at most half of its time: it needs the rest to learn its result.
    */
   #waitMs({ endsAt, request }: Attempt): number {
     const leftMs = endsAt - performance.now();

@@ -7,7 +7,7 @@ const longestOfAllMs = 660_000;
  * Decides on a wave of calls as one atomic step. All times are of Redis's clock.
  *
  * `KEYS[1]` holds the time of each log's last use, and the name of the era. Each further name is a log: a sorted set of
- * the calls of an account, or of one of its users, by the time of their end. A call in flight has its latest possible
+ * the calls of a key, or of one user with the key, by the time of their end. A call in flight has its latest possible
  * end, so that one without an answer leaves by itself.
  *
  * An era ends when Redis has lost calls. That is so if a log that should exist was evicted, if everything was flushed,
@@ -58,7 +58,7 @@ for _, call in ipairs(wave.calls) do
   else redis.call('ZREM', key, id) end
 end
 
--- With no gateway a call ends later than that, unless the clock was put back: then all of before end now.
+-- No gateway has a call with a later end. Such an end shows that the clock was put back: the call then ends now.
 local function endLate(key)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. at(${longestOfAllMs}), '+inf')) do
     redis.call('ZADD', key, at(0), id)

@@ -197,8 +197,8 @@ export class AnswerCache {
 
   /**
    * Ends the use of all kept answers of a key, once for each epoch, because the upstream has shown that they are no
-   * longer true. With a target this happens only if an answer to the target is kept. Otherwise any caller could cause
-   * it by asking for an id that does not exist.
+   * longer true. With a target this happens only if an answer to the target is kept. Without this condition, any caller
+   * could cause it by asking for an id that does not exist.
    */
   async drop(caller: Caller, { name: epoch, isShared }: OperationEpoch, target?: string): Promise<void> {
     if (!isShared || (target !== undefined && !(await this.#hasAny(caller, epoch, target)))) return;

@@ -11,8 +11,8 @@ export type PurgeTarget = { readonly tenant: string } | { readonly keySha256: st
 export type Purged = number | 'no cache' | 'unknown tenant' | 'out of reach';
 
 /**
- * Purges cached answers. Once it resolves to a number of keys, no operation that begins at any gateway gets an older answer.
- * Never rejects.
+ * Purges cached answers. Once it has resolved to a number of keys, no gateway gives an older answer to an operation
+ * that begins. Never rejects.
  */
 export type Purge = (target: PurgeTarget) => Promise<Purged>;
 

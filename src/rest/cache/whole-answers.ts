@@ -28,7 +28,7 @@ const bytesOfEntry = 500;
 /** The memory of the facts about one source of an answer, in bytes. The answer may outlive the source. */
 const bytesOfSource = 100;
 
-/** The largest part of the memory of all whole answers that one may take: a larger one would drive out all others. */
+/** The largest part of `maxBytes` that one answer may take: a larger answer would drive out all others. */
 const largestPart = 1 / 8;
 
 /**

@@ -21,12 +21,12 @@ export const otherDrift = { route: 'other', column: 'other', kind: 'other' } as 
 /** Names that may be shown as names of columns. Any other name may be a value, or the name of a person. */
 const plainName = /^[a-z][a-z\d_]{0,49}$/;
 
-/** The most names of columns written by clients that are remembered: more than clients have a use for. */
+/** The most names of client-written columns that are remembered: more than clients have a use for. */
 const mostWrittenNames = 1000;
 
 /**
- * Checks that the upstream keeps to the OpenAPI document, in a share of operations from 0 to 1. Calls back when a
- * difference is first seen, with `otherDrift` once there are more differences than series.
+ * Checks that the upstream keeps to the OpenAPI document, in a sample of the operations whose share is `rate`, from 0
+ * to 1. Calls back when a series is first seen. Differences without a series of their own are counted as `otherDrift`.
  */
 export class DriftWatch {
   readonly #rate: number;
@@ -139,8 +139,8 @@ const documented: ReadonlySet<string> = new Set(
 );
 
 /**
- * True for rows that the upstream may not show in full: global plugins of another organization than the one asked for.
- * With `@current` the organization is unknown, so every global plugin counts.
+ * True for rows that the upstream may cut down: global plugins of another organization than the one asked for. With
+ * `@current` the organization is unknown, so every global plugin counts.
  */
 export function foreignTo(target: string): IsForeign {
   const [, , , asked = ''] = target.split('/', 4);

@@ -26,8 +26,8 @@ const probeMs = 1000;
 const probeWaitMs = 750;
 
 /**
- * The time for which a probe that is due is left to reads, in milliseconds. A write may probe only after that: without
- * an answer it may still have been made.
+ * The time for which a probe that is due is left to reads, in milliseconds. A write may probe only after that, because
+ * a write without an answer may still have taken effect.
  */
 const writesLaterMs = 1000;
 
@@ -174,7 +174,7 @@ export class Breakers implements Gate {
   }
 }
 
-/** The points of an outcome: 0 for an answer, undefined if it says nothing about the upstream. */
+/** The points of an outcome: 0 if it is a sign of life, undefined if it says nothing about the upstream. */
 function pointsOf({ mayBeStale }: Attempt, outcome: Outcome): number | undefined {
   switch (outcome.kind) {
     case 'not-sent':

@@ -33,9 +33,9 @@ export interface CallRequest {
 }
 
 /**
- * One attempt of a REST call, as gates see it. A call that is retried becomes a new attempt once the previous one has left
- * the gates. Gates keep most of their state about attempts here. In a set or a map of their own, V8 would keep ended
- * attempts alive in the old tables of collections that have grown.
+ * One attempt of a REST call, as gates see it. A call that is retried becomes a new attempt once the previous one has
+ * left the gates. Gates keep most of their state about attempts here, and not in sets or maps of their own. When such a
+ * collection grows, V8 keeps its old tables, and these would keep ended attempts alive.
  */
 export interface Attempt {
   readonly owner: CallOwner;
@@ -45,7 +45,7 @@ export interface Attempt {
    * later when an operation with a later deadline joins.
    */
   readonly endsAt: number;
-  /** True if no client waits for it. It then leaves some of the calls that its key may make to clients. */
+  /** True if no client waits for it. It then leaves to clients some of the calls that its key may make. */
   readonly isBackground: boolean;
   /**
    * True if it may use a connection that was kept open. The upstream may be closing such a connection. A read is then

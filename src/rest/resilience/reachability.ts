@@ -90,7 +90,7 @@ export class Reachability implements Gate {
     this.#options.log('info', 'upstream answers again', { host: this.#options.host });
   }
 
-  /** Counts a failed call by its reason, and by the place of the failure, which the error names if there is one. */
+  /** Counts a failed call by reason and place. The error shows the place; without an error it is the upstream. */
   failedFor(reason: FailureReason, error?: unknown): void {
     const { host: upstream, proxyHost = '', log } = this.#options;
     const place = placeOf(error);

@@ -8,7 +8,7 @@ export const retryPolicy = {
   limit: 1,
   /** The statuses that are retried. Failures without a response are, too. */
   statuses: new Set([429, 502, 503, 504]),
-  /** The longest wait that the upstream may ask for. After a longer one the client has to repeat the call. */
+  /** The longest wait that the upstream may ask for. If it asks for more, the client has to repeat the call. */
   longestWaitMs: 5000,
   /**
    * The least delay of a retry. Up to `spreadMs` more is added at random, so that calls that failed together are not

@@ -159,8 +159,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Gives the call up, unless its answer will show whether its key is known: then the call goes on to its deadline.
-   * Otherwise a client that keeps leaving could make any number of calls with an invented key.
+   * Gives the call up, unless its answer will show whether its key is known: then the call goes on to its deadline. If
+   * it did not, a client that keeps leaving could make any number of calls with an invented key.
    */
   protected override cancel(): void {
     const isMade = this.#sent?.isWaiting === false;
@@ -184,7 +184,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     sent.abort();
   }
 
-  /** Takes back that the call was sent: it is still waiting for a connection. */
+  /** Stops counting the call as sent, because it still waits for a connection. */
   #withdraw(): void {
     this.owner.calls.withdraw();
     this.#onEnd = undefined;

@@ -73,7 +73,7 @@ interface End {
   readonly tls: { readonly secureContext?: SecureContext } | undefined;
 }
 
-/** Opens connections to one origin by one route. Certificates are read once: Node would read all of them each time. */
+/** Opens connections to one origin by one route. Certificates are read once; Node by itself reads them each time. */
 export class Connector {
   /** The value of `Host`. */
   readonly host: string;

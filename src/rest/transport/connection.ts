@@ -105,7 +105,7 @@ export class Connection {
     if (exchange === undefined) return;
     this.#exchange = undefined;
     this.#wasUsed = true;
-    // First, because the response may end the operation: its other requests are then not sent any more.
+    // This comes first, because the response may end the operation: its other requests are then not sent any more.
     exchange.onEnd();
     const { isPersistent, keepAliveSeconds } = this.#parser;
     if (keepAliveSeconds !== undefined) this.idleMs = Math.min(keepAliveSeconds * 1000 - idleMarginMs, longestIdleMs);

@@ -248,7 +248,7 @@ class Head {
 
   #add(name: string, text: string, from: number, to: number): void {
     const { headers } = this;
-    // Each name is written out: V8 stores under a name that varies an order of magnitude more slowly.
+    // Each name is written out: with a variable in place of the name, V8 takes ten times as long to store a value.
     switch (name) {
       case 'content-type':
         headers['content-type'] ??= text.slice(from, to).trim();

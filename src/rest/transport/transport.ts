@@ -109,7 +109,7 @@ export function askOnce(transport: Transport, request: HttpRequest, timeoutMs: n
   return promise.finally(() => clearTimeout(timer));
 }
 
-/** A route with its connections. Certificates belong to connections, so that a new route needs new ones. */
+/** A route with its connections. Certificates belong to connections, so a new route needs new connections. */
 interface Way {
   readonly pool: ConnectionPool;
   readonly heads: RequestHeads;

@@ -42,7 +42,7 @@ export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
         end: ({ type, name, listed, code }) => {
           const shown = shownName(name);
           if (type !== undefined) {
-            // Only a listed document gives its name, because clients may send any number of names.
+            // The span is named after a listed operation only, because clients may send any number of other names.
             span.updateName(listed && shown !== undefined ? `${type} ${shown}` : type);
             span.setAttribute('graphql.operation.type', type);
           }

@@ -20,8 +20,8 @@ const stopMs = 3000;
 
 /**
  * The longest time for sending spans, including further attempts, in milliseconds, unless the environment sets it.
- * OpenTelemetry's own time is 10 s, and follows the 5 s in which spans are gathered. With that, it would take too long
- * until a collector that is down is reported.
+ * OpenTelemetry's default is 10 s, after the 5 s in which spans are gathered. The log would then report too late that a
+ * collector is down.
  */
 const sendMs = 5000;
 /** The variable that sets this time. */
