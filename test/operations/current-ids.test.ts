@@ -56,7 +56,7 @@ describe('a global id below @current', () => {
     const { upstream, gateway } = await startBoth(routes);
     const { errors } = await gateway.ask(`{ node(id: "${globalId('Dashboard:@current:2')}") { id } }`);
     expect(errors?.map(({ message }) => message)).toEqual([
-      'Expected the global id of a Dashboard to name its own Project, but got one with @current, which each key takes for another. Ask for the object again.',
+      'Expected the global id of a Dashboard to name its own Project, but got one with @current, which does not mean the same for every key. Ask for the object again.',
     ]);
     expect(upstream.requests).toEqual([]);
   });

@@ -157,7 +157,7 @@ test('more streams than a caller, or a process, may have are refused at once, an
   expect([one, two, refused, other, full].map(({ status }) => status)).toEqual([200, 200, 503, 200, 503]);
   await refused.until(() => refused.ended === 'complete');
   expect(refused.headers.get('retry-after')).toBe('1');
-  const message = 'As many streams are open for this caller as may be: close one, or try again later.';
+  const message = 'The caller has as many open streams as it may have: close one, or try again later.';
   expect(refused.messages).toMatchObject([{ errors: [{ message, extensions: { code: 'OVERLOADED' } }] }]);
   await full.until(() => full.ended === 'complete');
   const general = 'The gateway has too much to do at the moment; try again later.';
