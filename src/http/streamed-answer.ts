@@ -15,6 +15,15 @@ import { answerHeaders, rateLimitHeaders, toAnswer } from './response.ts';
 
 const boundary = '-';
 
+/**
+ * The most answers in parts that are compressed at a time. The encoder of each takes up to 0.7 MiB outside of V8's heap
+ * until its last part. Further answers are sent uncompressed.
+ */
+const mostCompressed = 64;
+
+/** The number of answers in parts that are being compressed. */
+let compressing = 0;
+
 /** The parameter by which the media type of an answer names the format of its parts, spelled as clients spell it. */
 const formats: Readonly<Record<PartsFormat, string>> = {
   'v0.2': '; incrementalSpec=v0.2',
@@ -80,9 +89,14 @@ function toParts(
     'x-accel-buffering': 'no',
     ...rateLimitHeaders(rateLimits),
   };
-  if (coding !== undefined) headers['content-encoding'] = coding;
   const frames = inFrames(texts);
-  return { status: 200, headers, pieces: coding === undefined ? frames : compressed(frames, coding, context) };
+  if (coding === undefined || compressing >= mostCompressed) return { status: 200, headers, pieces: frames };
+  compressing += 1;
+  context.onClose(() => {
+    compressing -= 1;
+  });
+  headers['content-encoding'] = coding;
+  return { status: 200, headers, pieces: compressed(frames, coding, context) };
 }
 
 /** The delimiter before each part, and behind the last one. */

@@ -2,7 +2,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { key, startGateway, type TestGateway } from '../support/gateway.ts';
+import { accepts, askForParts } from '../support/parts.ts';
 import { type BinaryResponse, sendForBytes } from '../support/raw-http.ts';
+import type { Json } from '../support/replies.ts';
 import * as rows from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -152,4 +154,24 @@ test('a client that leaves while its answer is compressed harms no other request
   const next = await gateway.ask(big, { headers: { 'accept-encoding': 'br' } });
   expect(next).toHaveProperty('data.project.events.nodes.length', 100);
   expect(gateway.reported).toEqual([]);
+});
+
+test('64 answers in parts are compressed at a time, further ones are sent as they are', async () => {
+  const list = Promise.withResolvers<Json>();
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/': rows.project(1),
+    'GET /api/projects/1/dashboards/': () => list.promise,
+  });
+  await using gateway = await startGateway(upstream);
+  const inParts = '{ project(id: 1) { name ... @defer { dashboards { totalCount } } } }';
+  const open = () => askForParts(gateway.url, inParts, accepts['v0.2'], { headers: { 'accept-encoding': 'br' } });
+  const all = [];
+  for (let index = 0; index < 65; index += 1) all.push(await open());
+  expect(all.map(({ headers }) => headers.get('content-encoding'))).toEqual([
+    ...Array.from({ length: 64 }, () => 'br'),
+    null,
+  ]);
+  list.resolve({ count: 0, next: null, previous: null, results: [] });
+  for (const { parts } of all) expect(await Array.fromAsync(parts)).toHaveLength(2);
+  await expect.poll(async () => (await open()).headers.get('content-encoding')).toBe('br');
 });
