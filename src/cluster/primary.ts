@@ -175,7 +175,9 @@ export class Workers {
       return;
     }
     this.#endWrites(worker);
-    const delay = this.#delayAfterEnd(place);
+    // A worker that cannot start, perhaps because of a file that has become wrong, must not stop those that serve.
+    const isHarmless = !worker.hasServed && this.#serving().length > 0;
+    const delay = this.#delayAfterEnd(place, isHarmless);
     this.#options.log('warn', 'a worker ended', { worker: place, how, restartMs: delay });
     if (delay === undefined) {
       this.#end.resolve(new WorkersError(`workers end again and again, the last one with ${how}`, 1));

@@ -40,6 +40,8 @@ export class WorkerHandle {
   readonly #channel: Channel<WorkerFunctions>;
   #measured: Measurements = { snapshot: [], usage: noUsage };
   #serves = false;
+  /** True once it has served, even if it has ended since. */
+  hasServed = false;
 
   constructor(events: WorkerEvents) {
     const start = Promise.withResolvers<Started>();
@@ -50,6 +52,7 @@ export class WorkerHandle {
       ...events.functions,
       listening: (started) => {
         this.#serves = true;
+        this.hasServed = true;
         start.resolve(started);
       },
       failed: ({ message, exitCode }) => start.reject(new WorkersError(message, exitCode)),
@@ -119,12 +122,15 @@ const mostEnds = 5;
  * Makes the function that gives the delay before an ended worker is replaced, in milliseconds; undefined if workers
  * keep ending. The delay doubles after each further end in the same place. The clock `now` never goes back.
  */
-export function createRestarts(workers: number, now: () => number): (place: number) => number | undefined {
-  let ends: { readonly place: number; readonly at: number }[] = [];
-  return (place) => {
+export function createRestarts(
+  workers: number,
+  now: () => number,
+): (place: number, isHarmless?: boolean) => number | undefined {
+  let ends: { readonly place: number; readonly at: number; readonly isHarmless: boolean }[] = [];
+  return (place, isHarmless = false) => {
     const at = now();
-    ends = [...ends.filter((end) => at - end.at < memoryMs), { place, at }];
-    if (ends.length >= mostEnds * workers) return undefined;
+    ends = [...ends.filter((end) => at - end.at < memoryMs), { place, at, isHarmless }];
+    if (!isHarmless && ends.filter((end) => !end.isHarmless).length >= mostEnds * workers) return undefined;
     const times = ends.filter((end) => end.place === place).length;
     return Math.min(firstDelayMs * 2 ** (times - 1), longestDelayMs);
   };

@@ -26,6 +26,13 @@ test('five ends a worker within a minute are given up, spread over an hour they 
   expect(new Set(Array.from({ length: 60 }, () => spread(0)))).toEqual(new Set([100]));
 });
 
+test('ends of workers that have not served are not given up while others serve', () => {
+  const delayAfterEnd = createRestarts(2, () => 0);
+  const delays = Array.from({ length: 20 }, () => delayAfterEnd(1, true));
+  expect([delays.at(0), delays.at(-1)]).toEqual([100, 5000]);
+  expect(delayAfterEnd(0)).toBe(100);
+});
+
 interface Answers {
   double(this: void, number: number): number;
   never(this: void): Promise<number>;
