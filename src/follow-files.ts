@@ -55,7 +55,7 @@ export function followFiles({ name, patterns, since, pollMs = 500, read, log }: 
       log('error', `${name} stay as they were: ${messageOf(error)}`);
     }
   };
-  // One after the other: an older reading must not overtake a newer one.
+  // One after the other: an older reading that ends late must not overwrite a newer one.
   const reload = (): Promise<void> => (last = last.then(readAgain));
   let seen: string | undefined;
   const look = async (): Promise<void> => {

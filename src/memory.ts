@@ -1,15 +1,15 @@
 import { getHeapStatistics } from 'node:v8';
 
 /**
- * The share of the heap that bodies, kept answers, answers and messages may take together. The rest is for code, for
- * many small objects, and for garbage that is not yet collected.
+ * The share of the heap that bodies, cached answers, answers under way and messages may take together. The rest is for
+ * code, for many small objects, and for garbage that is not yet collected.
  */
 const shareOfHeap = 0.6;
 
 /** The share of the heap for answers that are being made or that clients have not taken yet. */
 const shareOfAnswers = 1 / 16;
 
-/** The most bytes for answers. If a single answer may have more, its largest size replaces this limit. */
+/** The most bytes for answers. If one answer may be larger than this, its maximum size is the limit instead. */
 const mostForAnswers = 96 * 2 ** 20;
 
 /** The share of a room that large claims leave free, so that a few of them cannot exclude all others. */
@@ -112,7 +112,7 @@ export class MemoryRoom {
     const stuck = outer.#stuck();
     const own = outer === this ? stuck : stuck.filter(({ claim }) => claim.room === this);
     if (bytesOf(own) < missing || bytesOf(stuck) < missingOutside) return false;
-    // What this room frees is free in the outer one, too.
+    // The bytes that this room frees are free in the outer one, too.
     const freed = this.#free(own, missing);
     this.#free(stuck, missingOutside - freed);
     return true;

@@ -76,7 +76,7 @@ export class AnswerCounter {
   /** The most bytes of values that are in no row. */
   #values = 0;
   #copies = 0;
-  /** The number of characters that the upstream answered outside the operation's own calls. */
+  /** The number of characters from the upstream that came by no call of the operation, but by the polls of a stream. */
   #received = 0;
 
   /**
@@ -132,14 +132,14 @@ export class AnswerCounter {
     this.#copies += 1;
   }
 
-  /** Counts characters that the upstream answered outside the operation's own calls. */
+  /** Counts characters from the upstream that came by no call of the operation, but by the polls of a stream. */
   receive(characters: number): void {
     this.#received += characters;
   }
 
   /**
-   * The most bytes that the data can have, including the selection on the root. `received` is the number of characters
-   * that were read from the upstream.
+   * The most bytes that the data can have. `root` is the weight of the selection on the root, which is counted, too.
+   * `received` is the number of characters from the upstream that came by the operation's own calls.
    */
   mostBytes(root: ObjectWeight, received: number): number {
     const structure = this.#bytes + root.bytes + this.#values + root.leaves * longestLeaf + root.ids * longerId;

@@ -88,7 +88,7 @@ const unreachable = 'createProject';
 interface Allowable {
   readonly names: readonly string[];
   readonly reach: Reach | undefined;
-  /** The word for any of these mutations in messages. */
+  /** The term for one of these mutations in messages. */
   readonly what: string;
 }
 

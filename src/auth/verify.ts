@@ -11,7 +11,7 @@ export interface TokenRules {
   /** The audience of tokens that are for agents alone; undefined if there are none. */
   readonly agentAudience?: string | undefined;
   readonly tenantClaim: string;
-  /** The claim that names roles, or the path to it with dots; undefined if none does. */
+  /** The claim that names the roles, or a dotted path to it; undefined if no claim names roles. */
   readonly rolesClaim?: string | undefined;
 }
 

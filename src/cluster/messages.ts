@@ -19,7 +19,10 @@ export interface Orders {
 /** The facts about a server that listens. */
 export interface Started {
   readonly url: string;
-  /** The answer of the upstream at the start, as a phrase for people; undefined for the embedded workspace. */
+  /**
+   * The state of the upstream when the gateway started, as a phrase for people, such as `answers`; undefined for the
+   * embedded workspace.
+   */
   readonly upstream: string | undefined;
 }
 

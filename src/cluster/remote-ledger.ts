@@ -4,8 +4,8 @@ import type { PrimaryFunctions } from './messages.ts';
 import type { Channel } from './rpc.ts';
 
 /**
- * The longest time that an operation waits for the state of the ledger, in milliseconds: each of its calls is decided
- * separately anyway.
+ * The longest time that an operation waits for the state of the ledger, in milliseconds. After that, it goes on without
+ * the state, because the ledger decides on each of its calls separately anyway.
  */
 const lookTimeoutMs = 1000;
 

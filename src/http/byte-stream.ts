@@ -4,8 +4,9 @@ import { freeLarge } from '../rest/transport/chunks.ts';
 const sliceLength = 65_536;
 
 /**
- * The bytes of a text or a buffer, in slices that are made one by one. A text is encoded at once: while it waits for its
- * client it lies outside of V8's heap, where its memory is given back as soon as the slices are read or given up.
+ * The bytes of a text or a buffer, in slices that are made one by one. A text is first encoded as a whole, so that it
+ * waits for its client outside of V8's heap. There, its memory is given back as soon as the slices are read or given
+ * up.
  */
 export function slicesOf(body: string | Buffer, encoding: 'utf8' | 'latin1' = 'utf8'): Generator<Buffer> {
   return typeof body === 'string' ? copiesOf(Buffer.from(body, encoding)) : partsOf(body);
@@ -26,7 +27,7 @@ function* copiesOf(bytes: Buffer<ArrayBuffer>): Generator<Buffer> {
 
 /**
  * `before`, `text` and `after` in slices, in this order. A small text is one slice, which a client can read at once. A
- * large one is encoded at once, as by `slicesOf`.
+ * large one is first encoded as a whole, as by `slicesOf`.
  */
 export function framed(before: string, text: string, after: string): Iterable<Buffer> {
   if (text.length <= sliceLength) return [Buffer.from(before + text + after)];

@@ -32,7 +32,10 @@ export interface News {
  * not identify them: all rows of the last minute are known by their ids.
  */
 export class KnownRows {
-  /** The moments of known rows by the marks of their ids. The moment is an empty text if a row has none. */
+  /**
+   * The sortable timestamp of each known row, by the mark of its id, a short hash. It is an empty text if a row has no
+   * timestamp. Restored rows have the newest timestamp, because their position gives no other.
+   */
   readonly #moments = new Map<string, string>();
   /** The latest moment of a known row, at most the time at which the row was read: clocks of apps are often wrong. */
   #newest = '';

@@ -197,8 +197,8 @@ export class Tail {
   }
 
   /**
-   * Sends rows in messages of at most `maxPageSize`. The first message reports a gap; a gap without rows is reported,
-   * too.
+   * Sends rows in messages of at most `maxPageSize` rows. If there is a gap, the first message reports it, even if
+   * there are no rows.
    */
   #sendRows(known: KnownRows, { rows, gap }: News, polled: Polled, listeners: readonly Listener[]): void {
     const { maxPageSize, room } = this.#options;

@@ -76,7 +76,10 @@ function nextBehind(page: ListPage, end: number): Position {
   return (isWalkedByTime(page) && end > 0 ? positionInTime(page, end - 1) : undefined) ?? positionOf(page, end);
 }
 
-/** True if the list is walked by time, or may be: the last page of a list without a count does not show it. */
+/**
+ * True if the list is walked by time, or if the page does not show how it is walked. The last page of a list without a
+ * count does not show it.
+ */
 function isWalkedByTime({ next, count }: ListPage): boolean {
   return next === undefined ? count === undefined : next.boundary !== undefined;
 }

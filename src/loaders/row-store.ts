@@ -12,7 +12,10 @@ export interface KnownRow {
   readonly view: View;
 }
 
-/** The view in which a list answers rows of a noun. Rows of some nouns have every column in a list, too. */
+/**
+ * The view that the rows of a noun have in a list. For some nouns, it is the detail view, because their lists give
+ * every column.
+ */
 export function listView(noun: Noun): View {
   return listViews[noun];
 }

@@ -36,7 +36,8 @@ export function needsOfFields(fields: readonly SelectedField[]): Needs {
 
 /**
  * True if the answer of a relation proves that its object exists, because the relation's REST path is below the
- * object's own. A field without arguments that answers a project proves nothing: that project owns the object.
+ * object's own. A field without arguments that answers a project proves nothing: that project owns the object, and its
+ * path is not below the object's.
  */
 export function proves({ field }: SelectedField): boolean {
   const type = getNamedType(field.type);

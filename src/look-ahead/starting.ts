@@ -50,8 +50,8 @@ function infoBelow({ parent, field, nodes, responseKey }: SelectedField, info: G
 }
 
 /**
- * Goes on to read below relations that have been answered while the row of their object is still awaited. The executor
- * cannot do so, because it waits for that row. The loaders keep the results for the executor.
+ * Starts the reads below each of `relations` that is answered before the row of its object. The executor cannot do so,
+ * because it waits for that row. The loaders keep the results for the executor.
  */
 export function startBelow(
   started: Started,

@@ -69,7 +69,10 @@ export async function executeInParts(
   }
 }
 
-/** The texts of all parts, made as soon as the executor has them. `takeTurn` waits until there is time for a part. */
+/**
+ * The texts of all parts: `first`, and then the others. Each of these is made once the executor has the part and
+ * `takeTurn` has resolved. `takeTurn` waits until there is time for a part.
+ */
 function writeParts(
   writer: PartsWriter,
   first: string,

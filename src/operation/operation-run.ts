@@ -63,8 +63,9 @@ export interface AnsweredOperation extends Pick<OperationRun, 'params' | 'reques
 }
 
 /**
- * One operation whose document is known. It is made with its cost, or not at all. The pipeline adds the epoch when the
- * operation begins, and the name of the answer if the answer may be kept.
+ * One operation whose document is known. Its cost is determined when the object is made: if that fails, there is no
+ * object. The pipeline adds the epoch when the operation begins. If the answer may be kept, the pipeline also adds the
+ * name under which it is kept.
  */
 export class OperationRun {
   readonly params: GraphQLParams;

@@ -128,7 +128,8 @@ export class Results {
   }
 
   /**
-   * Makes the text of a result that may be large, and takes room for it. Without room, returns a result with the reason.
+   * Makes the text of a result that may be large, and takes room for it. If there is no room, returns the result
+   * without its data and with an error that says so.
    */
   withRoom(result: OperationResult, prepared: PreparedOperation, reader: Reader): OperationResult {
     const { mostBytes = 0 } = result;

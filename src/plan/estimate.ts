@@ -26,8 +26,8 @@ interface Sums {
    */
   objects: number;
   /**
-   * The number of deferred fragments. Each counts once for each object that it is on. Infinite if a fragment is in a
-   * list whose length only the upstream's answer tells.
+   * The number of deferred fragments, each counted once for each object that has it. Infinite if one is in a list whose
+   * length is known only from the upstream's answer.
    */
   deferrals: number;
   /** The number of REST calls; infinite for mutations, subscriptions, and objects by global id. */

@@ -31,7 +31,7 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   const ownerText = textIn(input, ownerArgumentOf(noun));
   const reach = mutationReach(builder.options.rights, field.name);
   const info = { parentType: parent, fieldName: field.name };
-  // Throws before any call if the resolver would refuse the input. The id of a new object is empty.
+  // Throws before any call if the resolver would refuse the input. The `key` of a new object has an empty id.
   const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, ownerText, info, reach);
   const isCompared = ownerText === current && namesGlobally(input);
   const isOwnerRead = isCompared || (ownerText === current && answersScopes(payload));

@@ -29,7 +29,10 @@ export function isBefore(one: Stage, other: Stage): boolean {
 /** The objects that one place of an answer may hold. */
 export interface Objects {
   readonly type: NodeType;
-  /** A text that is equal for objects of one list, or with one key. With `from` and `to` it identifies the objects. */
+  /**
+   * The source of the objects as text, such as a list or a key. Objects from the same source have equal texts. The end
+   * of a list counts as a source of its own. Together with `from` and `to`, the text identifies the objects.
+   */
   readonly group: string;
   readonly from: number;
   readonly to: number;

@@ -177,7 +177,7 @@ function isRefusal(error: unknown): boolean {
 export class PlanLimitError extends Error {
   override readonly name = 'PlanLimitError';
   readonly limit: number;
-  /** The place of the answer at which planning ended. */
+  /** The response path at which planning ended. */
   readonly path: string;
 
   constructor(limit: number, path: string) {

@@ -142,7 +142,8 @@ function provesExistence(
 
 /**
  * The records of rows of a list. If the selection needs columns that lists do not have, the objects' own rows are read
- * too. Everything else that the selection reads is started before. `page` has all rows that were read together.
+ * too. Before the own row of an object is read, every other read of the selection on that object is started. `page` has
+ * all rows that were read together.
  */
 export function listedRecords(
   collection: Collection,

@@ -12,7 +12,10 @@ const manyDigits = new RegExp('[0-9]'.repeat(16), 'g');
 /** An integer that is a whole JSON value. Digits before a colon are no value: a text with such digits is not JSON. */
 const longInteger = /(?<=^|[[:,\s])-?[1-9]\d{15,}(?=\s*(?:[\]},]|$))/y;
 
-/** The mark before an integer's digits while JSON is parsed. It is never shown to a client, so no text can hold it. */
+/**
+ * The mark that is put before the digits of a long integer while JSON is parsed. It never leaves the process, so no
+ * text from outside can contain it.
+ */
 const mark = randomUUID();
 
 /**

@@ -137,7 +137,10 @@ export class OperationCalls {
     return this.#isTraced ? this.#trace('GET', path, true) : undefined;
   }
 
-  /** Notes that an answer stays fresh at least until a time. The call for it may be another operation's. */
+  /**
+   * Notes that an answer that the operation uses stays fresh at least until `freshUntil`. The earliest such time
+   * counts. The call for the answer may be another operation's.
+   */
   limitFreshness(freshUntil: number): void {
     if (freshUntil < this.freshUntil) this.freshUntil = freshUntil;
   }

@@ -16,7 +16,7 @@ export interface BodyExcess {
   readonly limit: number;
 }
 
-/** A listener that is told if an operation ends before the listener has its result. */
+/** A listener that waits for a result. It is told if the operation ends before the result is there. */
 export interface EndListener {
   /** True if the listener has its result. It is then not called. */
   readonly settled: boolean;

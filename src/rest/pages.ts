@@ -51,7 +51,7 @@ const longestFilter = 500;
 
 const filterTexts = new WeakMap<EventQuery, string>();
 
-/** A filter as text: equal for equal filters. A long filter is written out only once. */
+/** A filter as text: equal for equal filters. The text of a long filter is a hash, which is made only once. */
 function filterText(filter: EventQuery): string {
   const known = filterTexts.get(filter);
   if (known !== undefined) return known;

@@ -128,7 +128,7 @@ function countedOn({ at, rows, count }: PageRead): Position | undefined {
   return offset < count ? { ...at, offset } : undefined;
 }
 
-/** The place that a URL names, if it lies behind the page. */
+/** The position that a URL names, if it comes after the page. */
 function positionIn(next: string, read: PageRead): Position | undefined {
   const { at, filter, rows } = read;
   const plain = filter === undefined && at.before === undefined && at.after === undefined && plainOffset.exec(next);

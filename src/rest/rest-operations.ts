@@ -12,7 +12,7 @@ export type Surface = (typeof surfaces)[number];
 
 /**
  * One operation of the REST API. Calls are counted and traced by operation, and limited by surface. The API fixes the
- * number of operations.
+ * number of operations, which bounds the number of series in metrics.
  */
 export interface RestOperation {
   readonly id: RestOperationId;

@@ -87,7 +87,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
       transport.close();
     },
     cache,
-    // A caller whose key is refused gets no epoch: nothing is shared or remembered.
+    // An operation whose key is refused gets an epoch of its own, in which nothing is shared or remembered.
     epochOf:
       cache &&
       ((caller, reuse) =>

@@ -14,7 +14,10 @@ export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
 
-/** The value in a text of JSON; undefined if the text is none. A byte order mark, which some editors write, is left out. */
+/**
+ * The value of a JSON text; undefined if the text is not JSON. A leading byte order mark, which some editors write, is
+ * ignored.
+ */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));

@@ -17,7 +17,10 @@ export interface StopTimes {
 
 /** A socket that several processes listen on. All of them have to leave it together. */
 export interface SharedSocket {
-  /** Says that requests wait in this process. Resolves when they wait in all processes and no client is about to connect. */
+  /**
+   * Says that this process now lets its requests wait. Resolves when all processes do so and no client is about to
+   * connect.
+   */
   readonly mayClose: () => Promise<void>;
   /** Says that this process has stopped listening. Resolves when all processes have. */
   readonly mayAnswer: () => Promise<void>;

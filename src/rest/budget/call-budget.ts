@@ -273,7 +273,7 @@ export class CallBudget implements Gate {
   #refuse(group: Group, refusal: Refusal): void {
     for (const call of group.calls.values()) {
       this.#dequeue(call);
-      // A client's operation has joined meanwhile, so the call may use what background calls leave to others.
+      // A client's operation has joined meanwhile, so the call may now use the share that background calls must leave.
       if (group.isBackground && !call.attempt.isBackground) this.#enqueue(call.attempt, call.begin, call.fail);
       else call.fail(refusal);
     }

@@ -4,7 +4,7 @@ import type { CacheCounts } from './cache-counts.ts';
 
 interface WholeAnswersOptions {
   readonly counts: Pick<CacheCounts, 'add' | 'addAge'>;
-  /** The clock of the answers that they are made of, in milliseconds. */
+  /** The clock of the kept answers that whole answers are made of, in milliseconds. */
   readonly now: () => number;
   /** The most memory that they may take, in bytes. */
   readonly maxBytes: number;
@@ -25,7 +25,10 @@ interface WholeAnswer {
 /** The overhead of one answer beside itself and its name, in bytes: the entry and its places in maps and lists. */
 const bytesOfEntry = 500;
 
-/** The memory of the facts about one source of an answer, in bytes. The answer may outlive the source. */
+/**
+ * The memory that the facts about one source of an answer take, in bytes. It counts for the answer, because the answer
+ * may be kept longer than the source.
+ */
 const bytesOfSource = 100;
 
 /** The largest part of `maxBytes` that one answer may take: a larger answer would drive out all others. */
