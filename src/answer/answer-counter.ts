@@ -138,8 +138,8 @@ export class AnswerCounter {
   }
 
   /**
-   * The most bytes that the data can have. `root` is the weight of the selection on the root, which is counted, too.
-   * `received` is the number of characters from the upstream that came by the operation's own calls.
+   * The most bytes that the data can have, with the selection on the root, whose weight is `root`. `received` is the
+   * number of characters that the operation's own calls got from the upstream.
    */
   mostBytes(root: ObjectWeight, received: number): number {
     const structure = this.#bytes + root.bytes + this.#values + root.leaves * longestLeaf + root.ids * longerId;

@@ -90,7 +90,7 @@ export class WorkerHandle {
 
   /** Makes the worker change the epoch of a key. Resolves when that is done, the worker has ended or time is up. */
   async change(change: EpochChange): Promise<void> {
-    // A worker that has not been handed a connection has read nothing.
+    // A worker that was never handed a connection has read nothing that the change could affect.
     if (this.handovers.handed === 0) return;
     await this.#channel.ask('change', change, changeTimeoutMs);
   }

@@ -223,7 +223,7 @@ export function findingsOf(results: readonly (Read | Unread)[], openapi: string)
   };
 }
 
-/** Every difference in all rows of an answer. */
+/** Every difference between the rows of an answer and the documented shape of that answer. */
 export function differencesOf({ operation, target, body }: Read, answers: Answers = documented): readonly Difference[] {
   const found: Difference[] = [];
   const shape = answers.operations[operation.id];

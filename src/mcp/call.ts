@@ -21,7 +21,7 @@ export type CallResult =
   // The answer is larger than an agent may get.
   | 'too_large';
 
-/** The outcome of one use of a tool, and the JSON members of its result, except those that every result has. */
+/** The outcome of one use of a tool, and the JSON members that only this result has. */
 interface ToolAnswer {
   readonly members: readonly string[];
   readonly meta: JsonObject;

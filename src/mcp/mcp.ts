@@ -24,7 +24,7 @@ export interface Agents {
   readonly check: (set: DocumentSet) => void;
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
-  /** Makes the function that finds the tool of an operation. It never returns a tool that the caller may not run. */
+  /** Makes the function that finds the tool of an operation, unless the caller may not run the tool. */
   readonly toolOf: (documents: () => DocumentSet) => ToolOf;
   /** Makes the handlers of requests, by path. */
   readonly serve: (options: McpOptions, documents: () => DocumentSet) => ReadonlyMap<string, Handle>;

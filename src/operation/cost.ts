@@ -192,8 +192,8 @@ function wantsCost({ params: { extensions } }: Asked): boolean {
 type Explain = 'plan' | 'trace' | undefined;
 
 /**
- * The `explain` of a request. Throws if its value is unknown, or if clients may not see REST calls: a client that
- * requests a plan does not expect the operation to run.
+ * The `explain` of a request. Throws if its value is unknown, or if clients may not see REST calls. To ignore it then
+ * would be wrong, because a client that requests a plan does not expect the operation to run.
  */
 function explainOf({ params: { extensions } }: Asked, { explain: isAllowed }: CostsOptions): Explain {
   const explain = extensions?.['explain'] ?? undefined;

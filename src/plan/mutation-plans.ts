@@ -35,7 +35,8 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, ownerText, info, reach);
   const isCompared = ownerText === current && namesGlobally(input);
   const isOwnerRead = isCompared || (ownerText === current && answersScopes(payload));
-  // The project of `@current` is read before the write, and so are the objects that the input of a narrowed caller names.
+  // The project of `@current` is read before the write. If the caller is narrowed, so are the objects that its input
+  // names.
   const reads: readonly Noun[] = [...(isOwnerRead ? (['Project'] as const) : []), ...toShow.map((one) => one.noun)];
   // The write is sent only if these reads show that its input names nothing of another owner.
   const mayBeRefused = isCompared || toShow.length > 0;

@@ -49,7 +49,7 @@ export interface Objects {
 
 type Facts = Pick<Objects, 'type' | 'group' | 'stage'> & Partial<Objects>;
 
-/** Makes objects from facts: one object at each owner, unless `from` and `to` say otherwise. */
+/** Makes objects from facts: one object for each owner, unless `from` and `to` say otherwise. */
 export function toObjects(facts: Facts): Objects {
   const { owner, owners = owner === undefined ? 1 : most(owner) } = facts;
   return { from: 0, to: 1, id: undefined, owner, certain: false, view: undefined, ...facts, owners };

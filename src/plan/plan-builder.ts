@@ -131,7 +131,7 @@ export class PlanBuilder {
   }
 }
 
-/** A field that has a read of its own, and the objects below which it is read. */
+/** A field that needs a read of its own, and the objects that have the field. */
 export interface PlannedField {
   readonly builder: PlanBuilder;
   readonly selected: SelectedField;

@@ -5,8 +5,8 @@ import { type Surface, surfaces } from '../rest-operations.ts';
 const recentMs = 60_000;
 
 /**
- * Counts the refusals and waits that spent budgets have caused since the start, by surface. Also notes the least that
- * was left of a surface's windows in the last minute.
+ * Counts, by surface, the refusals and waits since the start whose cause was a used-up budget. Also notes the least
+ * that was left of each surface's windows in the last minute.
  */
 export class BudgetCounts {
   /** The number of operations refused before their first call, plus the number of calls refused later, by surface. */

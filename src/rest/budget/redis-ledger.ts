@@ -248,7 +248,7 @@ export class RedisLedger implements Ledger {
     const before = this.#era;
     const { added, decisions } = await this.#send(era, this.#local.calls(), []);
     if (decisions === undefined) return;
-    // It differs if changes were given up meanwhile. Then Redis lacks these, and gets all calls once more.
+    // If changes were given up meanwhile, the era stays another one: Redis lacks them, and is sent all calls once more.
     if (this.#era === before) this.#era = era;
     if (isLoss) this.#lost(added);
   }

@@ -240,8 +240,9 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Reads the response, whose text is undefined if it could not be decoded. The waiters get a success once there is room
-   * for its body. If the answer to one of them is large, they also wait until the event loop has time.
+   * Reads a response. `text` is undefined if its body could not be decoded. The waiters get a successful response once
+   * there is room for its body. If the GraphQL answer of any waiter is large, all of them also wait until the event loop
+   * has time.
    */
   #read(raw: RawResponse, text: string | undefined): void {
     raw.release();

@@ -39,7 +39,7 @@ export class ConnectionPool {
     return this.#connector.prefix !== '';
   }
 
-  /** Sends a request. One that needs a new connection gets it even if the pool has as many as it may have. */
+  /** Sends a request. A request that needs a new connection gets one even if the pool is full. */
   send(exchange: Exchange): void {
     if (exchange.isLast) return this.#connect(exchange);
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
