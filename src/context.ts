@@ -24,7 +24,9 @@ export interface GatewayContext {
   readonly loaders: Loaders;
   /** The format of the parts of the operation; undefined if it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;
-  /** For work that was started before the executor reached it: true until the executor does. Undefined for other work. */
+  /**
+   * For work that was started before the executor reached it: true until the executor does. Undefined for other work.
+   */
   readonly isAhead?: (() => boolean) | undefined;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */

@@ -13,7 +13,9 @@ import { type Config, tenantsSourceOf } from './settings/config.ts';
 import { currentRoute } from './settings/route.ts';
 import { tokenIn } from './settings/setting-files.ts';
 
-/** The contents of the shared files. A member is undefined if the settings name no such file, or if it has not changed. */
+/**
+ * The contents of the shared files. A member is undefined if the settings name no such file, or if it has not changed.
+ */
 export interface SharedContents {
   readonly tenants?: Tenants | undefined;
   /** The manifests of persisted documents that were fetched from servers. */
@@ -71,8 +73,8 @@ export interface FollowedSharedFiles {
 }
 
 /**
- * Reads the shared files and follows them. Rejects with a ManifestError if a server has no manifest, and with a TenantsError if
- * the keys of tenants cannot be used.
+ * Reads the shared files and follows them. Rejects with a ManifestError if a server has no manifest, and with a
+ * TenantsError if the keys of tenants cannot be used.
  */
 export async function followSharedFiles(
   config: Config,

@@ -15,8 +15,8 @@ setFlagsFromString('--no-compilation-cache');
 // takes half as much memory again, and up to twice the CPU time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// Without this flag, V8 optimizes a function after 3000 calls. The path of one operation is hundreds of functions long, so
-// that a gateway would answer tens of thousands of operations, at up to twice the CPU time, before it is warm.
+// Without this flag, V8 optimizes a function after 3000 calls. The path of one operation is hundreds of functions long,
+// so that a gateway would answer tens of thousands of operations, at up to twice the CPU time, before it is warm.
 setFlagsFromString('--invocation-count-for-turbofan=800');
 
 // Only those who can write the code itself can write to this folder. If it is read-only, each start takes as long as

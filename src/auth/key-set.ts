@@ -30,8 +30,8 @@ export interface KeySetOptions {
 }
 
 /**
- * The provider's keys, which change now and then. While the provider fails, the last set stays in use. jose's own remote
- * set refuses every token once its set is ten minutes old, and asks a failing provider again for each token.
+ * The provider's keys, which change now and then. While the provider fails, the last set stays in use. jose's own
+ * remote set refuses every token once its set is ten minutes old, and asks a failing provider again for each token.
  */
 export class KeySet {
   readonly reloads: Reloads = { ok: 0, failed: 0 };

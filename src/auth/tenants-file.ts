@@ -68,8 +68,8 @@ export interface FollowedTenants extends FollowedFiles {
 }
 
 /**
- * Reads the tenants and follows their files. Throws a TenantsError if the file cannot be used at the start. Later faults
- * are logged and change nothing.
+ * Reads the tenants and follows their files. Throws a TenantsError if the file cannot be used at the start. Later
+ * faults are logged and change nothing.
  */
 export function followTenants({ source, check, log, pollMs }: FollowTenantsOptions): FollowedTenants {
   // A first reading shows which files there are. The fingerprint is taken before the second one, so that a file that

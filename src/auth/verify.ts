@@ -43,13 +43,14 @@ const longest = 8192;
 const toleranceSeconds = 30;
 
 /**
- * The accepted algorithms, all with public keys. With a shared key, each party that verifies tokens could also sign them.
+ * The accepted algorithms, all with public keys. With a shared key, each party that verifies tokens could also sign
+ * them.
  */
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /**
- * Verifies a token (RFC 7519) with the provider's keys alone. Keys that the token itself names (`jwk`, `jku`, `x5u`) are
- * never used. Asks for a new key set if the token names a key that the set does not have.
+ * Verifies a token (RFC 7519) with the provider's keys alone. Keys that the token itself names (`jwk`, `jku`, `x5u`)
+ * are never used. Asks for a new key set if the token names a key that the set does not have.
  */
 export async function verifyToken(token: string, keySet: KeySet, rules: TokenRules): Promise<Verification> {
   if (token.length > longest) return invalid(`it has more than ${longest} characters`);
@@ -139,8 +140,8 @@ const unfit: Readonly<Record<string, string>> = {
 };
 
 /**
- * The reason why a token is not valid, from the error of its verification. It is for the log, and contains only the names
- * of claims.
+ * The reason why a token is not valid, from the error of its verification. It is for the log, and contains only the
+ * names of claims.
  */
 function faultOf(error: unknown): string {
   const { errors } = latePackage('jose');

@@ -62,7 +62,8 @@ export class Channel<Theirs extends Functions<Theirs>> {
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve) => {
-      // An answer that has already arrived is read first: timers run before input, and a busy process may be late for both.
+      // An answer that has already arrived is read first: timers run before input, and a busy process may be late for
+      // both.
       const late = (): void => this.#answered(id, undefined);
       const timer = Number.isFinite(timeoutMs) ? setTimeout(setImmediate, timeoutMs, late) : undefined;
       const answered = (value: AnswerOf<Theirs[Name]> | undefined): void => {

@@ -43,8 +43,8 @@ interface DocumentFile {
 
 /**
  * The documents that a path or a glob names, as in PERSISTED_DOCUMENTS. Throws a ManifestError if a file cannot be read
- * or understood, and a ConfigError if it lists no documents. If an empty list passed, a build that has lost its documents
- * would continue.
+ * or understood, and a ConfigError if it lists no documents. If an empty list passed, a build that has lost its
+ * documents would continue.
  */
 export function documentFilesAt(pattern: string): readonly DocumentFile[] {
   return readFiles(pattern).map(({ file, text }) => {

@@ -29,8 +29,8 @@ export function omission(coordinate: string): string {
 }
 
 /**
- * The elements of a schema that the operations and fragments of a document use. A variable uses everything that its type
- * can hold, because a client may send any value. Fields and arguments that the schema does not have are left out.
+ * The elements of a schema that the operations and fragments of a document use. A variable uses everything that its
+ * type can hold, because a client may send any value. Fields and arguments that the schema does not have are left out.
  */
 export function usesIn(schema: GraphQLSchema, document: DocumentNode): Uses {
   const uses = new Set<string>();

@@ -6,7 +6,9 @@ import { quoted, UserInputError } from './input-error.ts';
 const noFilter: EventFilter = {};
 const noSelect: readonly string[] = [];
 
-/** The query of an event list. Each list of conditions is one JSON-encoded parameter. Empty arguments filter nothing. */
+/**
+ * The query of an event list. Each list of conditions is one JSON-encoded parameter. Empty arguments filter nothing.
+ */
 export function toEventQuery(filter?: EventFilter | null, select?: readonly string[] | null): EventQuery {
   return queriesOf(filter ?? noFilter)(select ?? noSelect);
 }

@@ -2,7 +2,9 @@ import { type IdForm, isNoun, type NodeType, type Noun, nouns, ownerTypeOf } fro
 import { type Collection, current, isTextId, type Key } from '../rest/paths.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
-/** The object that a global id names. `scope` is the id of the owning project or organization, empty if there is none. */
+/**
+ * The object that a global id names. `scope` is the id of the owning project or organization, empty if there is none.
+ */
 export interface NodeId {
   readonly type: NodeType;
   readonly scope: string;
@@ -93,8 +95,8 @@ export function namesGlobally(input: object): boolean {
 }
 
 /**
- * The key of an object from its global id. Throws for an upstream id, which suffices only if the argument `ownerArgument`
- * names the owner.
+ * The key of an object from its global id. Throws for an upstream id, which suffices only if the argument
+ * `ownerArgument` names the owner.
  */
 export function parseGlobalKey(noun: Noun, text: string, ownerArgument: string): Key {
   const nodeId = decode(text);

@@ -1,4 +1,6 @@
-/** The caller's fault, found before any call (`BAD_USER_INPUT`). The message says what was wrong and what was expected. */
+/**
+ * The caller's fault, found before any call (`BAD_USER_INPUT`). The message says what was wrong and what was expected.
+ */
 export class UserInputError extends Error {
   override readonly name = 'UserInputError';
   readonly code = 'BAD_USER_INPUT';

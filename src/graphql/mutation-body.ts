@@ -71,8 +71,8 @@ export interface CheckedWrite {
   readonly key: Key;
   readonly body: JsonObject;
   /**
-   * The objects that have to be read before the write is sent, each once; empty if the caller is not narrowed. Global ids
-   * are not signed, so only the upstream can show that an object is in the project that its id names.
+   * The objects that have to be read before the write is sent, each once; empty if the caller is not narrowed. Global
+   * ids are not signed, so only the upstream can show that an object is in the project that its id names.
    */
   readonly toShow: readonly Key[];
 }

@@ -20,8 +20,8 @@ export interface RecordFacts {
 }
 
 /**
- * The parent of resolvers of a REST object: the object's key, and the row with every column that its selection needs. The
- * fields that are columns are getters of the classes below, added by `attachColumns`.
+ * The parent of resolvers of a REST object: the object's key, and the row with every column that its selection needs.
+ * The fields that are columns are getters of the classes below, added by `attachColumns`.
  */
 export class RowRecord {
   readonly noun: Noun;

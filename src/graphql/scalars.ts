@@ -119,7 +119,8 @@ function offsetMilliseconds(zone: string): number {
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][\w+/-]{1,63}$/.test(name)) return false;
   try {
-    // Node 24 has no Temporal. Its Intl gives some aliases other names, so there the upstream decides about the spelling.
+    // Node 24 has no Temporal. Its Intl gives some aliases other names, so there the upstream decides about the
+    // spelling.
     if (!('Temporal' in globalThis)) return new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== '';
     // Temporal looks names up without regard to case; the upstream's list does not.
     return new Temporal.ZonedDateTime(0n, name).timeZoneId === name;

@@ -3,9 +3,9 @@ import type { Log } from '../log.ts';
 import { answerHeaders } from './response.ts';
 
 /**
- * Allows pages of the listed origins to call the endpoint (Fetch standard, CORS protocol). Without a list, pages of other
- * origins cannot call it: the gateway never reflects an origin. Returns true if the request was a preflight, which is
- * then answered.
+ * Allows pages of the listed origins to call the endpoint (Fetch standard, CORS protocol). Without a list, pages of
+ * other origins cannot call it: the gateway never reflects an origin. Returns true if the request was a preflight,
+ * which is then answered.
  */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
 
@@ -74,8 +74,8 @@ export function createCors({ origins, headers, vary, log }: CorsOptions): Cors {
 }
 
 /**
- * Adds the headers that allow an origin. `preflightHeaders` lists the request headers that its pages may send; undefined
- * if the request is no preflight.
+ * Adds the headers that allow an origin. `preflightHeaders` lists the request headers that its pages may send;
+ * undefined if the request is no preflight.
  */
 function allow(response: ServerResponse, origin: string, preflightHeaders: string | undefined): void {
   response.setHeader('access-control-allow-origin', origin);

@@ -104,8 +104,8 @@ const delimiter = `\r\n--${boundary}`;
 const end = '--\r\n';
 
 /**
- * The body of a multipart message, in pieces that a client can read at once. Each part is sent with the delimiter behind
- * it, because only that tells a client that the part is complete (RFC 2046 §5.1.1).
+ * The body of a multipart message, in pieces that a client can read at once. Each part is sent with the delimiter
+ * behind it, because only that tells a client that the part is complete (RFC 2046 §5.1.1).
  */
 async function* inFrames(texts: ReadableStream<string>): AsyncGenerator<Uint8Array> {
   // An iterator of the stream would keep each text until the next one is asked for: only its bytes are kept meanwhile.

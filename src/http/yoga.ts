@@ -94,8 +94,8 @@ async function createYogaServer(): Promise<YogaServerInstance<Streaming, object>
 }
 
 /**
- * Passes on the pieces of an answer. Once a piece is asked for, the client has taken the earlier ones. If a piece cannot
- * be made, calls `fail`: Yoga would leave the answer open.
+ * Passes on the pieces of an answer. Once a piece is asked for, the client has taken the earlier ones. If a piece
+ * cannot be made, calls `fail`: Yoga would leave the answer open.
  */
 async function* watched(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -16,7 +16,9 @@ const mostKnown = 20_000;
 /** The most rows that a place names so that they are not sent again. This many fit into a cursor of four kilobytes. */
 const mostNamed = 250;
 
-/** The length of the mark of an id, in characters. With 250 marks, one in 10^12 other ids is mistaken for a known one. */
+/**
+ * The length of the mark of an id, in characters. With 250 marks, one in 10^12 other ids is mistaken for a known one.
+ */
 const markLength = 8;
 
 /** The new rows of a walk. */
@@ -28,8 +30,8 @@ export interface News {
 }
 
 /**
- * The rows of a list that were sent, or that existed before anything was sent. Rows may come late, so a moment alone does
- * not identify them: all rows of the last minute are known by their ids.
+ * The rows of a list that were sent, or that existed before anything was sent. Rows may come late, so a moment alone
+ * does not identify them: all rows of the last minute are known by their ids.
  */
 export class KnownRows {
   /**

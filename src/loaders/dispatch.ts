@@ -1,16 +1,17 @@
 // The schedule of batches, for rows and for windows.
 //
-// Loaders gather what an operation wants at one time, and read it together. When an answer arrives, the executor completes
-// fields and calls resolvers in promise callbacks, each of which may queue the next. A batch must be dispatched after the
-// last of these callbacks, and before the process waits for its sockets again. If it were dispatched earlier, it would miss
-// a window, which would then take a call of its own. If it were dispatched later, its call would wait for an unrelated
-// answer.
+// Loaders gather what an operation wants at one time, and read it together. When an answer arrives, the executor
+// completes fields and calls resolvers in promise callbacks, each of which may queue the next. A batch must be
+// dispatched after the last of these callbacks, and before the process waits for its sockets again. If it were
+// dispatched earlier, it would miss a window, which would then take a call of its own. If it were dispatched later, its
+// call would wait for an unrelated answer.
 //
-// Node has a queue of promise callbacks and a queue of ticks (`process.nextTick`). It runs promise callbacks until none is
-// left, including those queued meanwhile, and only then the ticks. Both queues are empty before the event loop goes on. So
-// a tick that a promise callback has queued runs after all callbacks of this turn. A tick that is queued elsewhere, as by a
-// resolver that the executor calls directly, would run before them. Therefore a promise callback always queues the tick.
-// DataLoader does the same, but it answers a batch as a whole: a row would wait for the pages of other lists.
+// Node has a queue of promise callbacks and a queue of ticks (`process.nextTick`). It runs promise callbacks until none
+// is left, including those queued meanwhile, and only then the ticks. Both queues are empty before the event loop goes
+// on. So a tick that a promise callback has queued runs after all callbacks of this turn. A tick that is queued
+// elsewhere, as by a resolver that the executor calls directly, would run before them. Therefore a promise callback
+// always queues the tick. DataLoader does the same, but it answers a batch as a whole: a row would wait for the pages
+// of other lists.
 //
 // A tick that is queued by a tick runs after the other ticks of this turn, and before any promise callback. So batches have
 // an order:

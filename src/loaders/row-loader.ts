@@ -45,7 +45,9 @@ export class RowLoader {
     this.#saved = saved;
   }
 
-  /** The row in a view with the needed columns: known, from a page in flight, or read. Undefined if it does not exist. */
+  /**
+   * The row in a view with the needed columns: known, from a page in flight, or read. Undefined if it does not exist.
+   */
   load(key: Key, need: View): Found {
     const known = this.#store.find(key, need);
     if (known !== undefined) {

@@ -75,8 +75,8 @@ function laterFor(
 }
 
 /**
- * The answers of fields, by the context and the objects that have them. Operations may have an object in common, such as
- * an entry of a report that was read for both.
+ * The answers of fields, by the context and the objects that have them. Operations may have an object in common, such
+ * as an entry of a report that was read for both.
  */
 const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown>>>();
 

@@ -41,8 +41,8 @@ const nothing: Readonly<Counts> = {
 };
 
 /**
- * Measures a document, which need not be valid. If it has several operations, the largest counts. Each selection set and
- * each fragment is read once, so that nested fragments cannot multiply the work.
+ * Measures a document, which need not be valid. If it has several operations, the largest counts. Each selection set
+ * and each fragment is read once, so that nested fragments cannot multiply the work.
  */
 export const measureOf = memoize((document: DocumentNode): DocumentMeasure => {
   const fragments = fragmentsOf(document);

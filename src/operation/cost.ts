@@ -78,9 +78,9 @@ export class Costs {
 
   /**
    * The cost of an operation. An operation without a usable key makes no call, so it is planned only if its client
-   * wants the plan. Throws a GraphQLError for an unknown `explain`. Throws a RefusedDocument if the variables do not fit,
-   * or if an agent's tool has arguments that a field would refuse: the agent will ask again, so that answering the other
-   * fields would be wasted work.
+   * wants the plan. Throws a GraphQLError for an unknown `explain`. Throws a RefusedDocument if the variables do not
+   * fit, or if an agent's tool has arguments that a field would refuse: the agent will ask again, so that answering the
+   * other fields would be wasted work.
    */
   of(asked: Asked): Cost {
     const { options } = this;
@@ -173,8 +173,8 @@ export class Costs {
 }
 
 /**
- * Throws the refusals of arguments, if there are any. What is out of a caller's reach does not count, because the caller
- * may still see the other parts.
+ * Throws the refusals of arguments, if there are any. What is out of a caller's reach does not count, because the
+ * caller may still see the other parts.
  */
 function refuseToolArguments(planned: CheckedPlan | PlanLimitError): void {
   const refusals = planned instanceof PlanLimitError ? [] : planned.refusals;

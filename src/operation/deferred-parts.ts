@@ -108,8 +108,8 @@ function writeParts(
 }
 
 /**
- * Writes the parts of one answer. The limits of an answer apply to all parts together. If a part exceeds a limit, a last
- * part with the reason is sent in its place, and no further one.
+ * Writes the parts of one answer. The limits of an answer apply to all parts together. If a part exceeds a limit, a
+ * last part with the reason is sent in its place, and no further one.
  */
 class PartsWriter {
   readonly #run: OperationRun;

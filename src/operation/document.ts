@@ -113,8 +113,8 @@ function prepareOperation(
 }
 
 /**
- * Prepares an operation of a valid document. `parsed` is the same document with `@defer`. Listed operations are compiled
- * at once.
+ * Prepares an operation of a valid document. `parsed` is the same document with `@defer`. Listed operations are
+ * compiled at once.
  */
 function preparedOf(
   options: ExecutionOptions,
@@ -202,8 +202,8 @@ function wrongName(operationName: string | undefined): RefusedDocument {
 }
 
 /**
- * The deprecated fields and arguments that an operation uses, each once, as schema coordinates; undefined if there are none.
- * https://spec.graphql.org/September2025/#sec-Schema-Coordinates
+ * The deprecated fields and arguments that an operation uses, each once, as schema coordinates; undefined if there are
+ * none. https://spec.graphql.org/September2025/#sec-Schema-Coordinates
  */
 export function deprecatedUsesOf(
   schema: GraphQLSchema,

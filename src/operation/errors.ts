@@ -5,7 +5,8 @@ import { UpstreamError, type UpstreamErrorDetails } from '../rest/errors.ts';
 import { type HttpExtension, httpExtensionOf } from './request-error.ts';
 
 /**
- * An error as a client sees it. `extensions.code` is always present. `http` holds the consequences for the HTTP response.
+ * An error as a client sees it. `extensions.code` is always present. `http` holds the consequences for the HTTP
+ * response.
  */
 export interface PublicError {
   readonly message: string;
@@ -19,8 +20,8 @@ export interface PublicError {
 const maximumMessage = 500;
 
 /**
- * Converts an error to the form that clients may see. Domain errors keep their fixed messages. Any other error is passed
- * to `report` and becomes an `INTERNAL_SERVER_ERROR` without details.
+ * Converts an error to the form that clients may see. Domain errors keep their fixed messages. Any other error is
+ * passed to `report` and becomes an `INTERNAL_SERVER_ERROR` without details.
  */
 export function toPublicError(error: unknown, report: (error: unknown) => void): PublicError {
   const located = error instanceof GraphQLError ? error : undefined;

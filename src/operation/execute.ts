@@ -55,8 +55,8 @@ const largestSpread = { 'when repeated': 500, 'at once': 10_000 };
 /**
  * Makes the function that runs an operation of a valid document. Until the operation has answered data once, graphql's
  * own executor runs it. Then it is compiled, and `onCompile` is called with the function that runs the code from then
- * on. The code takes several times the memory of the document. With `at once`, compiled code runs the operation from the
- * start. Operations that cannot be compiled stay with graphql's executor.
+ * on. The code takes several times the memory of the document. With `at once`, compiled code runs the operation from
+ * the start. Operations that cannot be compiled stay with graphql's executor.
  */
 export function createExecution(
   options: ExecutionOptions,
@@ -140,8 +140,8 @@ function compiled(
     const values = lifted.valuesOf({ sources: {}, coerced: {} });
     return (context) => query.query(undefined, context, values);
   }
-  // If a variable is null where null is not allowed, graphql-jit words the errors differently, ignores the default of the
-  // argument, and never ends a mutation whose second field has such an argument.
+  // If a variable is null where null is not allowed, graphql-jit words the errors differently, ignores the default of
+  // the argument, and never ends a mutation whose second field has such an argument.
   const misplaced = variableDefinitions
     .filter(({ type, variable }) => type.kind !== Kind.NON_NULL_TYPE && lifted.neverNull.has(variable.name.value))
     .map(({ variable }) => variable.name.value);

@@ -26,7 +26,9 @@ export interface OperationReport {
   readonly messages?: number;
   /** The codes of its errors, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
   readonly codes: readonly string[];
-  /** The first characters of the hash of the caller's key; undefined without a key, or if the gateway holds the keys. */
+  /**
+   * The first characters of the hash of the caller's key; undefined without a key, or if the gateway holds the keys.
+   */
   readonly caller: string | undefined;
   readonly tenant: string | undefined;
   /**
@@ -117,7 +119,10 @@ const noCodes: readonly string[] = [];
 /** The codes of an operation whose client has left. Its calls were aborted, which says nothing about the upstream. */
 const clientLeft: readonly string[] = ['CLIENT_LEFT'];
 
-/** The codes of the errors of an operation, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
+/**
+ * The codes of the errors of an operation, each once; `CLIENT_LEFT` alone if its client had left before it was
+ * answered.
+ */
 export function codesOf(
   request: Pick<RequestContext, 'hasLeft'>,
   errors: OperationResult['errors'] = [],

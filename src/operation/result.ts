@@ -113,7 +113,9 @@ function prune(
   return Object.fromEntries(members);
 }
 
-/** True if a value is nested deeper than `depth`. Walks level by level, because a recursion could overflow the stack. */
+/**
+ * True if a value is nested deeper than `depth`. Walks level by level, because a recursion could overflow the stack.
+ */
 function isDeeperThan(value: unknown, depth: number): boolean {
   let level: unknown[] = [value];
   for (let left = depth; level.length > 0; left -= 1) {

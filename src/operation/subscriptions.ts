@@ -127,9 +127,9 @@ export class Live {
   }
 
   /**
-   * Answers a message of a subscription. `payload` is the message as the source gave it. Subscriptions of the same caller
-   * with the same operation and variables share one answer. Errors of fields are in the result. If the promise rejects,
-   * each of these subscriptions ends with the error.
+   * Answers a message of a subscription. `payload` is the message as the source gave it. Subscriptions of the same
+   * caller with the same operation and variables share one answer. Errors of fields are in the result. If the promise
+   * rejects, each of these subscriptions ends with the error.
    */
   answer(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
     const { request, cost } = run;
@@ -233,8 +233,8 @@ class Subscription implements OpenStream, StreamEnd {
   }
 
   /**
-   * Yields the messages for the client. An error that ends the stream is the last message. If the process has no room for
-   * a message, the stream is aborted.
+   * Yields the messages for the client. An error that ends the stream is the last message. If the process has no room
+   * for a message, the stream is aborted.
    */
   async *answers({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
     const { streams } = this.#live;

@@ -35,7 +35,9 @@ export class RowPlans {
   readonly #maxPageSize: number;
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
-  /** Rows that are wanted in the list view after the first stage, by their text. Later stages may happen at one time. */
+  /**
+   * Rows that are wanted in the list view after the first stage, by their text. Later stages may happen at one time.
+   */
   readonly #later = new Map<string, KeyedCollection & { readonly count: number }>();
   /** Collections of which a page is read before single rows. */
   readonly #paged = new Set<string>();

@@ -90,8 +90,8 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
       before = all.size;
       for (const { name, values } of choices) {
         for (const value of values) {
-          // Each value is also tried without the other variables, because some exclude each other, as `first` and `last`
-          // do.
+          // Each value is also tried without the other variables, because some exclude each other, as `first` and
+          // `last` do.
           for (const around of new Set([best, from, ...ties.values()])) {
             const found = find({ ...around.variables, [name]: value });
             if (found === undefined) continue;

@@ -16,7 +16,9 @@ export interface CallCount {
 /** Upper bounds of the buckets of durations, in seconds. */
 export const durationBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The most pairs of operation and outcome that are counted. The upstream could answer each operation with any status. */
+/**
+ * The most pairs of operation and outcome that are counted. The upstream could answer each operation with any status.
+ */
 const maximumCounts = 1000;
 
 /** The most tenants that are counted by name. */

@@ -1,12 +1,14 @@
 import type { Rights } from './reach.ts';
 import { runningOperation, type Tenant } from './tenants.ts';
 
-/** The caller of an operation: the personal API key, and the names that stand for it when calls are shared or counted. */
+/**
+ * The caller of an operation: the personal API key, and the names that stand for it when calls are shared or counted.
+ */
 export interface Caller {
   readonly key: string;
   /**
-   * SHA-256 of that key, as base64url. REST calls with the same sharing key may be shared. The upstream's limits, failures
-   * and refusals are counted by it.
+   * SHA-256 of that key, as base64url. REST calls with the same sharing key may be shared. The upstream's limits,
+   * failures and refusals are counted by it.
    */
   readonly sharingKey: string;
   /** Names the queue in which calls wait. Each tenant has a queue, and so has each key that a caller has sent. */

@@ -4,7 +4,8 @@ import { KeyMap } from './key-map.ts';
 
 /**
  * The name under which the answers of an upstream key are kept. A write gives the key a new epoch, so that answers from
- * before the write are no longer found. Epochs are random: no process makes one twice, and no two keys have the same one.
+ * before the write are no longer found. Epochs are random: no process makes one twice, and no two keys have the same
+ * one.
  */
 export type Epoch = string;
 
@@ -15,7 +16,9 @@ export interface Epochs {
    * is cached. `isProven` is true if the upstream has shown that it knows the key, so that no caller has invented it.
    */
   readonly current: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
-  /** Notes that the upstream has shown that it knows a key, so that invented keys do not evict the epoch of that key. */
+  /**
+   * Notes that the upstream has shown that it knows a key, so that invented keys do not evict the epoch of that key.
+   */
   readonly prove?: (sharingKey: string) => void;
   /**
    * Ends the epoch of a key. Operations that begin later do not use it, whichever gateway runs them. Returns the next
@@ -35,7 +38,9 @@ export type EpochChange = { readonly sharingKey: string; readonly epoch: Epoch }
 /** Sends a change to the other processes. Answers true when they have adopted it, or undefined on a timeout. */
 type SendToOthers = (change: EpochChange) => MaybePromise<true | undefined>;
 
-/** Epochs of a process. A renewal ends when the other processes of the gateway, if there are any, have the new epoch. */
+/**
+ * Epochs of a process. A renewal ends when the other processes of the gateway, if there are any, have the new epoch.
+ */
 export class LocalEpochs implements Epochs {
   /** The epochs by key. A key that is evicted gets a new epoch, so the key's answers are read again. */
   readonly #epochs = new KeyMap<Epoch>();

@@ -62,8 +62,8 @@ export interface Shortage {
 }
 
 /**
- * The error of a call that the gateway itself refuses: its key has too few calls left, or too many calls wait. It ends an
- * operation that has sent no call.
+ * The error of a call that the gateway itself refuses: its key has too few calls left, or too many calls wait. It ends
+ * an operation that has sent no call.
  */
 export class Refusal extends UpstreamError {
   readonly shortage: Shortage | undefined;

@@ -5,7 +5,10 @@ export interface Queued {
   readonly user: string;
 }
 
-/** A queue in fair order. Callers take turns, and so do the users of each caller. The items of one user keep their order. */
+/**
+ * A queue in fair order. Callers take turns, and so do the users of each caller. The items of one user keep their
+ * order.
+ */
 export class FairQueue<Item extends Queued> {
   /** Callers, and the users of each, in the order of their turns. */
   readonly #callers = new Map<string, Map<string, Set<Item>>>();

@@ -4,8 +4,8 @@ import { RecentMap } from '../recent-map.ts';
 const mostKeys = 10_000;
 
 /**
- * Values by upstream key. A key is proven once the upstream has shown that it knows the key. Unproven keys have a list of
- * their own, so that keys that callers invent never evict proven ones.
+ * Values by upstream key. A key is proven once the upstream has shown that it knows the key. Unproven keys have a list
+ * of their own, so that keys that callers invent never evict proven ones.
  */
 export class KeyMap<Value extends number | object | string | symbol> {
   readonly #proven = new RecentMap<string, Value>({ entries: mostKeys });

@@ -20,8 +20,8 @@ interface NounEntry {
 }
 
 /**
- * The nouns that the REST API has rows of, with one entry each. Their columns and operations are in the OpenAPI document,
- * and their fields in `schema/`. An organization has no row, only an id.
+ * The nouns that the REST API has rows of, with one entry each. Their columns and operations are in the OpenAPI
+ * document, and their fields in `schema/`. An organization has no row, only an id.
  */
 export const nouns = {
   Project: { owner: undefined, path: 'projects', ids: 'integer' },

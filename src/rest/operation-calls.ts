@@ -119,8 +119,8 @@ export class OperationCalls {
   }
 
   /**
-   * Notes a call that is sent; `failure` is the error of the previous attempt, if there was one. Returns the listener for its
-   * end if the operation is traced.
+   * Notes a call that is sent; `failure` is the error of the previous attempt, if there was one. Returns the listener
+   * for its end if the operation is traced.
    */
   begin(method: string, path: string, failure?: unknown): OnEnd | undefined {
     this.made += 1;

@@ -1,8 +1,8 @@
 import { UpstreamError } from './errors.ts';
 import { type Noun, nouns, owners } from './nouns.ts';
 
-// All paths have one form: /api/[<owner>/<owner's id>/]<collection>/[<id>/][<report or action>/]. They are made here; the
-// templates of the OpenAPI document, which `tools/codegen/views.ts` reads, have the same form.
+// All paths have one form: /api/[<owner>/<owner's id>/]<collection>/[<id>/][<report or action>/]. They are made here;
+// the templates of the OpenAPI document, which `tools/codegen/views.ts` reads, have the same form.
 
 /** The address of one row: the project or organization that owns it (empty for projects) and its own id. */
 export interface Key {

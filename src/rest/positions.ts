@@ -11,7 +11,9 @@ export interface Position {
   readonly after?: string | undefined;
   /** The last rows that were answered, if the list is walked by time. */
   readonly boundary?: Boundary | undefined;
-  /** True if the upstream's `next` led nowhere and no count shows the end of the list. No page can be read from here. */
+  /**
+   * True if the upstream's `next` led nowhere and no count shows the end of the list. No page can be read from here.
+   */
   readonly isStuck?: boolean | undefined;
 }
 

@@ -81,8 +81,9 @@ function timeOf(text: string): number {
 }
 
 /**
- * Statuses that make a statement about the key, its limits, or the existence of an object. They count only with an error in
- * the API's own JSON. A proxy, or another server at the API's address, answers with the same statuses, often without a body.
+ * Statuses that make a statement about the key, its limits, or the existence of an object. They count only with an
+ * error in the API's own JSON. A proxy, or another server at the API's address, answers with the same statuses, often
+ * without a body.
  */
 const statementStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 410, 429, 451]);
 
@@ -205,7 +206,9 @@ function isName(text: string): boolean {
   return /^(?:[a-z$][\w$]{0,63}|\d{1,4})$/i.test(text);
 }
 
-/** Texts that may hold a secret of no known shape: a long word of letters and digits, or a word behind a secret's name. */
+/**
+ * Texts that may hold a secret of no known shape: a long word of letters and digits, or a word behind a secret's name.
+ */
 const likeSecrets: readonly RegExp[] = [
   /(?<![\w-])(?![\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\w-]))(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{24,}/i,
   /\b(?:sk|pk|key|token|secret|password|passwd)[_=:]\s*\S/i,

@@ -4,7 +4,10 @@ import { mapNouns, type Noun } from './nouns.ts';
 /** The `operationId` of a REST operation, as the OpenAPI document names it. */
 export type RestOperationId = keyof typeof operations;
 
-/** The surfaces that the service limits separately, per key: events, the values of their properties, and everything else. */
+/**
+ * The surfaces that the service limits separately, per key: events, the values of their properties, and everything
+ * else.
+ */
 export const surfaces = ['events', 'values', 'rest'] as const;
 
 /** A part of the API that has limits of its own. */

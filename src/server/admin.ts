@@ -55,8 +55,8 @@ function send(response: ServerResponse, status: number, body: object): void {
 }
 
 /**
- * Serves operators who send the token. A request without the token is refused, and its connection closed, without waiting
- * for its body.
+ * Serves operators who send the token. A request without the token is refused, and its connection closed, without
+ * waiting for its body.
  */
 export function createAdminEndpoint({ token, usage, purge }: AdminOptions): Handle {
   const paths: Readonly<Record<string, AdminPath>> = {

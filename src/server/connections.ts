@@ -39,12 +39,12 @@ interface Connection {
 }
 
 /**
- * The open connections of a server. Each connection has one request in work at a time: node's parser emits all pipelined
- * requests at once, and other clients would have to wait for all of them.
+ * The open connections of a server. Each connection has one request in work at a time: node's parser emits all
+ * pipelined requests at once, and other clients would have to wait for all of them.
  */
 export class Connections {
-  // A map by connection instead of a set of the requests in flight: a set that turns over quickly keeps its former members
-  // alive for long.
+  // A map by connection instead of a set of the requests in flight: a set that turns over quickly keeps its former
+  // members alive for long.
   readonly #open = new Map<Socket, Connection>();
   readonly #options: ConnectionsOptions;
   readonly #readers: ReaderLimits;

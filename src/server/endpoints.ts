@@ -17,8 +17,8 @@ interface Endpoints {
 }
 
 /**
- * Makes the function that answers requests: `/graphql`, the other endpoints of the gateway, `/healthz` (alive), `/readyz`
- * (not stopping), and `/metrics` unless it has a port of its own.
+ * Makes the function that answers requests: `/graphql`, the other endpoints of the gateway, `/healthz` (alive),
+ * `/readyz` (not stopping), and `/metrics` unless it has a port of its own.
  */
 export function createRoute(endpoints: Endpoints): Handle {
   const { gateway, metrics } = endpoints;
@@ -43,8 +43,8 @@ export function createRoute(endpoints: Endpoints): Handle {
 }
 
 /**
- * The path of a request. Changes `/graphql/` to `/graphql` in the request as well. Servers must also accept the whole URL
- * (RFC 9112 §3.2.2), which clients send to a proxy. Its path may be left out.
+ * The path of a request. Changes `/graphql/` to `/graphql` in the request as well. Servers must also accept the whole
+ * URL (RFC 9112 §3.2.2), which clients send to a proxy. Its path may be left out.
  */
 export function pathOf(request: IncomingMessage): string {
   const { url = '' } = request;
@@ -72,7 +72,10 @@ function sendReadiness({ gateway, isStopping }: Endpoints, response: ServerRespo
   sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready', upstream });
 }
 
-/** Sends a small JSON answer, unless the client has left. `end` stands behind the JSON, such as a line break for terminals. */
+/**
+ * Sends a small JSON answer, unless the client has left. `end` stands behind the JSON, such as a line break for
+ * terminals.
+ */
 export function sendJson(response: ServerResponse, status: number, body: object, end = ''): void {
   if (response.closed) return;
   const text = JSON.stringify(body) + end;
@@ -81,8 +84,8 @@ export function sendJson(response: ServerResponse, status: number, body: object,
 }
 
 /**
- * Serves metrics. All scrapes in one turn of the event loop get the same text: making it takes milliseconds, and a scrape
- * needs no key.
+ * Serves metrics. All scrapes in one turn of the event loop get the same text: making it takes milliseconds, and a
+ * scrape needs no key.
  */
 export function createMetricsEndpoint(metrics: Pick<Metrics, 'contentType' | 'render'>, compression: boolean): Handle {
   const send = createSend({ compression, vary: 'Accept-Encoding' });

@@ -13,8 +13,8 @@ const maximumHeaders = 100;
 const notInHost = /[\s/\\?#@]/;
 
 /**
- * The refusal of a malformed head; undefined if the head is well-formed. Node's parser refuses most malformed heads. The
- * remaining ones are refused here, because a proxy in front may have read them differently.
+ * The refusal of a malformed head; undefined if the head is well-formed. Node's parser refuses most malformed heads.
+ * The remaining ones are refused here, because a proxy in front may have read them differently.
  */
 export function refusalOfHead({ rawHeaders, headers }: IncomingMessage): HeadRefusal | undefined {
   if (rawHeaders.length > maximumHeaders * 2) {

@@ -90,8 +90,8 @@ export interface MetricsServerOptions extends Pick<ServerOptions, 'port' | 'host
 }
 
 /**
- * Serves `/metrics`, and the endpoints of operators if `admin` is given, on a separate port. Resolves to a function that
- * closes it.
+ * Serves `/metrics`, and the endpoints of operators if `admin` is given, on a separate port. Resolves to a function
+ * that closes it.
  */
 export async function startMetricsServer(
   metrics: Gateway['metrics'],

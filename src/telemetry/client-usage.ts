@@ -46,7 +46,9 @@ export const mostClients = 100;
 /** The name under which all further clients are counted. */
 export const otherClient = { client: 'other', version: '' } as const;
 
-/** The most rows of all clients together. Beyond them, an operation is counted under the name `other` for its client. */
+/**
+ * The most rows of all clients together. Beyond them, an operation is counted under the name `other` for its client.
+ */
 const mostRows = 2000;
 
 interface Client {

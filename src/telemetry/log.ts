@@ -87,8 +87,8 @@ export function createLog({ logLevel: level, logStyle }: LogOptions, isShared: b
 }
 
 /**
- * Makes a log that writes lines in pino's form, for plain data only. pino examines each field of every line, which would
- * take a thirtieth of a small operation. Fields are read later, so they must not change.
+ * Makes a log that writes lines in pino's form, for plain data only. pino examines each field of every line, which
+ * would take a thirtieth of a small operation. Fields are read later, so they must not change.
  */
 export function createJsonLog(level: string, lines: Pick<Lines, 'add'>): Log {
   const { values } = pino.levels;

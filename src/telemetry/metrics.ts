@@ -134,7 +134,9 @@ interface AuthMeasured {
   readonly held: { readonly heldKeyFaults: HeldKeyFaults; readonly callsByTenant: ReadonlyMap<string, number> };
 }
 
-/** The labels of authentications. They are named here, so that the kinds of results can change and the metric does not. */
+/**
+ * The labels of authentications. They are named here, so that the kinds of results can change and the metric does not.
+ */
 const authLabels: Readonly<Record<AuthResult, string>> = {
   accepted: 'accepted',
   'no token': 'no_token',

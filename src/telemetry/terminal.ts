@@ -5,8 +5,8 @@ import { latePackage } from '../late-packages.ts';
 const left = 'pid,hostname,requestId,document,operationName,durationMs,calls,plannedCalls,codes';
 
 /**
- * Formats the JSON lines of the log for people, one line for each operation: `Overview 38.1 ms, 5 calls`, followed by the
- * codes of its errors. Writes to standard output unless another destination is given.
+ * Formats the JSON lines of the log for people, one line for each operation: `Overview 38.1 ms, 5 calls`, followed by
+ * the codes of its errors. Writes to standard output unless another destination is given.
  */
 export function createTerminal(destination: 1 | NodeJS.WritableStream = 1): PrettyStream {
   return latePackage('pino-pretty').PinoPretty({

@@ -95,7 +95,9 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** The documents in a file: a manifest in JSON of any known shape, or one document in GraphQL. Throws a ManifestError. */
+/**
+ * The documents in a file: a manifest in JSON of any known shape, or one document in GraphQL. Throws a ManifestError.
+ */
 export function readManifest(file: string, text: string): ManifestEntry[] {
   if (/\.(?:graphql|gql)$/i.test(file)) return [ofGraphQL(file, text)];
   return ofJson(file, text).map(([id, document]) => ({ id: toDocumentId(id), aliases: [], text: document, file }));

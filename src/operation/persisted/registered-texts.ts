@@ -42,8 +42,8 @@ export interface SharedTexts extends Pick<TextStore, 'get'> {
 export type Share = (callerName: string) => void;
 
 /**
- * The texts that clients registered with this process, and those that other processes share. `set` stores a text in this
- * process only.
+ * The texts that clients registered with this process, and those that other processes share. `set` stores a text in
+ * this process only.
  */
 export interface Registrations extends TextStore {
   /**

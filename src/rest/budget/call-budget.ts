@@ -79,9 +79,9 @@ interface KeyQueue {
 }
 
 /**
- * Gives out the calls of a budget, which a ledger counts. All calls that ask in one turn of the event loop are a wave, and
- * the ledger is asked once for all of it. A call that finds too little left waits in the queue of its key, if it can begin
- * in time.
+ * Gives out the calls of a budget, which a ledger counts. All calls that ask in one turn of the event loop are a wave,
+ * and the ledger is asked once for all of it. A call that finds too little left waits in the queue of its key, if it
+ * can begin in time.
  */
 export class CallBudget implements Gate {
   readonly #options: CallBudgetOptions;

@@ -21,9 +21,9 @@ export function callsOf({ key, subject, bySurface }: Want, beganAt: number, ende
 const dropped = 64;
 
 /**
- * A sliding log of calls over windows of several lengths. A call counts from its beginning until one window after its end.
- * The service counts it at some moment between beginning and end, so no span of the service's clock holds more calls than
- * the log allows. Limits are given in the order of the windows.
+ * A sliding log of calls over windows of several lengths. A call counts from its beginning until one window after its
+ * end. The service counts it at some moment between beginning and end, so no span of the service's clock holds more
+ * calls than the log allows. Limits are given in the order of the windows.
  */
 export class CallWindows {
   readonly #windows: readonly BudgetWindow[];
@@ -117,7 +117,9 @@ export class CallWindows {
     if (past >= dropped) this.#ended.splice(0, past);
   }
 
-  /** Adds an ended call in order. It nearly always goes to the end; one without an answer may have ended before others. */
+  /**
+   * Adds an ended call in order. It nearly always goes to the end; one without an answer may have ended before others.
+   */
   #log(call: CountedCall): void {
     let at = this.#ended.length;
     while (at > 0 && (this.#ended[at - 1]?.endedAt ?? 0) > call.endedAt) at -= 1;

@@ -73,7 +73,9 @@ export class AnswerCache {
   readonly #remote: RedisAnswers | undefined;
   /** Look-ups in Redis that are in flight, by name: a single flight for each answer. */
   readonly #asked = new Map<string, Promise<KeptAnswer | undefined>>();
-  /** Epochs that an answer of the upstream has ended. Each is ended once, although all waiters of the call report it. */
+  /**
+   * Epochs that an answer of the upstream has ended. Each is ended once, although all waiters of the call report it.
+   */
   readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
 
   /** `isProven` is true for a caller whose key the upstream has accepted, or the gateway holds. */
@@ -101,7 +103,10 @@ export class AnswerCache {
     return this.#kept.bytes + this.whole.bytes;
   }
 
-  /** The epoch that an operation of a caller begins under. If the epoch is unknown, the operation does not use the cache. */
+  /**
+   * The epoch that an operation of a caller begins under. If the epoch is unknown, the operation does not use the
+   * cache.
+   */
   open(caller: Caller, reuse: Reuse): MaybePromise<OperationEpoch> {
     const { sharingKey } = caller;
     const isProven = this.#isProven(caller);
@@ -113,8 +118,8 @@ export class AnswerCache {
   }
 
   /**
-   * A read of an operation; undefined if its answer is not kept. A path with `@current` is never kept: its meaning changes
-   * without a write, so two answers below it may be about different projects.
+   * A read of an operation; undefined if its answer is not kept. A path with `@current` is never kept: its meaning
+   * changes without a write, so two answers below it may be about different projects.
    */
   readOf(
     caller: Caller,

@@ -30,7 +30,9 @@ export function freshnessByOperation(
   return freshness;
 }
 
-/** The noun of an operation's answers. A path below a row or a collection counts as the noun of that row or collection. */
+/**
+ * The noun of an operation's answers. A path below a row or a collection counts as the noun of that row or collection.
+ */
 function nounOf({ noun, surface }: RestOperation): string {
   return surface === values ? values : nouns[noun].path;
 }

@@ -11,8 +11,8 @@ type AnsweredRead = Pick<KeptRead, 'name' | 'sharingKey' | 'noun' | 'freshMs' | 
 const bytesOfEntry = 600;
 
 /**
- * An answer of the upstream that is kept. All operations that are given it share the value, and none may change it. Times in
- * milliseconds, on the clock of its cache.
+ * An answer of the upstream that is kept. All operations that are given it share the value, and none may change it.
+ * Times in milliseconds, on the clock of its cache.
  */
 export class KeptAnswer {
   readonly name: string;

@@ -58,7 +58,10 @@ export class RedisAnswers {
     return text === '' || ageMs < 0 ? undefined : { text, limit: limit === '' ? undefined : Number(limit), ageMs };
   }
 
-  /** Keeps the text of an answer for `forMs` milliseconds; `limit` is the number of rows of a page. Does not wait for Redis. */
+  /**
+   * Keeps the text of an answer for `forMs` milliseconds; `limit` is the number of rows of a page. Does not wait for
+   * Redis.
+   */
   keep(place: AnswerPlace, { text, limit }: Omit<RemoteText, 'ageMs'>, forMs: number): void {
     if (text.length > longestText) return;
     const name = this.#nameOf(place);
@@ -114,7 +117,10 @@ function seal(text: string, key: Buffer, bound: string): Buffer {
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
 }
 
-/** The text that was sealed; undefined if it was sealed with another key or bound to something else, or has been changed. */
+/**
+ * The text that was sealed; undefined if it was sealed with another key or bound to something else, or has been
+ * changed.
+ */
 function open(sealed: Buffer, key: Buffer, bound: string): string | undefined {
   const start = ivBytes + tagBytes;
   if (sealed.length < start) return undefined;

@@ -37,9 +37,9 @@ interface Told {
 }
 
 /**
- * The epochs of keys, in a Redis that all gateways ask. An epoch is used only after Redis has it, and is stored once, so an
- * epoch that Redis has lost never comes back. Only keys that the upstream has accepted get one: keys that a caller invents
- * leave nothing in Redis.
+ * The epochs of keys, in a Redis that all gateways ask. An epoch is used only after Redis has it, and is stored once,
+ * so an epoch that Redis has lost never comes back. Only keys that the upstream has accepted get one: keys that a
+ * caller invents leave nothing in Redis.
  */
 export class RedisEpochs implements Epochs {
   readonly #redis: SharedRedis;
@@ -78,8 +78,8 @@ export class RedisEpochs implements Epochs {
   }
 
   /**
-   * Ends the epoch of a key, or of all keys. A key without an epoch in Redis has none at any gateway: it gets one at its
-   * next use.
+   * Ends the epoch of a key, or of all keys. A key without an epoch in Redis has none at any gateway: it gets one at
+   * its next use.
    */
   async purge(sharingKey: string | undefined): Promise<number | undefined> {
     if (sharingKey === undefined) return this.#redis.unlinkAll(`${prefix}*`);

@@ -82,9 +82,9 @@ interface Probe {
 
 /**
  * The breaker of the upstream and, behind it, one breaker for each key in trouble. Lost connections open the breaker of
- * the upstream, because no caller's query causes them. Server errors and timeouts open it if they come from several keys.
- * They open the breaker of a key if they come from several of its routes. So one slow or broken query stops neither other
- * callers nor other calls of its caller. Any answer below 500 is a sign of life.
+ * the upstream, because no caller's query causes them. Server errors and timeouts open it if they come from several
+ * keys. They open the breaker of a key if they come from several of its routes. So one slow or broken query stops
+ * neither other callers nor other calls of its caller. Any answer below 500 is a sign of life.
  */
 export class Breakers implements Gate {
   readonly #options: BreakersOptions;

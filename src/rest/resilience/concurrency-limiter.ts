@@ -29,8 +29,8 @@ export interface WaitingCall extends Queued {
 /**
  * Limits the calls in flight. Callers take turns. One caller may use every slot while no other waits, and otherwise
  * half of them. A caller may have at most half of the queue. The users of a tenant take turns in the same way, and one
- * user has at most half of the tenant's part. All unproven keys together have at most half of the queue, too. Calls that
- * cannot start before their deadline are shed.
+ * user has at most half of the tenant's part. All unproven keys together have at most half of the queue, too. Calls
+ * that cannot start before their deadline are shed.
  */
 export class ConcurrencyLimiter implements Gate {
   readonly #most: number;
@@ -58,7 +58,9 @@ export class ConcurrencyLimiter implements Gate {
     return this.#queue.size;
   }
 
-  /** Admits an attempt or lets it wait; an urgent one starts even without a free slot. Throws if the attempt is shed. */
+  /**
+   * Admits an attempt or lets it wait; an urgent one starts even without a free slot. Throws if the attempt is shed.
+   */
   enter(attempt: Attempt): Promise<void> | undefined {
     const isFree = this.inFlight < this.#most && this.#queue.size === 0;
     if (!isFree && !attempt.isUrgent) return this.#wait(attempt);

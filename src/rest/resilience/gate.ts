@@ -87,8 +87,8 @@ export type Outcome =
 /** A step that may hold an attempt of a REST call back, refuse it, or learn from its end. */
 export interface Gate {
   /**
-   * Returns undefined if the attempt may go on at once, or a promise that resolves when it may. Throws, or rejects, if it
-   * may not.
+   * Returns undefined if the attempt may go on at once, or a promise that resolves when it may. Throws, or rejects, if
+   * it may not.
    */
   enter(attempt: Attempt): Promise<void> | undefined;
   /** Reports the end of an attempt. Called for each gate that it has entered or waits at, the last one first. */

@@ -26,9 +26,9 @@ interface Trial {
 
 /**
  * Holds back the calls of unproven keys, so that an invented key costs the upstream only a few calls. A key is on trial
- * until the upstream has answered one of its calls. Until then a few of its calls are in flight, and the others wait. If the
- * upstream does not know the key, all of them fail, and so do further calls in the next seconds. Keys that the gateway holds
- * need no proof. Each process has its own list.
+ * until the upstream has answered one of its calls. Until then a few of its calls are in flight, and the others wait.
+ * If the upstream does not know the key, all of them fail, and so do further calls in the next seconds. Keys that the
+ * gateway holds need no proof. Each process has its own list.
  */
 export class KeyTrials implements Gate {
   readonly #proven = new RecentMap<string, true>({ entries: mostKeys });

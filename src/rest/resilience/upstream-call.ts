@@ -241,8 +241,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
 
   /**
    * Reads a response. `text` is undefined if its body could not be decoded. The waiters get a successful response once
-   * there is room for its body. If the GraphQL answer of any waiter is large, all of them also wait until the event loop
-   * has time.
+   * there is room for its body. If the GraphQL answer of any waiter is large, all of them also wait until the event
+   * loop has time.
    */
   #read(raw: RawResponse, text: string | undefined): void {
     raw.release();

@@ -90,8 +90,8 @@ const largestBody = 8 * 2 ** 20;
 const spareConnections = 8;
 
 /**
- * Makes the resources that calls share; nothing is sent yet. If `renewsEpochs` is true, a write renews the epoch of its key
- * before it is sent.
+ * Makes the resources that calls share; nothing is sent yet. If `renewsEpochs` is true, a write renews the epoch of its
+ * key before it is sent.
  */
 export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs = false } = {}): UpstreamResources {
   const { url, route, connections, maxInFlight, maxBodyBytes = largestBody, eventLoop, log } = options;
@@ -122,8 +122,8 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
     new CallBudget({ ...options.budget, counts: budgetCounts, maxInFlight, usualMs: () => limiter.meanMs });
   // The order matters. Keys come first: until a key is proven, this gateway alone counts its calls, so only the few
   // calls on trial may reserve budget before that. The budget comes next, because a whole wave is reserved together.
-  // Rate limit pauses follow both, because a pause may begin while a call waits for one of them. The slot is taken after
-  // these gates, so that no call holds a slot while it waits there. The last two gates only learn from the end of
+  // Rate limit pauses follow both, because a pause may begin while a call waits for one of them. The slot is taken
+  // after these gates, so that no call holds a slot while it waits there. The last two gates only learn from the end of
   // attempts.
   const gates: readonly (Gate | undefined)[] = [
     keys,

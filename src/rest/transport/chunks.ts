@@ -2,9 +2,9 @@
 const large = 2 ** 16;
 
 /**
- * Gives the memory of a large buffer back. The garbage collector would do so much later, because it does not see how large
- * the memory behind a small object is. Nothing may use the buffer afterwards. Does nothing for a buffer that shares its
- * memory with others, as those from Node's pool do.
+ * Gives the memory of a large buffer back. The garbage collector would do so much later, because it does not see how
+ * large the memory behind a small object is. Nothing may use the buffer afterwards. Does nothing for a buffer that
+ * shares its memory with others, as those from Node's pool do.
  */
 export function freeLarge(buffer: Buffer<ArrayBuffer>): void {
   if (buffer.length > large && buffer.buffer.byteLength === buffer.length) buffer.buffer.transfer(0);
@@ -12,7 +12,9 @@ export function freeLarge(buffer: Buffer<ArrayBuffer>): void {
 
 const empty: Buffer<ArrayBuffer> = Buffer.alloc(0);
 
-/** Collects the chunks of a body in one buffer. However small they are, they take little more memory than their bytes. */
+/**
+ * Collects the chunks of a body in one buffer. However small they are, they take little more memory than their bytes.
+ */
 export class Chunks {
   #buffer: Buffer = empty;
   #bytes = 0;

@@ -39,9 +39,10 @@ function leave(): void {
 const maximumCodings = 3;
 
 /**
- * Removes the content codings of a body, and resolves to the result of `read` for the decoded bytes. Resolves to undefined
- * if the decoded body would exceed `limit` bytes (so that the decoding of a bomb stops there), or if a coding is unknown
- * or its bytes are malformed. The number of decoded bodies in memory is limited. Each counts until `read` is done.
+ * Removes the content codings of a body, and resolves to the result of `read` for the decoded bytes. Resolves to
+ * undefined if the decoded body would exceed `limit` bytes (so that the decoding of a bomb stops there), or if a coding
+ * is unknown or its bytes are malformed. The number of decoded bodies in memory is limited. Each counts until `read` is
+ * done.
  */
 export async function decompress<T>(
   source: { readonly body: Buffer },

@@ -25,9 +25,9 @@ export const atOnce: LargeReader = { later: (read) => read() };
 const largeBody = 2 ** 16;
 
 /**
- * The text of a response; undefined if it cannot be decoded, or would then have more than `limit` bytes. It is a promise,
- * which never rejects, only if the body is large or has a content coding: a promise would cost more than the rest of the
- * call. If the response is released before a large body is read, that counts as empty.
+ * The text of a response; undefined if it cannot be decoded, or would then have more than `limit` bytes. It is a
+ * promise, which never rejects, only if the body is large or has a content coding: a promise would cost more than the
+ * rest of the call. If the response is released before a large body is read, that counts as empty.
  */
 export function decodeText(
   response: RawResponse,
@@ -61,8 +61,8 @@ export function toDomainError(error: unknown): unknown {
 }
 
 /**
- * The success that a response is. Throws an UpstreamError for every status but 2xx, and if the body could not be decoded:
- * `text` is undefined then. `key` is left out of the error.
+ * The success that a response is. Throws an UpstreamError for every status but 2xx, and if the body could not be
+ * decoded: `text` is undefined then. `key` is left out of the error.
  */
 export function toDecoded({ status, headers }: RawResponse, text: string | undefined, key: string): DecodedResponse {
   if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);

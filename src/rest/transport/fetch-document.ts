@@ -30,15 +30,16 @@ export interface Fetched {
 const mostOfType = 100;
 
 /**
- * The error of a document that could not be fetched. The message tells an operator why, and quotes nothing of the document.
+ * The error of a document that could not be fetched. The message tells an operator why, and quotes nothing of the
+ * document.
  */
 class FetchError extends Error {
   override readonly name = 'FetchError';
 }
 
 /**
- * Fetches a small document from another server than the upstream, on a connection that is closed afterwards. Undefined if
- * its `etag` is unchanged (RFC 9110 §13.1.2). Redirects are not followed. Rejects with a FetchError.
+ * Fetches a small document from another server than the upstream, on a connection that is closed afterwards. Undefined
+ * if its `etag` is unchanged (RFC 9110 §13.1.2). Redirects are not followed. Rejects with a FetchError.
  */
 export async function fetchDocument(url: string, options: FetchOptions): Promise<Fetched | undefined> {
   const { origin, pathname, search } = new URL(url);

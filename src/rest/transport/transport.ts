@@ -101,7 +101,10 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** Sends one request and waits for its response. Rejects with a TransportError, whose fault is `aborted` after `timeoutMs`. */
+/**
+ * Sends one request and waits for its response. Rejects with a TransportError, whose fault is `aborted` after
+ * `timeoutMs`.
+ */
 export function askOnce(transport: Transport, request: HttpRequest, timeoutMs: number): Promise<RawResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   const sent = transport.send(request, { responded: resolve, failed: reject });

@@ -13,8 +13,8 @@ function paramsOf({ query, variables, operationName, headers }) {
 }
 
 /**
- * The credentials for a request for a plan. If the gateway takes tokens, a plan depends on the caller: the tab's token is
- * sent, or else the page's. If it takes API keys, a plan is the same for all callers, and no key is sent.
+ * The credentials for a request for a plan. If the gateway takes tokens, a plan depends on the caller: the tab's token
+ * is sent, or else the page's. If it takes API keys, a plan is the same for all callers, and no key is sent.
  */
 function credentialsOf(headers) {
   const own = Object.entries(headers).filter(([name]) => name.toLowerCase() === 'authorization');
