@@ -103,8 +103,9 @@ export class ListPlans {
     const jumps = this.#pendingEnds;
     this.#pendingEnds = [];
     for (const ends of Map.groupBy(jumps, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
-      // All jumps after the same first page are made at once, to the start of the longest tail. Jumps after different
-      // first pages may happen at different times. They make equal calls if their longest tails have the same length.
+      // Windows at the end of a list that share a first page share one jump: to the start of the longest window. Jumps
+      // after different first pages may happen at different times. Their calls are equal if their longest windows have
+      // the same length.
       const pages = [...Map.groupBy(ends, ({ offset }) => offset).values()];
       for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(limit, same.flat());
     }

@@ -33,8 +33,9 @@ function ownerOf({ reach, number }: Sampling, type: 'Project' | 'Organization'):
 }
 
 /**
- * Samples of each scalar that make a difference to the reads: an id for each type that it may name, and both values of
- * a switch. Two numbers give different samples, because equal arguments would be read once.
+ * The samples of each scalar, by the reads that they lead to: for an ID, one of each type that the argument may name;
+ * for a Boolean, both values. Ids differ with the `number` of the sampling, because fields with equal arguments would
+ * share one read.
  */
 const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[]>> = {
   Boolean: () => [true, false],

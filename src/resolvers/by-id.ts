@@ -198,7 +198,10 @@ async function withDetail(listed: RowRecord, started: Started, { loaders }: Gate
   }
 }
 
-/** A relation that fails must not make its object vanish. The row decides only if all relations answer 404. */
+/**
+ * True for an error of a relation that does not mean that its object is missing. If all relations of an object answer
+ * 404, its row shows whether the object exists.
+ */
 function isNotAbsence(error: unknown): boolean {
   return !isNotFound(error);
 }

@@ -143,7 +143,8 @@ function positionIn(next: string, read: PageRead): Position | undefined {
   // The newest rows come first, so that a later `before` would walk in a circle.
   const isSame = before === from.before || isSameInstant(before, from.before);
   if (isLater(before, from.before) || (isSame && isLater(from.after, after))) return undefined;
-  // Keyset: the hosted service keeps the old offset in the query, which would skip rows behind the new time.
+  // The hosted service has gone on by time, and leaves the old offset in the query of `next`. With that offset, rows
+  // after the new time would be skipped.
   if (!isSame) return positionBefore({ offset: 0, before, after }, read);
   if (after !== from.after) return { offset: 0, before, after };
   const offset = Number(query.get('offset') ?? Number.NaN);

@@ -80,7 +80,10 @@ export class RedisLedger implements Ledger {
   #changed = new Set<CountedCall>();
   /** True if Redis decides. */
   #isUp = false;
-  /** The sending of all calls of this gateway in a new era; undefined while none is in flight. Waves wait for it. */
+  /**
+   * Pending while this gateway tells Redis of all its calls, because Redis has begun a new era; undefined otherwise.
+   * Waves wait for it.
+   */
   #adding: Promise<void> | undefined;
   #isClosed = false;
   #lostCalls = 0;

@@ -5,8 +5,9 @@ import { averageBytesOnceParsed, bytesOnceParsed } from './json-weight.ts';
 const largeBytes = 2 ** 16;
 
 /**
- * The number of taken bytes up to which short bodies are not weighed, but assumed to be average. Weighing is a
- * twelfth of the time that a page of 100 rows takes. The worst JSON takes five to six times the average.
+ * As long as no more bytes than this are taken, short bodies are not weighed: each is assumed to need average memory.
+ * Weighing is a twelfth of the time that a page of 100 rows takes. The worst JSON needs five to six times the average
+ * memory.
  */
 const littleTaken = 16 * 2 ** 20;
 /** The longest body that is then not weighed, in characters. */
