@@ -96,7 +96,7 @@ function pluginPlaces(
   };
 }
 
-/** What is no id of anything, and would be another path, query or header if it were put into a request as it is. */
+/** Texts that are no id, and would change the path, query or headers of a request if they were put into it as they are. */
 const unsafe: readonly string[] = [
   ...['', '.', '..', '...%2f', '/', '//', '1/', '/1', '1/../2', '1/..', '../1', '..\\1', '1\\..\\2', '1/./2'],
   ...['%2e', '%2e%2e', '%2E%2E%2F2', '1%2f..%2f2', '1%2F2', '%252e%252e', '1%00', '1%0d%0aX-Evil:%201'],
@@ -104,7 +104,7 @@ const unsafe: readonly string[] = [
   ...['@current/', '@current/../1', 'http://127.0.0.1/', '//127.0.0.1', 'x'.repeat(501), '__proto__/'],
 ];
 
-/** What is no id of anything but an event: percent-encoded it stays one path segment. */
+/** Texts that only an event may have as its id: percent-encoded, each stays one path segment. */
 const eventWords: readonly string[] = [
   ...['1?x=', '1?limit=1', '1#x', '1&x=1', '1;x', '1,2', '1 ', ' 1'],
   ...['1\u2028', '１', '١', '1\u0301', '\u200b1', '\ufeff1', '🙂', 'é'],

@@ -49,7 +49,7 @@ const unknown = [404, 'PERSISTED_DOCUMENT_NOT_FOUND'];
 const long = 'x'.repeat(100_000);
 const [a, b] = ['a', 'b'].map((id) => ({ [id]: `{ ${id}: __typename }` }));
 
-/** What a gateway gets of manifests that servers have. */
+/** Shared files with the manifests of these servers, as a gateway has them. */
 function filesOf(remote: RemoteManifests): SharedFiles {
   const files = new SharedFiles({ manifests: remote.current() });
   remote.onChange(() => files.take({ manifests: remote.current() }));

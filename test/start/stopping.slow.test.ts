@@ -86,10 +86,10 @@ test.each(['1', '2'])(
 );
 
 test.concurrent('a termination signal while a part of an answer is pending: it comes, then exit code 0', async () => {
-  const letGo = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
   await using upstream = await startUpstream({
     'GET /api/projects/1/': rows.project(1),
-    'GET /api/projects/1/dashboards/': () => letGo.promise.then(() => ({ count: 1, next: null, results: [] })),
+    'GET /api/projects/1/dashboards/': () => release.promise.then(() => ({ count: 1, next: null, results: [] })),
   });
   upstream.release();
   const { gateway, url } = await startOver(upstream);
@@ -105,7 +105,7 @@ test.concurrent('a termination signal while a part of an answer is pending: it c
       .then(() => false)
       .catch(() => true);
   await until(isClosed);
-  letGo.resolve();
+  release.resolve();
   const answer = mergeParts([first.value, ...(await Array.fromAsync(parts))]);
   expect(answer).toEqual({ data: { project: { name: 'Project 1', dashboards: { totalCount: 1 } } }, errors: [] });
   expect(await gateway.exit()).toBe(0);

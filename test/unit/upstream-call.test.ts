@@ -28,7 +28,7 @@ interface SilentOptions {
 }
 
 interface SilentUpstream extends UpstreamResources {
-  /** How many calls were sent. */
+  /** The number of calls that were sent. */
   readonly sent: () => number;
 }
 
