@@ -16,7 +16,7 @@ function* partsOf(bytes: Buffer): Generator<Buffer> {
   for (let start = 0; start < bytes.length; start += sliceLength) yield bytes.subarray(start, start + sliceLength);
 }
 
-/** Copies, because a connection may still write the last slice when the memory of the bytes is given back. */
+/** Yields copies, because a connection may still write the last slice when the memory of the bytes is given back. */
 function* copiesOf(bytes: Buffer<ArrayBuffer>): Generator<Buffer> {
   try {
     for (const part of partsOf(bytes)) yield Buffer.from(part);

@@ -41,7 +41,9 @@ export function compressed({ headers }: IncomingMessage, answer: Complete): Prom
 /** Returns an answer in the coding that suits a client's `Accept-Encoding`. */
 export type Variants = (accepted: string | undefined) => Promise<Complete> | Complete;
 
-/** Serves an answer that never changes. It is compressed once for each coding, when a client first asks for that. */
+/**
+ * Serves an answer that never changes. It is compressed once for each coding, when a client first asks for that coding.
+ */
 export function compressedOnce(answer: Complete): Variants {
   const variants = new Map<Coding, Promise<Complete>>();
   return (accepted) => {

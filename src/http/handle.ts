@@ -26,9 +26,9 @@ export type HandleGraphQL = (request: IncomingMessage, response: ServerResponse)
 /** Collaborators and settings that `/graphql` and the endpoint for agents have in common. */
 export interface EdgeOptions {
   readonly run: RunOperation;
-  /** Authenticates callers by their tokens; undefined if callers send keys. */
+  /** Authenticates callers by their tokens; undefined if callers send API keys. */
   readonly authenticator: Authenticator | undefined;
-  /** Origins whose pages may call. */
+  /** Origins whose pages may call the endpoint. */
   readonly corsOrigins: readonly string[];
   /** Names of request headers that pages may send beside the usual ones; by default none. */
   readonly corsHeaders?: readonly string[];
@@ -91,7 +91,7 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
           ? paramsOfUrl(request.url ?? '', bodyLimits.jsonDepth)
           : await readBody(request, bodyLimits, claim, paramsOfBody);
       if (params === undefined) return;
-      // Loaded before the first REST call, because nothing can be sent during loading.
+      // Yoga is loaded before the first REST call, because nothing can be sent while it is loaded.
       const loading = mediaType === undefined || accepted.parts !== undefined ? streams.load() : undefined;
       if (loading !== undefined) await loading;
       const result = await run(params, context);
@@ -105,7 +105,7 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
     } catch (error) {
       if (params === undefined) countRefused(error, refused);
       const result = { errors: [toPublicError(error, report)] };
-      // Without a context, the client is perhaps no GraphQL client, and gets JSON.
+      // Without a context, the request may not come from a GraphQL client, so the answer is JSON.
       if (mediaType === undefined && context !== undefined)
         return void streams.send(request, response, { context, result });
       answer = toAnswer(result, mediaType ?? 'application/json');

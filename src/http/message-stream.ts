@@ -57,8 +57,8 @@ export interface StreamedAnswer extends Omit<HttpAnswer, 'body'> {
 const beatMs = 13_000;
 
 /**
- * The HTTP response that streams the answers of a subscription to a client with this `Accept`. Messages are read only
- * as fast as the client takes them. Further ones wait in the listener, which has limits.
+ * The HTTP response that streams the answers of a subscription to a client with this `Accept`. Messages are requested
+ * only as fast as the client reads them. Further messages wait in the listener of the subscription, which has limits.
  */
 export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: StreamType, accept = ''): StreamedAnswer {
   const form = forms[type];

@@ -56,7 +56,7 @@ export function negotiate(accept = ''): Accepted {
 
 function acceptedIn(items: readonly WeightedItem[]): Accepted {
   const ranges = items.map(toRange);
-  // There are several forms of multipart: only a client that names the one for subscriptions can read it.
+  // A stream of messages in `multipart/mixed` has a form of its own, which only clients that name it can read.
   const ofMessages = items.filter((item) => item.name.startsWith('text/') || isOfMessages(item));
   return {
     document: bestOf(mediaTypes, ranges),

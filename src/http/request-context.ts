@@ -41,7 +41,8 @@ export class HttpRequestContext implements RequestContext {
 
   /**
    * `claim` is the memory that the body of the request takes, and `accepted` has the forms of answers that the client
-   * accepts. `authenticator` identifies callers by tokens, which are meant for `door`; undefined if callers send keys.
+   * accepts. `authenticator` identifies callers by tokens for the part `door` of the gateway; undefined if callers send
+   * API keys.
    */
   constructor(
     request: IncomingMessage,
@@ -58,7 +59,8 @@ export class HttpRequestContext implements RequestContext {
     if (authenticator === undefined) this.caller = callerOf(headers);
     else {
       this.identified = this.#authenticate(authenticator, headers, door);
-      // It may reject before its operation waits for it, and no operation does if the client leaves.
+      // The promise may reject before the operation waits for it, or after the client has left. Such a rejection must
+      // not count as unhandled.
       this.identified?.catch(() => undefined);
     }
     this.trace = traceContextOf(headers);
@@ -119,7 +121,7 @@ export class HttpRequestContext implements RequestContext {
     if (bytes > largeBody) this.#claim.resize(Math.min(bytes, query.length + bytesOnceParsed(variablesText)));
   }
 
-  /** Identifies the caller by its token. Returns a promise only if that takes time. */
+  /** Identifies the caller by its token. Returns undefined if the caller is known at once. */
   #authenticate(
     authenticator: Authenticator,
     { authorization, authorizations }: IdentifyingHeaders,

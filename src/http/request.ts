@@ -57,7 +57,7 @@ const leastBytes = 64 * 2 ** 20;
 /** The memory for bodies has room for at least this number of bodies of the largest size. */
 const largestBodies = 8;
 
-/** The size above which the body of a request is large, in bytes. */
+/** The size above which a request body is large, in bytes. Large bodies cannot use up all room for bodies. */
 export const largeBody = 16_384;
 
 /**
@@ -69,8 +69,8 @@ export function createRequestRoom(largest: number, within?: MemoryRoom): MemoryR
 
 /**
  * Reads the body of a request and returns the value that `read` makes from its JSON text; undefined if the client left
- * before the body was complete. Memory is claimed for the text as it arrives, and once more for the value. Rejects with
- * GraphQLErrors, and with any error of `read`.
+ * before the body was complete. The claim grows with the text as it arrives, and in the end also covers the value.
+ * Rejects with GraphQLErrors, and with any error of `read`.
  */
 export function readBody<T>(
   request: IncomingMessage,

@@ -13,7 +13,10 @@ export interface HttpAnswer {
 /** Headers of every GraphQL answer, errors included. */
 export const answerHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
-/** Headers of every stream of messages. Proxies must not compress it: compressors that wait for more would delay it. */
+/**
+ * Headers of every stream of messages. Proxies must not compress the stream, because compressors wait for more input
+ * and so delay messages.
+ */
 export const streamHeaders = {
   ...answerHeaders,
   'cache-control': `${answerHeaders['cache-control']}, no-transform`,
@@ -39,7 +42,7 @@ export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAns
 }
 
 /**
- * The status of a result: 200 once something was executed, and before that the status of the error. If the client takes
+ * The status of a result: 200 if something was executed, otherwise the status of the error. If the client takes
  * `application/json`, errors of the document have status 200 (GraphQL over HTTP §6.4.1); with
  * `application/graphql-response+json` they never have that status (§6.4.2).
  */

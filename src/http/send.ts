@@ -62,7 +62,8 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   const encoding = length === body.length ? 'latin1' : 'utf8';
   if (length <= soonSent) {
     response.end(body, encoding);
-    // The operating system takes nothing while the client leaves earlier answers unread.
+    // Bytes are left over if the client has not read earlier answers. The time in which it may be stuck is counted from
+    // now.
     if (response.writableLength > 0) noteRead(response.req.socket);
     return;
   }

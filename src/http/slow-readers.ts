@@ -31,8 +31,9 @@ export class SlowReader {
   }
 
   /**
-   * True if the client is too slow. `answer` is the first answer that the client has perhaps not read to its end. A
-   * pipelined request gains no time; a request that is sent after the answer starts a new period.
+   * True if the client is too slow. `answer` is the oldest answer that the client may not have read completely.
+   * Requests that the client sends before it has read the answer gain no time; a request after the answer starts a new
+   * period.
    */
   isLate({ bytesWritten, writableLength }: Written, answer: object | undefined, now: number): boolean {
     if (writableLength === 0) this.#since = undefined;
@@ -47,10 +48,10 @@ export class SlowReader {
   }
 }
 
-/** The last moment at which the client of each connection took bytes that waited for it, or at which none waited. */
+/** For each connection, the last moment at which its client took waiting bytes, or at which no bytes waited. */
 const readAt = new WeakMap<Socket, number>();
 
-/** Notes that a client has taken what was sent. */
+/** Notes that a client is not stuck at this moment. */
 export function noteRead(socket: Socket): void {
   readAt.set(socket, performance.now());
 }
@@ -63,8 +64,8 @@ export function watchReader(response: ServerResponse): void {
 }
 
 /**
- * The moment since which the client of a connection has taken none of the bytes that wait for it; undefined if none
- * wait. A request that waits behind the answer does not count: it has no bytes yet.
+ * The time since which the client of a connection has read nothing although bytes wait for it; undefined if no bytes
+ * wait. A request that waits behind the answer does not count, because it has no bytes yet.
  */
 export function stuckSince(socket: Socket): number | undefined {
   return socket.writableLength > 0 ? readAt.get(socket) : undefined;

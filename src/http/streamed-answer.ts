@@ -108,7 +108,8 @@ const end = '--\r\n';
  * behind it, because only that tells a client that the part is complete (RFC 2046 §5.1.1).
  */
 async function* inFrames(texts: ReadableStream<string>): AsyncGenerator<Uint8Array> {
-  // An iterator of the stream would keep each text until the next one is asked for: only its bytes are kept meanwhile.
+  // While the client reads the bytes of a text, only the bytes are kept. An iterator of the stream would also keep the
+  // text until the next one is asked for.
   const reader = texts.getReader();
   try {
     for (let before = delimiter; ; before = '') {

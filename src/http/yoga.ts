@@ -26,7 +26,10 @@ export interface StreamWriter {
    * rejects: a fault is reported, and the client gets status 500 or an incomplete answer.
    */
   readonly send: (request: IncomingMessage, response: ServerResponse, answered: Answered) => Promise<void>;
-  /** Loads Yoga, which blocks the event loop for a second on a busy machine; undefined once it is loaded. */
+  /**
+   * Loads Yoga, which blocks the event loop for a second on a busy machine. Returns undefined if Yoga is loaded
+   * already.
+   */
   readonly load: () => Promise<unknown> | undefined;
 }
 
@@ -95,7 +98,7 @@ async function createYogaServer(): Promise<YogaServerInstance<Streaming, object>
 
 /**
  * Passes on the pieces of an answer. Once a piece is asked for, the client has taken the earlier ones. If a piece
- * cannot be made, calls `fail`: Yoga would leave the answer open.
+ * cannot be made, calls `fail`, because Yoga would leave the answer open.
  */
 async function* watched(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -12,7 +12,7 @@ import { mostCharacters, type Tool } from './tool.ts';
 /** The result of one use of a tool, for metrics. */
 export type CallResult =
   | 'ok'
-  // The arguments do not fit the schema, or a field would be refused because of them. Nothing was executed.
+  // The arguments do not fit the schema, or a field would refuse them. Nothing was executed.
   | 'invalid_arguments'
   // Nothing was called, because the gateway refused the operation or its caller may not run it.
   | 'refused'
@@ -21,7 +21,9 @@ export type CallResult =
   // The answer is larger than an agent may get.
   | 'too_large';
 
-/** The outcome of one use of a tool, and the JSON members that only this result has. */
+/**
+ * The answer to one use of a tool: the JSON members of its result, the result's `_meta`, and the outcome for metrics.
+ */
 interface ToolAnswer {
   readonly members: readonly string[];
   readonly meta: JsonObject;
@@ -58,7 +60,7 @@ export async function callTool(
   const suggestion =
     size === undefined || tool.sizing.length === 0 ? undefined : `Ask for ${namesOf(tool.sizing)} of at most ${size}.`;
   const sentences = sentencesOf(errors, suggestion);
-  // The cause is one that no schema can express, such as a damaged cursor.
+  // The arguments fit the schema, but have a fault that no schema can express, such as a damaged cursor.
   const isBadInput = data === undefined && errors.every(({ extensions }) => extensions['code'] === 'BAD_USER_INPUT');
   if (isBadInput) return failed(sentences, restCalls, 'invalid_arguments');
   const isEmpty = !isObject(data) || Object.values(data).every((value) => value === null);

@@ -21,8 +21,8 @@ import { isOwner, mostItems, type NamedBy, namedBy, type VariableUse, type Varia
 /**
  * The schema of the arguments of a tool: the variables of its operation. The gateway runs the tool with all arguments
  * that fit the schema, unless they have a fault that no schema can express. It then refuses them before any REST call.
- * Such faults are a damaged cursor or global id, an unknown time zone, the name of a file, `first` beside `last`, an id
- * without its owner, a member of `extra` that has a field of its own, and the cost.
+ * Such faults are a damaged cursor or global id, a day that does not exist, an unknown time zone, a malformed name of a
+ * file, `first` beside `last`, an id without its owner, a member of `extra` that has a field of its own, and the cost.
  */
 export function inputSchemaOf(tool: ToolOperation, uses: VariableUses): JsonSchema {
   const { variableDefinitions: definitions = [] } = tool.operation;
@@ -102,7 +102,7 @@ interface Owned {
   readonly owner?: string | undefined;
 }
 
-/** The schema of a value that is not null. `id` says what the value names if it is an id. */
+/** The schema of a value that is not null. `id` is the kind of object that the value names, if it is an id. */
 function valueSchema(type: GraphQLInputType, id: NamedBy, owned: Owned = {}): JsonSchema {
   if (isNonNullType(type)) return valueSchema(type.ofType, id, owned);
   if (isListType(type)) {
@@ -139,8 +139,8 @@ const dateTime =
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 
 /**
- * The JSON schema of each scalar. The gateway accepts every value that these schemas allow, except half a surrogate
- * pair.
+ * The JSON schema of each scalar. The gateway accepts every value that fits, except a day that does not exist, an
+ * unknown time zone, and half a surrogate pair.
  */
 const scalars: Readonly<Record<string, JsonSchema>> = {
   Boolean: { type: 'boolean' },

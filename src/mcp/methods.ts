@@ -18,7 +18,7 @@ export interface MethodOptions {
   readonly onCall: (tool: string, result: CallResult) => void;
 }
 
-/** A request and the generation of its edition. */
+/** A request, and the generation of the protocol that it uses. */
 export interface Asked {
   readonly message: Message;
   readonly generation: Generation;
@@ -28,7 +28,7 @@ export interface Asked {
 /** The label of unknown tools in metrics. No name of an operation has this character. */
 const unknownTool = '-';
 
-/** Answers a request to a server that only has tools, with the JSON text of its result. Rejects with an McpError. */
+/** Answers a request with the JSON text of its result. The server has tools only. Rejects with an McpError. */
 export async function answerMethod(asked: Asked, options: MethodOptions): Promise<string> {
   const { message, generation } = asked;
   const { method } = message;

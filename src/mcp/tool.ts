@@ -38,7 +38,7 @@ interface Annotations {
   readonly openWorldHint: false;
 }
 
-/** A tool as all callers with one reach see it. */
+/** A tool as all callers with the same rights see it. */
 interface SeenTool {
   readonly cost: ToolCost;
   readonly definition: ToolDefinition;
@@ -56,8 +56,8 @@ export class Tool {
   readonly #operation: ToolOperation;
   readonly #fields: readonly SelectedField[];
   /**
-   * The tool as a caller sees it. A caller that reaches only a part of its key's data reads lists in another way, at
-   * another cost. All other callers see the same: for them, `viewer` is the tool itself.
+   * The tool as a caller sees it. A caller with rights to only a part of its key's data reads lists in another way, at
+   * another cost; `viewer` is then these rights. For all other callers, `viewer` is this tool, and they see the same.
    */
   readonly #seen: (viewer: Rights | Tool) => SeenTool;
 
@@ -89,7 +89,7 @@ export class Tool {
     });
   }
 
-  /** The tool as a caller sees it. It is the same object until it changes. */
+  /** The tool as a caller sees it. While it does not change, it is the same object. */
   definitionFor(caller: Caller | undefined): ToolDefinition {
     return this.#seenBy(caller).definition;
   }

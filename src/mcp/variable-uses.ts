@@ -25,7 +25,10 @@ export interface VariableUse {
   readonly named: NamedBy;
   /** True if an id must name the owner of its object itself, because no field beside it does. */
   readonly isAlone: boolean;
-  /** The kind of page whose size the variable gives. A table is a page as one value, and has at least one row. */
+  /**
+   * The kind of page whose size the variable gives. A table is a page that is answered as one value instead of a
+   * connection, and has at least one row.
+   */
   readonly page: 'connection' | 'table' | undefined;
   /** The most items of the variable's value, if that value is a list with a limit. */
   readonly maxItems: number | undefined;
@@ -72,7 +75,7 @@ export function variableUses(scope: ToolOperation): VariableUses {
   return uses;
 }
 
-/** True if a variable determines the size of the answer there: the size of a page, or the number of ids. */
+/** True if a variable determines the size of the answer at this place: the size of a page, or the number of ids. */
 export function isSizing({ page, place }: VariableUse): boolean {
   return page !== undefined || place.name === 'ids';
 }

@@ -1,12 +1,12 @@
 import { exactDigits } from '../rest/values.ts';
 
-/** The size of a value as JSON. If measuring stopped at a limit, the numbers cover what was measured until then. */
+/** The size of a value as JSON. If measuring stopped at a limit, only what was measured until then is counted. */
 export interface MeasuredJson {
-  /** The number of bytes of its JSON text. If that exceeds the limit, only of a part that already does. */
+  /** The number of bytes of its JSON text. */
   readonly bytes: number;
-  /** The number of objects and lists, including the value itself. If there are too many, the number counted so far. */
+  /** The number of objects and lists, including the value itself. */
   readonly values: number;
-  /** Response path at which the limit was exceeded, without the places in lists; undefined if it was not exceeded. */
+  /** Response path at which the limit was exceeded, without the indices in lists; undefined if it was not exceeded. */
   readonly path: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export function measureJson(value: unknown, limit: number): MeasuredJson {
       const items: readonly unknown[] = part.value;
       for (const item of items) bytes += sizeOf(item, '', part) + 1;
     } else bytes += membersBytes(part, sizeOf);
-    // Those that are still to be measured count, too.
+    // Objects and lists that are still to be measured count, too.
     if (bytes > limit || values + unmeasured.length > mostValues)
       return { bytes, values: values + unmeasured.length, path: pathOf(part) };
   }

@@ -11,7 +11,7 @@ const forms = {
   'in the query of a REST call': (text: string) => encodeURIComponent(text.toWellFormed()).length,
 };
 
-/** JSON without its variables, and the names of these variables, once for each occurrence. */
+/** The text of a JSON value without its variables, and the names of these variables, once for each occurrence. */
 interface Template {
   readonly text: string;
   readonly variables: readonly string[];
@@ -29,7 +29,7 @@ interface FieldArguments {
   readonly variables: readonly string[];
 }
 
-/** The arguments of all fields of an operation, whatever its variables are. */
+/** The arguments of all fields of an operation. They are the same for all values of its variables. */
 interface OperationArguments {
   readonly fields: readonly FieldArguments[];
   readonly mostBytes: number;
@@ -41,14 +41,13 @@ interface OperationArguments {
 /** The most bytes of a UTF-16 unit: three in UTF-8, each of which percent-encoding writes as three. */
 const mostBytesOfUnit = 9;
 
-/** The arguments of operations that were measured. */
 const argumentsIn = memoize(argumentsOf);
 
 /**
  * Throws a GraphQLError if the arguments of one field have more than `limit` bytes, as JSON or in the query of a REST
  * call. A field is executed for each object that has it, which multiplies its arguments. Fields that a directive skips
  * count as well. Arguments of a mutation itself do not count, because it is executed once. `text` is the variables as
- * JSON. It is so short for most operations that nothing needs to be measured.
+ * JSON. For most operations, it is so short that nothing needs to be measured.
  */
 export function refuseArguments(
   prepared: PreparedOperation,

@@ -13,8 +13,8 @@ import type { Upstream } from '../rest/upstream.ts';
 import type { RequestContext } from './operation-run.ts';
 
 /**
- * Makes the context of one operation. Without an epoch, the operation gets no answer that was kept, and its own answers
- * are not kept.
+ * Makes the context of one operation. Without an epoch, the operation neither reads the cache of REST answers nor adds
+ * to it.
  */
 export type CreateContext = (
   request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,

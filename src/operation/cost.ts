@@ -22,7 +22,9 @@ export interface CostsOptions extends CostLimits {
   readonly schema: GraphQLSchema;
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
-  /** True if answers may come in parts. Plans then say when the first part is sent. */
+  /**
+   * True if answers may come in parts. An explained plan then says after which wave of calls the first part is sent.
+   */
   readonly incremental?: boolean | undefined;
   /** True if clients may see which REST calls an operation makes. */
   readonly explain: boolean;
@@ -32,7 +34,7 @@ export interface CostsOptions extends CostLimits {
   readonly isCaching?: boolean;
   /** Finds the tool of an operation; undefined if there are no tools. */
   readonly toolOf?: ToolOf | undefined;
-  /** The error of a caller whose key cannot be used, so that its operation makes no call. */
+  /** Returns the error of a caller whose key cannot be used. An operation of such a caller makes no REST call. */
   readonly refusalOf: (caller: Caller | undefined) => object | undefined;
 }
 
@@ -63,7 +65,7 @@ const manyObjects = 2000;
  */
 export class Costs {
   readonly options: CostsOptions;
-  // These hold for any variables.
+  // Both hold for all values of the variables.
   readonly #largest = memoize((prepared: PreparedOperation) => this.#estimateOf(prepared, undefined));
   readonly #alwaysDefersLittle = memoize((prepared: PreparedOperation) => this.#defersLittle(prepared, undefined));
   /** The most REST calls of an operation without variables. It is planned once for all of its runs. */
@@ -79,7 +81,7 @@ export class Costs {
   /**
    * The cost of an operation. An operation without a usable key makes no call, so it is planned only if its client
    * wants the plan. Throws a GraphQLError for an unknown `explain`. Throws a RefusedDocument if the variables do not
-   * fit, or if an agent's tool has arguments that a field would refuse: the agent will ask again, so that answering the
+   * fit, or if an agent's tool has arguments that a field would refuse: the agent will ask again, so answering the
    * other fields would be wasted work.
    */
   of(asked: Asked): Cost {
@@ -112,7 +114,7 @@ export class Costs {
   }
 
   /**
-   * True if an operation may be answered in parts. It must defer something. Its variables must decide what is deferred
+   * True if an operation may be answered in parts. It must defer something. No variable may leave open what is deferred
    * (see `isUndecided`). The deferred part must be small enough (see `defersLittle`). A server is always allowed to
    * ignore `@defer`.
    */
@@ -122,8 +124,9 @@ export class Costs {
   }
 
   /**
-   * The most calls and rows that an operation needs, whatever its variables are. Infinite if a narrowed caller asks for
-   * a list: each project of it is then read by its id, which the estimate does not cover.
+   * The most calls and rows that an operation needs, whatever its variables are. Infinite if the caller may reach only
+   * some objects and asks for a list: each project of the list is then read by its id, which the estimate does not
+   * cover.
    */
   #boundOf(prepared: PreparedOperation, rights: Rights | undefined): Pick<Estimate, 'calls' | 'rows'> {
     const isNarrowed = rights?.reach !== undefined;
@@ -151,7 +154,10 @@ export class Costs {
     return deferred === undefined || defersLittle({ ...deferred, maxPageSize, variableValues }, deferred.document);
   }
 
-  /** The plan of an operation, or the reason why it has none. An explained plan also tells when parts are sent. */
+  /**
+   * The plan of an operation, or the reason why it has none. If it is to be explained, the plan also says when the
+   * first part of the answer is sent.
+   */
   #plan(
     prepared: PreparedOperation,
     variableValues: VariableValues,
@@ -173,8 +179,8 @@ export class Costs {
 }
 
 /**
- * Throws the refusals of arguments, if there are any. What is out of a caller's reach does not count, because the
- * caller may still see the other parts.
+ * Throws the refusals of arguments, if there are any. Refusals of objects that the caller may not reach do not count,
+ * because the caller may still see the rest.
  */
 function refuseToolArguments(planned: CheckedPlan | PlanLimitError): void {
   const refusals = planned instanceof PlanLimitError ? [] : planned.refusals;
@@ -208,8 +214,9 @@ interface Findings {
   /** Its plan, or the reason why it has none; undefined if it was not planned. */
   readonly planned: CheckedPlan | PlanLimitError | undefined;
   /**
-   * True if it was not planned, and each run of its document makes equally many calls at most. False for an operation
-   * with variables or of a narrowed caller: planning each run would take a tenth of the time of a small operation.
+   * True if the operation was not planned, and the most calls that it can make are the same for each run (see
+   * `constantUpper`). False for an operation that has variables or whose caller may reach only some objects: planning
+   * each run would take a tenth of the time of a small operation.
    */
   readonly isConstant: boolean;
   readonly refusal: GraphQLError | undefined;

@@ -27,7 +27,7 @@ export interface PreparedOperation extends OperationScope {
   readonly document: DocumentNode;
   /** The variables of a request, coerced. Throws a RefusedDocument if they do not fit. */
   readonly coerce: (given: GraphQLParams['variables']) => VariableValues;
-  /** Runs it. Once the operation has been repeated, this is a function that runs compiled code. */
+  /** Runs the operation. Once it has been repeated, this is a function that runs compiled code. */
   execute: Execute;
   /** The operation with `@defer`; undefined if it is always answered as a whole. */
   readonly deferred?: DeferredOperation | undefined;

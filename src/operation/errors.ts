@@ -53,15 +53,15 @@ export interface ErrorReporting {
 }
 
 /**
- * No further error is reported once the paths of the reported errors have more characters than this. An alias may be
- * nearly as long as a document.
+ * No further error is reported once the paths of the reported errors together have more characters than this. An alias
+ * may be nearly as long as a document.
  */
 const maximumPaths = 131_072;
 
 /**
  * Converts the errors of an answer to the form that clients may see: the first ones, and the number of all others.
- * Without the limit, a small request could get an answer of megabytes, because every row of a list fails or an alias is
- * long. `before` is the errors that were sent of the answer before, for which the same limit holds.
+ * Without the limit, a small request could get an answer of megabytes, if every row of a list fails or an alias is
+ * long. `before` is the errors in earlier parts of the answer, which count towards the same limit.
  */
 export function toPublicErrors(
   errors: readonly unknown[],
@@ -126,7 +126,10 @@ function extensionsOf(error: GraphQLError): Readonly<Record<string, unknown>> {
   return typeof extensions === 'object' && extensions !== null ? { ...extensions } : {};
 }
 
-/** True if a leaf type, list or non-null field refused a value of the upstream. The message quotes that value. */
+/**
+ * True if a leaf type, list or non-null field refused a value of the upstream. Clients must not see the error, because
+ * its message quotes the value.
+ */
 function isBadValue(error: unknown): boolean {
   if (error instanceof GraphQLError) return true;
   return error instanceof Error && error.message.startsWith('Cannot return null for non-nullable field');

@@ -30,7 +30,7 @@ export interface Schemas {
 
 /** The schemas for answers in parts. */
 export interface IncrementalSchemas {
-  /** The schema with `@defer`, which clients may read, and against which documents that use it are validated. */
+  /** The schema with `@defer`. Introspection reads it, and documents with `@defer` are validated against it. */
   readonly schema: GraphQLSchema;
   /** Executes operations that are answered in parts. */
   readonly partsSchema: GraphQLSchema;
@@ -41,7 +41,7 @@ export interface ExecutionOptions {
   readonly schemas: Schemas;
   /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
-  /** The time for compiling, shared by all operations of a process that are compiled when they are repeated. */
+  /** The time that one process may spend on compiling operations that are repeated. */
   readonly compileTime?: CompileTime;
 }
 
@@ -114,7 +114,7 @@ export function executionArgs(
   operation: OperationDefinitionNode,
 ): ValidatedExecutionArgs {
   const fragments = definitions.filter(({ kind }) => kind !== Kind.OPERATION_DEFINITION);
-  // If the operation had its definitions of variables here, graphql would coerce the variables.
+  // Without the definitions of its variables, graphql does not coerce the variables, which are coerced already.
   const definitionsOfNone = [{ ...operation, variableDefinitions: [] }, ...fragments];
   const args = validateExecutionArgs({ ...options, document: { ...document, definitions: definitionsOfNone } });
   if ('schema' in args) return { ...args, operation };

@@ -32,7 +32,7 @@ export interface OperationReport {
   readonly caller: string | undefined;
   readonly tenant: string | undefined;
   /**
-   * The roles that the operation ran with, as far as the entry of the tenant has them. If there are many, only the
+   * The roles of the caller that allow the operation and are in the entry of the tenant. If there are many, only the
    * first ones.
    */
   readonly roles: readonly string[] | undefined;
@@ -49,7 +49,7 @@ export type OnOperation = (report: OperationReport) => void;
 /** The number of characters of a caller's hash that logs show: enough to distinguish callers without naming them. */
 const shownHash = 8;
 
-/** The most characters of a text of a client in logs and metrics, such as the name of an operation. */
+/** The most characters in logs and metrics of a text that a client chose, such as the name of an operation. */
 const longestText = 100;
 
 const mostRoles = 20;

@@ -17,14 +17,14 @@ export interface ClientName {
 export interface RequestContext {
   /** The caller. Once the document is known, the caller's tenant keeps only the roles that allow the document. */
   caller: Caller | undefined;
-  /** The refusal of a request, whose operation is then not examined. */
+  /** The error with which the request is refused. Its operation is then not examined. */
   readonly refusal?: GraphQLError | undefined;
   /** The time at which its token expires, in milliseconds of `Date.now()`; undefined without a token. */
   readonly expiresAt?: number | undefined;
-  /** Resolves when the three members above are known; undefined if they are known already. */
+  /** Resolves when `caller`, `refusal` and `expiresAt` are known; undefined if they are known already. */
   readonly identified?: Promise<void> | undefined;
   readonly method: string;
-  /** The rule by which the request is given kept answers. */
+  /** The rule by which the request uses cached REST answers. */
   readonly reuse: Reuse;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
@@ -32,11 +32,11 @@ export interface RequestContext {
   readonly parts?: PartsFormat | undefined;
   readonly takesMessages: boolean;
   readonly client?: ClientName | undefined;
-  /** The trace context of the request, or of its span once the operation is traced. */
+  /** The trace context of the request, or that of its span if the operation is traced. */
   trace: TraceContext;
   spans: CallSpans | undefined;
   readonly tool?: string | undefined;
-  /** The moment since which the client has taken none of the bytes that wait for it; undefined if none wait. */
+  /** The time since which the client has read nothing although bytes wait for it; undefined if no bytes wait. */
   readonly stuckSince: number | undefined;
   hasLeft(): boolean;
   onLeave(listener: () => void): void;
@@ -56,7 +56,7 @@ export function nameOf({ document, variablesText }: OperationRun, caller: Caller
   return `${callerNameOf(caller)} ${document.prepared.serial} ${shortName(variablesText)}`;
 }
 
-/** The facts about an operation that its report needs. A refused one has perhaps no document, or no cost. */
+/** The facts about an operation that its report needs. A refused operation may have no document or no cost. */
 export interface AnsweredOperation extends Pick<OperationRun, 'params' | 'request' | 'startedAt'> {
   readonly document: Resolved | undefined;
   readonly cost: Cost | undefined;

@@ -40,7 +40,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly eventLoop: EventLoopYield;
   /** The time for which a client may keep the answer to a GET by id, if it has no errors, in seconds. */
   readonly getMaxAge: number;
-  /** The clock of kept answers, in milliseconds. */
+  /** The clock by which cached answers expire, in milliseconds. */
   readonly now: () => number;
   readonly onBegin: () => void;
   /** Called when a subscription has begun, with the milliseconds since its request. */
@@ -53,9 +53,9 @@ export interface OperationsOptions extends ErrorReporting {
   readonly onPlan: () => void;
 }
 
-/** Whole answers of queries, by name. Each was made only of kept answers. */
+/** Answers to whole queries, by name. Each was made from cached REST answers alone. */
 export interface WholeAnswers {
-  /** Finds the answer with this name, if everything that it was made of is still fresh. */
+  /** Finds the answer with this name, if all REST answers that it was made from are still fresh. */
   find(name: string): OperationResult | undefined;
   keep(name: string, text: string, sources: OperationCalls['sources']): void;
 }
@@ -64,9 +64,9 @@ export interface WholeAnswers {
 export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
 
 /**
- * The steps of every operation, from top to bottom, the same for every transport. The codes above a step are those of
- * its refusals; their statuses are in `refusals` (request-error.ts). All steps are in one function because each further
- * `await` costs a small operation one percent.
+ * The steps of every operation, from top to bottom, the same for every transport. The comment above a step names the
+ * codes with which the step refuses; their statuses are in `refusals` (request-error.ts). All steps are in one function
+ * because each further `await` costs a small operation one percent of its time.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
   const { resolve, costs, results, eventLoop } = options;
@@ -102,7 +102,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       request.onKept(params.query ?? '', variablesText);
       refuseArguments(prepared, params.variables, variablesText, options.argumentBytes);
 
-      // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT for an `explain` of an unknown kind
+      // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT, for example for an unknown `explain`
       run = new OperationRun(params, request, startedAt, document, variablesText, costs);
       const { cost } = run;
       if (cost.refusal !== undefined) throw cost.refusal;
@@ -112,7 +112,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         // OVERLOADED
         if (!results.makeRoom() || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
-        // OVERLOADED and RATE_LIMITED if its first calls are refused; errors of resolvers are in the result
+        // OVERLOADED and RATE_LIMITED if the first REST calls are refused; later errors are in the result
         const { caller } = request;
         const begun = caller && options.upstream.epochOf?.(caller, request.reuse);
         run.epoch = begun instanceof Promise ? await begun : begun;
@@ -183,8 +183,8 @@ function callerFor({ listed, operation }: PreparedOperation, caller: Caller | un
 }
 
 /**
- * Begins an operation. Equal queries are executed only once, if they run at the same time or while everything that they
- * read is kept and fresh.
+ * Begins an operation. Equal queries are executed only once, if they run at the same time or while all REST answers
+ * that they read are cached and fresh.
  */
 function begin(run: OperationRun, options: OperationsOptions): MaybePromise<OperationResult> {
   const { request, document, epoch } = run;
@@ -221,8 +221,9 @@ function sharedNameOf(run: OperationRun): string | undefined {
 }
 
 /**
- * Executes a mutation. Before and after it, the sharing of earlier operations ends for all callers with its key: one
- * user may count as several callers, because the roles of a user depend on the operation.
+ * Executes a mutation. Operations that began before the mutation, or while it ran, are not joined afterwards. This
+ * holds for all callers with its key: one user may count as several callers, because the roles of a user depend on the
+ * operation.
  */
 async function executeMutation(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {
   const { sharingKey = '' } = run.request.caller ?? {};
@@ -275,7 +276,7 @@ function execute(run: OperationRun, options: OperationsOptions, name?: string): 
   return result;
 }
 
-/** Keeps the answer of a query for equal queries, if it was made only of kept answers that were fresh. */
+/** Keeps the answer to a query for equal queries, if it was made from fresh cached REST answers alone. */
 function keepAnswer(
   { answerName, cost: { calls } }: OperationRun,
   result: OperationResult,
@@ -288,9 +289,9 @@ function keepAnswer(
 }
 
 /**
- * Adds to a result its tag, and the time for which the client may keep it. With the tag, the client can ask later
- * whether the answer has changed. Only a GET with the id of a document qualifies, because it always requests the same
- * operation. The freshness of kept answers may shorten the time.
+ * Adds to a result its tag, and the time for which the client may keep the result. With the tag, the client can ask
+ * later whether the answer has changed. Only a GET with the id of a document qualifies, because it always requests the
+ * same operation. The freshness of cached REST answers may shorten the time.
  */
 function withMaxAge(
   document: Resolved | undefined,

@@ -4,7 +4,10 @@ import type { Outlooks } from '../rest/ledger.ts';
 import type { Surface } from '../rest/rest-operations.ts';
 import { overload, requestError } from './request-error.ts';
 
-/** One window of the calls that a caller may make on a surface. `window` and `resetsIn` are in seconds. */
+/**
+ * The limit of the REST calls that a caller may make on one surface in one window of time, and the rest of it. `window`
+ * and `resetsIn` are in seconds.
+ */
 export interface RateLimit {
   readonly surface: Surface;
   readonly window: number;

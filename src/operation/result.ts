@@ -32,19 +32,22 @@ export interface OperationResult {
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
   /** The time for which the client may keep the answer, in seconds; undefined if it must not keep it. */
   readonly maxAge?: number;
-  /** The time until which all reads of the result stay fresh, in milliseconds by the clock of kept answers. */
+  /** The time until which all reads of the result stay fresh, in milliseconds by the clock of the cache. */
   readonly freshUntil?: number | undefined;
-  /** The rate limits of the surfaces that the operation called; undefined if calls are not limited. */
+  /**
+   * The rate limits of the surfaces that the operation called; undefined if it called none, or if calls are not
+   * limited.
+   */
   readonly rateLimits?: readonly RateLimit[] | undefined;
   /** The operation that was executed. It is not part of the answer. */
   readonly prepared?: PreparedOperation;
   /** The most bytes that the text of its data can have; undefined for results that are small in any case. */
   readonly mostBytes?: number;
-  /** All parts of an answer in parts; the first part has these `data` and `errors`. */
+  /** The parts, if the answer comes in parts. The first part has the `data` and `errors` of this result. */
   readonly parts?: AnswerParts;
   /** The JSON text, kept once it has been made, because one result may answer several requests. */
   text?: string | undefined;
-  /** The hash of the text for `ETag`. Undefined until it is made, and if no client may keep the answer. */
+  /** The hash of the text for `ETag`. Undefined before it is made, and if no client may keep the answer. */
   tag?: string | undefined;
 }
 
@@ -72,7 +75,7 @@ export function stringifyData({ data = null, prepared }: OperationResult): strin
   }
 }
 
-/** Data without the leaves that nest too deeply. Throws the error of the writer if that had another cause. */
+/** Data without the leaves that nest too deeply. Throws `error` if the writer of JSON failed for another reason. */
 function withoutDeep(
   data: unknown,
   prepared: PreparedOperation | undefined,

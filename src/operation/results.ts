@@ -43,7 +43,7 @@ export interface Execution {
 }
 
 interface Weighed {
-  /** The reason why the data is not answered; undefined if it is. */
+  /** The reason why the data must not be sent; undefined if it may be sent. */
   readonly why: GraphQLError | undefined;
   readonly mostBytes: number;
 }
@@ -56,7 +56,9 @@ export class Results {
     this.#options = options;
   }
 
-  /** Makes room for a further answer, and may end stuck clients for it. Returns false if there is none even then. */
+  /**
+   * Makes room for a further answer, if need be by ending stuck clients. Returns false if even that does not make room.
+   */
   makeRoom(): boolean {
     return this.#options.room.makeRoom(1);
   }
@@ -71,7 +73,7 @@ export class Results {
       const publicErrors = errors && toPublicErrors(errors, this.#options);
       return { prepared, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshUntil };
     }
-    // None of its fields was executed.
+    // No REST call was sent, so the operation counts as not executed, and its result has no data.
     if (deadline.ended instanceof Refusal) return this.#dropped({ extensions }, prepared, why);
     // Errors below the root fields are dropped together with their data.
     const ofRoot = errors?.filter((error) => error.path?.length === 1 && !(causeOf(error) instanceof AnswerLimitError));
@@ -80,8 +82,9 @@ export class Results {
   }
 
   /**
-   * Adds the rate limits of each surface that the operation called to a result. If the client wants the cost, the cost
-   * also has those of surfaces that were planned but not called. If there are neither, nothing is looked up.
+   * Adds to a result the rate limits of each surface that the operation called. If the client wants the cost, the cost
+   * also has the rate limits of surfaces that were planned but not called. Without any such surface, nothing is looked
+   * up.
    */
   withRateLimits({ request: { caller }, cost }: OperationRun, result: OperationResult): MaybePromise<OperationResult> {
     const { budget } = this.#options.upstream;
@@ -99,7 +102,10 @@ export class Results {
     });
   }
 
-  /** Weighs the data of an execution, or of a part of it. `written` is the bytes of the answer that came before. */
+  /**
+   * Checks the data of an execution, or of one part of an answer, against the limits of an answer. `written` is the
+   * number of bytes of earlier parts.
+   */
   weigh({ data, errors }: Executed, { prepared, answer, deadline }: Execution, written = 0): Weighed {
     const { bodyExcess, ended, received } = deadline;
     if (bodyExcess !== undefined) {
@@ -144,21 +150,21 @@ export class Results {
   }
 
   /**
-   * Makes room for the text of data before the text is made: a text that is then refused is garbage of megabytes. The
-   * text has at most `mostBytes` bytes; the data is measured only if these are not free. Returns false if there is no
-   * room.
+   * Makes room for the text of data before the text is made, because a text that is then refused is megabytes of
+   * garbage. The text has at most `mostBytes` bytes. The data is measured only if that many bytes are not free. Returns
+   * false if there is no room.
    */
   makeRoomFor(data: unknown, mostBytes: number): boolean {
     const { room, maxAnswerBytes } = this.#options;
     return room.isFree(mostBytes) || room.makeRoom(measureJson(data, maxAnswerBytes).bytes);
   }
 
-  /** Makes an empty claim for the texts of an answer. It ends when the client has read all of them or has left. */
+  /** Makes an empty claim for the texts of an answer. The claim ends when the client has read all texts or has left. */
   claimFor(reader: Reader): Claim {
     return this.#options.room.claimFor(reader);
   }
 
-  /** A result without its data. For a mutation, the effect stays. */
+  /** A result without its data. The data of a mutation is reduced to the effect (see `effectOf`). */
   #dropped(
     { data, errors = [], extensions, rateLimits }: OperationResult,
     { operation }: PreparedOperation,
@@ -191,8 +197,8 @@ function excessError({ unit, count, limit, path }: AnswerExcess): GraphQLError {
 }
 
 /**
- * The error that replaces data that was dropped because too much was read for it. `path` is the path of a field that
- * was waiting for a read when the limit was reached; undefined if none is known.
+ * The error of an operation for which the upstream answered too much. `path` is that of a field that was waiting for
+ * REST calls when the limit was reached; undefined if none is known.
  */
 function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path']): GraphQLError {
   const names = path?.filter((key) => typeof key === 'string').join('.');

@@ -61,7 +61,7 @@ export class SharedOperations {
 
 /** An operation under way that several requests may wait for. */
 class SharedOperation extends SharedWork<Waiter> {
-  // Released at the end, as the waiters are.
+  // Undefined once the operation has ended, so that its result does not stay in memory.
   #result: Promise<OperationResult> | undefined;
   readonly #deadline: OperationDeadline;
   readonly #trace: TraceContext;

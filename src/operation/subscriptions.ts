@@ -32,7 +32,9 @@ export interface LiveSettings extends StreamLimits {
   readonly pollMs: number;
   /** Memory for messages that wait for slow clients, in bytes; by default 96 MiB. */
   readonly waitingBytes?: number;
-  /** The polling backoff of each key; by default the backoff of the budget of REST calls. */
+  /**
+   * The factor by which the polls of each key are slowed down; by default it follows the key's budget of REST calls.
+   */
   readonly backoffOf?: BackoffOf | undefined;
 }
 
@@ -115,7 +117,10 @@ export class Live {
     }
   }
 
-  /** Makes the context for the start of a stream, for one of its messages, or for a poll. Reads get no kept answers. */
+  /**
+   * Makes the context for the start of a stream, for one of its messages, or for a poll. Its reads are not answered
+   * from the cache.
+   */
   async createContext(
     request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
     deadline: OperationDeadline,
@@ -242,8 +247,8 @@ class Subscription implements OpenStream, StreamEnd {
       for await (const payload of payloads) {
         const { result: answered, calls } = await this.#live.answer(this.#run, args, payload);
         this.calls += calls;
-        // The caller must not get a message that was read after the caller's right ended. If the client may
-        // resume, it gets the message then.
+        // The caller must not get a message that was read after the caller lost the right to it. If the client may
+        // subscribe again, it gets the message then.
         if (this.#failure !== undefined) throw this.#failure;
         const result = this.#withRoom(answered);
         if (isShed(result)) {

@@ -27,7 +27,7 @@ export interface ConnectionsOptions {
 interface Connection {
   /** The answer to its latest request. */
   latest: ServerResponse | undefined;
-  /** The first of the answers that followed each other without a pause. Everything before it has been sent. */
+  /** The first answer since the connection last had nothing to send. All answers before it have been sent. */
   oldest: ServerResponse | undefined;
   /** The number of requests that wait for earlier answers. */
   waiting: number;
@@ -43,8 +43,8 @@ interface Connection {
  * pipelined requests at once, and other clients would have to wait for all of them.
  */
 export class Connections {
-  // A map by connection instead of a set of the requests in flight: a set that turns over quickly keeps its former
-  // members alive for long.
+  // A map by connection instead of a set of the requests in flight: a set whose members change quickly keeps former
+  // members in memory for long.
   readonly #open = new Map<Socket, Connection>();
   readonly #options: ConnectionsOptions;
   readonly #readers: ReaderLimits;
@@ -73,8 +73,8 @@ export class Connections {
   }
 
   /**
-   * Adds a connection. If there are already as many as allowed, it takes the place of an idle one: anyone can connect,
-   * and clients that ask nothing must not keep others away.
+   * Adds a connection. If there are already as many as allowed, it takes the place of an idle one, or is closed if none
+   * is idle: anyone can connect, and clients that ask nothing must not keep others away.
    */
   #add(socket: Socket): void {
     this.accepted += 1;
@@ -198,7 +198,7 @@ export class Connections {
   /** Closes the connections whose clients read their answers too slowly. */
   closeSlowReaders(now: number): void {
     for (const [socket, { oldest, reader }] of this.#open) {
-      // A client that has taken all is noted here, too, because not every answer is watched.
+      // A client that has read everything is not stuck. That is noted here, too, because not every answer is watched.
       if (socket.writableLength === 0) noteRead(socket);
       const stuckMs = now - (stuckSince(socket) ?? now);
       if (!reader.isLate(socket, oldest, now) && stuckMs <= longestStuckMs) continue;
@@ -232,7 +232,7 @@ function reasonOf({ code }: ClientError): keyof typeof malformedAnswers {
 }
 
 function answerMalformed(error: ClientError, socket: Socket): void {
-  // If the socket is not writable, an answer that closes it has ended the output, and may still be on its way.
+  // If the socket is not writable, an earlier answer closes the connection, and may still be on its way.
   if (!socket.writable) return;
   socket.end(`HTTP/1.1 ${malformedAnswers[reasonOf(error)]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }

@@ -11,11 +11,11 @@ export interface StopTimes {
   readonly drainMs: number;
   /** Ends answers that have no end of their own, once this process gets no new connections. */
   readonly cutStreams?: (() => void) | undefined;
-  /** Set if the server listens on a socket of several processes. */
+  /** The socket on which several processes listen; undefined if this process listens alone. */
   readonly socket?: SharedSocket | undefined;
 }
 
-/** A socket that several processes listen on. All of them have to leave it together. */
+/** A socket that several processes listen on. All of them have to stop listening together. */
 export interface SharedSocket {
   /**
    * Says that this process now lets its requests wait. Resolves when all processes do so and no client is about to
@@ -26,7 +26,7 @@ export interface SharedSocket {
   readonly mayAnswer: () => Promise<void>;
 }
 
-/** The number of looks in a row without a new connection after which all connections count as accepted. */
+/** All connections count as accepted after this number of looks in a row without a new one. */
 const emptyLooks = 4;
 
 /** The longest time until all connections count as accepted, in milliseconds: some clients never pause. */

@@ -15,9 +15,9 @@ export interface ServerOptions extends StopTimes {
   readonly host: string;
   /** True if metrics are compressed for clients that ask for it; by default they are not. */
   readonly compression?: boolean;
-  /** True if `/metrics` is answered here; it is by default. */
+  /** True if `/metrics` is answered on this port too; it is by default. */
   readonly metrics?: boolean;
-  /** Most connections of clients; by default 10,000. */
+  /** The most connections of clients; by default 10,000. */
   readonly maxConnections?: number;
   /** The least speed at which clients have to read; by default 128 KiB a second, after half a minute of grace. */
   readonly readers?: ReaderLimits;

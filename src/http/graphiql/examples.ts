@@ -5,7 +5,7 @@ interface Example {
   readonly headers?: string;
 }
 
-/** Queries that show the features of the gateway. They run on the embedded workspace without changes. */
+/** Operations that show the features of the gateway. They run on the embedded workspace without changes. */
 export const examples: readonly Example[] = [
   {
     query: `# Run this with the button

@@ -58,7 +58,7 @@ export async function prepareSet(
   const problems: string[] = [];
   let longest = 0;
   for (const { id, aliases, text, file } of entries) {
-    // A text is the same with and without the line break at its end: a GraphQL file is known by the ids of both.
+    // Texts that differ only in a line break at their end count as equal, because a GraphQL file has the ids of both.
     for (const name of [id, ...aliases]) {
       const known = byId.get(name);
       if (known !== undefined && known.text.trim() !== text.trim()) throw twoTexts(name, known.file, file);
@@ -141,8 +141,8 @@ function twoTexts(id: string, file: string, other: string): ManifestError {
 }
 
 /**
- * Throws a ManifestError if a role may run an operation that is in no document. `listed` returns all listed documents,
- * including invalid ones. They are parsed only if a role names an operation.
+ * Throws a ManifestError if a role names an operation that no listed document has. `listed` returns all listed
+ * documents, including invalid ones. The documents are parsed only if a role names an operation.
  */
 export function checkRoleDocuments(tenants: Tenants, listed: () => Iterable<Pick<ListedDocument, 'text'>>): void {
   let known: ReadonlySet<string> | undefined;

@@ -44,7 +44,7 @@ export interface PersistedOptions extends PersistedSettings {
   readonly redis?: SharedRedis | undefined;
   /** The manifests of servers; undefined if there are none. */
   readonly remote?: RemoteManifests | undefined;
-  /** Throws a ManifestError if the documents do not suit what else is made of them, such as the tools of agents. */
+  /** Throws a ManifestError if the documents do not fit other settings, such as the names of tools for agents. */
   readonly check?: ((set: DocumentSet) => void) | undefined;
   readonly log: Log;
 }

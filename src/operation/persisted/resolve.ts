@@ -97,7 +97,7 @@ function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepa
 function run({ operations, use }: ListedDocument, { operationName }: GraphQLParams, byId: boolean): Resolved {
   if (!(operations instanceof RefusedDocument))
     return { prepared: operationNamed(operations, operationName), byId, use };
-  // Later steps do not know the document, and cannot count this use of it.
+  // The pipeline does not get the document, and cannot count this use of it.
   use.hits += 1;
   use.errors += 1;
   throw operations;

@@ -51,8 +51,8 @@ class Run {
   }
 
   /**
-   * Follows the answers of a subscription, or the parts of one answer. If GraphiQL stops the run, they are stopped at
-   * once.
+   * Follows the answers of a subscription, or the parts of one answer. If GraphiQL stops the run, further answers are
+   * stopped at once.
    */
   follow(answers) {
     const iterator = answers[Symbol.asyncIterator]();

@@ -1,4 +1,7 @@
-/** Runs in the page: the texts that the panel shows about a plan and about a run of the same operation. Pure. */
+/**
+ * Runs in the page: the texts that the panel shows about a plan and about a run of the same operation. The functions
+ * are pure.
+ */
 function shownOf(plan, limits, run) {
   const rows = rowsOf(plan.calls, run?.calls, isStream(run) ? 'not for this message' : 'not made');
   const measures = measuresOf(plan, limits);
@@ -16,7 +19,7 @@ function shownOf(plan, limits, run) {
     rows: rows.slice(0, mostShown.rows),
     moreRows: Math.max(rows.length - mostShown.rows, 0),
     budget: budgetOf(run, plan),
-    // Every second piece was in backticks.
+    // Every second piece stood in backticks.
     hints: plan.hints.slice(0, mostShown.hints).map((hint) => hint.split('`')),
     moreHints: Math.max(plan.hints.length - mostShown.hints, 0),
   };
