@@ -24,8 +24,8 @@ export type PluginsReport = 'activity' | 'exports_unsubscribe_configs' | 'reposi
 export type PluginAction = keyof typeof pluginActions;
 
 /**
- * The REST operation of each action. The check for updates is a GET, but the upstream stores what it finds. So the
- * gateway sends it as a write: once and not shared.
+ * The REST operation of each action. The check for updates is a GET, but the upstream stores the result. So the gateway
+ * treats that GET as a write: it is sent once, and no operation shares it.
  */
 const pluginActions = {
   update_source: operations.updatePluginSource,
@@ -40,15 +40,14 @@ const pluginsReports: Readonly<Record<PluginsReport, RestOperation>> = {
   unused: operations.listUnusedPlugins,
 };
 
-/** A query for values of events: those of the property `key`, in events with the name `event_name`. */
+/** A query for the values of the property `key` in events that are named `event_name`. */
 export interface ValuesQuery {
   readonly key: string | undefined;
   readonly event_name: string | undefined;
 }
 
 /**
- * The REST API with a method for each purpose. All calls go through the client of one operation. Code above this layer
- * uses only keys, lists and rows.
+ * The REST API for one operation, with a method for each purpose. Code above this layer uses only keys, lists and rows.
  */
 export class RestApi {
   readonly #client: RestClient;
@@ -60,7 +59,7 @@ export class RestApi {
   /** `GET …/{id}/`, the detail view. */
   async fetchRow(key: Key): Promise<Row> {
     const row = toRow(await this.#client.read(rowOperations[key.noun].get, rowPath(key)));
-    // A server that is not the API may answer any JSON object. If it has no column of the noun, it is no row.
+    // A server that is not the API may answer with any JSON object. An object without any column of the noun is no row.
     if (views[key.noun].detail.some((column) => Object.hasOwn(row, column))) return row;
     throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   }
@@ -105,7 +104,7 @@ export class RestApi {
     return this.#client.read(operations.getPluginSource, `${rowPath(key)}source/`);
   }
 
-  /** `GET …/plugins/<report>/`: the first page, or the one of `query`, which is the `next` of another page. */
+  /** `GET …/plugins/<report>/`: one page. `query` is the `next` of another page; without it, the first page is read. */
   async fetchPluginsReport(organizationId: string, report: PluginsReport, query = ''): Promise<unknown> {
     const path = `${collectionPath({ noun: 'Plugin', scope: organizationId })}${report}/${query}`;
     return withoutHosts(await this.#client.read(pluginsReports[report], path));
@@ -124,14 +123,17 @@ export class RestApi {
     return toRow(await this.#client.write(operation, below(rowPath(key), action), body));
   }
 
-  /** An action below `…/plugins/{id}/`. A GET sends no body. The answer has any shape; null if it has no body. */
+  /**
+   * An action below `…/plugins/{id}/`. A GET sends no body. Resolves to JSON of any shape; null if the response is
+   * empty.
+   */
   async actOnPlugin(key: Key, action: PluginAction, body: JsonObject): Promise<unknown> {
     const operation = pluginActions[action];
     const sent = operation.method === 'GET' ? undefined : body;
     return withoutHosts((await this.#client.write(operation, below(rowPath(key), action), sent)) ?? null);
   }
 
-  /** `DELETE` of a row. Answers the body, if there is one. */
+  /** `DELETE` of a row. Resolves to the JSON of the response; undefined if it has none. */
   async deleteRow(key: Key): Promise<unknown> {
     return this.#client.write(writing(key.noun, 'delete'), rowPath(key));
   }
@@ -141,7 +143,7 @@ export class RestApi {
   }
 }
 
-/** The operation that writes rows of a noun. Throws if the API has none for the verb. */
+/** The operation that writes rows of a noun. Throws if the API has no such operation. */
 function writing(noun: Noun, verb: 'create' | 'update' | 'delete'): RestOperation {
   const operation = rowOperations[noun][verb];
   if (operation === undefined) throw new TypeError(`expected a noun with an operation to ${verb}, but got ${noun}`);

@@ -3,12 +3,12 @@ import type { Attempt, Gate, Outcome } from './resilience/gate.ts';
 import type { RestOperation } from './rest-operations.ts';
 import type { Fault } from './transport/transport.ts';
 
-/** The number of calls of one operation with one outcome. */
+/** The number of calls of one REST operation that ended with the same outcome. */
 export interface CallCount {
   readonly method: string;
   /** Such as `/api/projects/:id/events/`. */
   readonly route: string;
-  /** The HTTP status; the fault if the call got no answer. */
+  /** The HTTP status, or the fault if the call got no answer. */
   readonly outcome: number | Fault;
   readonly count: number;
 }
@@ -17,7 +17,8 @@ export interface CallCount {
 export const durationBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * The most pairs of operation and outcome that are counted. The upstream could answer each operation with any status.
+ * The most pairs of REST operation and outcome that are counted. Without a limit, an upstream that answers with any
+ * status could add pairs without end.
  */
 const maximumCounts = 1000;
 
@@ -28,18 +29,17 @@ export const mostTenants = 100;
 export const otherTenants = 'other';
 
 /**
- * Counts the calls that were sent: one count for each pair of operation and outcome, and one for each tenant. Also
- * keeps the durations of each route.
+ * Counts the calls that were sent: one count for each pair of REST operation and outcome, and one for each tenant. Also
+ * keeps the durations of calls by route.
  */
 export class CallCounts implements Gate {
   readonly all: (CallCount & { count: number })[] = [];
   /** In seconds, by route. */
   readonly durations = new Map<string, Tally>();
-  /** By the names of tenants. */
+  /** The number of calls by name of tenant. */
   readonly byTenant = new Map<string, number>();
   readonly #byOperation = new Map<RestOperation, Map<number | Fault, { count: number }>>();
 
-  /** Lets every attempt pass. */
   enter(): undefined {
     return undefined;
   }

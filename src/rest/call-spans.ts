@@ -7,7 +7,7 @@ export type TraceContext = Readonly<Record<string, string>>;
 export interface CallSpans {
   /** Begins the span of a call that is sent; `resends` is the number of earlier attempts. */
   readonly begin: (operation: RestOperation, resends: number) => CallSpan;
-  /** Links the operation to another operation's call that it joined; `trace` names the span of that call. */
+  /** Notes that the operation has joined a call of another operation. `trace` names the span of that call. */
   readonly share: (trace: TraceContext) => void;
 }
 

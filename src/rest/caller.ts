@@ -1,17 +1,18 @@
 import type { Rights } from './reach.ts';
 import { runningOperation, type Tenant } from './tenants.ts';
 
-/**
- * The caller of an operation: the personal API key, and the names that stand for it when calls are shared or counted.
- */
+/** The caller of an operation: an API key, and the names by which calls are shared, queued and counted. */
 export interface Caller {
   readonly key: string;
   /**
-   * SHA-256 of that key, as base64url. REST calls with the same sharing key may be shared. The upstream's limits,
-   * failures and refusals are counted by it.
+   * SHA-256 of `key`, as base64url. Callers with the same sharing key may share REST calls. Limits, failures and
+   * refusals of the upstream are also kept by sharing key.
    */
   readonly sharingKey: string;
-  /** Names the queue in which calls wait. Each tenant has a queue, and so has each key that a caller has sent. */
+  /**
+   * The name of the queue in which the caller's calls wait. Each tenant has a queue, and so has each key that a caller
+   * has sent.
+   */
   readonly queueKey: string;
   /** The tenant whose key the gateway holds; undefined if the caller has sent the key. */
   readonly tenant?: Tenant;
@@ -25,17 +26,17 @@ export interface Caller {
 export const agents = 'agents';
 
 /**
- * The name of a caller when whole operations are shared: callers with the same name share them. Without a tenant, it is
- * the hash of the caller's key. Tenants with the same upstream key may reach different objects. For a tenant, the name
- * is therefore the hash of its entry, or of the caller's part of the entry.
+ * The name of a caller for sharing whole operations: callers with the same name share them. Without a tenant, the name
+ * is the hash of the key. With a tenant, it is the hash of what the tenant allows the caller, because tenants with the
+ * same key may reach different objects.
  */
 export function callerNameOf({ tenant, sharingKey }: Caller): string {
   return tenant?.entryHash ?? sharingKey;
 }
 
 /**
- * The caller with only those of its roles that allow an operation. Undefined if the caller has roles, and none of them
- * allows the operation. `listedName` is the name of the operation if its document is listed.
+ * The caller with only those of its roles that allow an operation; undefined if none of them does. A caller without
+ * roles stays as it is. `listedName` is the name of the operation if its document is listed.
  */
 export function runningCaller(caller: Caller, listedName: string | undefined): Caller | undefined {
   if (caller.tenant?.roles === undefined) return caller;

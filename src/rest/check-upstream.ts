@@ -30,7 +30,7 @@ interface Failure {
   readonly error?: unknown;
 }
 
-/** The failure of the API to answer; undefined if it answered. */
+/** The reason why the API did not answer; undefined if it did. */
 async function askForProjects({ transport, prefix, maxBodyBytes }: UpstreamResources): Promise<Failure | undefined> {
   const headers = { accept: 'application/json', 'accept-encoding': acceptedCodings };
   const request = { method: 'GET', target: `${prefix}${path}?limit=1`, headers } as const;
@@ -40,7 +40,7 @@ async function askForProjects({ transport, prefix, maxBodyBytes }: UpstreamResou
     ({ status } = response);
     const text = await decodeText(response, maxBodyBytes, atOnce);
     response.release();
-    // No key was sent, so the error cannot hold one.
+    // No key was sent, so there is none to keep out of the error.
     jsonOf(toDecoded(response, text, ''));
     return undefined;
   } catch (error) {

@@ -12,19 +12,22 @@ import type { SingleFlight } from './single-flight.ts';
 import { acceptedCodings } from './transport/content-coding.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
 
-/** The format in which an answer is read: a JSON value, or the text of a table. One target may be asked for in both. */
+/** The format in which an answer is read: a JSON value, or a CSV text. The same target may be read in both formats. */
 export type ReadFormat = 'json' | 'csv';
 
-/** REST calls in the name of one caller, before one operation's deadline. A call that fails gives an UpstreamError. */
+/**
+ * Makes REST calls for one caller, until the deadline of one operation. A call that fails rejects with an
+ * UpstreamError.
+ */
 export interface RestClient {
   /**
-   * The value that a GET answers, parsed as JSON by default. `target` is the path with its query. Equal reads in flight
-   * share one call. A page may have more rows than `target` asks for.
+   * Reads the value that a GET is answered with, as JSON by default. `target` is the path with its query. Equal reads
+   * in flight share one call. A page may have more rows than `target` asks for.
    */
   readonly read: (operation: RestOperation, target: string, format?: ReadFormat) => Promise<unknown>;
   /**
-   * The JSON that a write answers; undefined if it answers nothing. The write is sent at most once, even if it is a GET
-   * that has an effect.
+   * Sends a write at most once. Resolves to the JSON of the response; undefined if that is empty. A GET that has an
+   * effect is a write, too.
    */
   readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
@@ -39,12 +42,12 @@ interface FormatReads {
   readonly inFlight: SingleFlight<UpstreamCall>;
 }
 
-/** The resources that the clients of all operations share. */
+/** The resources with which all operations make their REST calls. */
 export interface Shared extends Readonly<Record<ReadFormat, FormatReads>> {
   readonly upstream: UpstreamResources;
 }
 
-/** One operation's calls in the name of its caller. */
+/** Makes the REST calls of one operation, with the key of its caller. */
 export class CallerClient implements RestClient, CallOwner {
   readonly caller: Caller;
   hasSucceeded = false;
@@ -108,7 +111,7 @@ export class CallerClient implements RestClient, CallOwner {
     const common = this.#headers('json');
     const headers = body === undefined ? common : { ...common, 'content-type': 'application/json' };
     const decode = operation.method === 'DELETE' ? deletedJson : writtenJson;
-    // Reads that begin after a write never join those from before or during it.
+    // A read that begins after the write must not join one that began before it or during it.
     const invalidate = (): void => {
       json.inFlight.invalidate(this.caller.sharingKey);
       csv.inFlight.invalidate(this.caller.sharingKey);
@@ -153,7 +156,10 @@ function headersOf({ key }: Caller): Record<string, string> {
   return { authorization: `Bearer ${key}`, 'accept-encoding': acceptedCodings };
 }
 
-/** The headers of JSON calls without a trace. One object for a caller, so that their lines are written only once. */
+/**
+ * The headers of JSON calls without a trace. There is one object for each caller, so that its header lines are put
+ * together only once.
+ */
 const untracedJsonHeaders = memoize((caller: Caller): CallRequest['headers'] => ({
   ...headersOf(caller),
   accept: 'application/json',

@@ -1,5 +1,5 @@
 /**
- * The facts about a CSV text (RFC 4180) that the gateway needs: the number of records behind the header line, and the
+ * The facts about a CSV text (RFC 4180) that the gateway needs: the number of records after the header line, and the
  * cells of the first record.
  */
 export interface CsvTable {

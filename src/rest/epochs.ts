@@ -4,21 +4,19 @@ import { KeyMap } from './key-map.ts';
 
 /**
  * The name under which the answers of an upstream key are kept. A write gives the key a new epoch, so that answers from
- * before the write are no longer found. Epochs are random: no process makes one twice, and no two keys have the same
- * one.
+ * before the write are no longer found. Epochs are random, so that none is used twice, or by two keys.
  */
 export type Epoch = string;
 
-/** The epochs of all keys. Keys are named by their sharing key. */
+/** The epochs of all upstream keys, by sharing key. */
 export interface Epochs {
   /**
    * The epoch of a key. Undefined if the key has no epoch, or if the epoch cannot be known at the moment; then nothing
-   * is cached. `isProven` is true if the upstream has shown that it knows the key, so that no caller has invented it.
+   * is cached. `isProven` is true if the upstream has shown that it knows the key, so that no caller can have invented
+   * it.
    */
   readonly current: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
-  /**
-   * Notes that the upstream has shown that it knows a key, so that invented keys do not evict the epoch of that key.
-   */
+  /** Notes that the upstream knows a key. From then on, keys that callers invent cannot evict the epoch of that key. */
   readonly prove?: (sharingKey: string) => void;
   /**
    * Ends the epoch of a key. Operations that begin later do not use it, whichever gateway runs them. Returns the next
@@ -26,8 +24,8 @@ export interface Epochs {
    */
   readonly renew: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
   /**
-   * Ends the epoch of a key, or of all keys. Returns the number of keys that had one; undefined if an epoch may still
-   * be in use at some gateway. Never rejects.
+   * Ends the epoch of a key, or of all keys. Resolves to the number of these keys; undefined if an epoch may still be
+   * in use at some gateway. Never rejects.
    */
   readonly purge: (sharingKey: string | undefined) => Promise<number | undefined>;
 }
@@ -39,7 +37,8 @@ export type EpochChange = { readonly sharingKey: string; readonly epoch: Epoch }
 type SendToOthers = (change: EpochChange) => MaybePromise<true | undefined>;
 
 /**
- * Epochs of a process. A renewal ends when the other processes of the gateway, if there are any, have the new epoch.
+ * Keeps epochs in this process. A renewal waits for the other processes of the gateway, if there are any, to adopt the
+ * new epoch.
  */
 export class LocalEpochs implements Epochs {
   /** The epochs by key. A key that is evicted gets a new epoch, so the key's answers are read again. */
@@ -94,27 +93,27 @@ export type Reuse =
   | 'reload'
   // Everything is read anew, and nothing is kept.
   | 'none'
-  // Like `none`, but the reads are not counted in metrics of the cache. Used for reads that the gateway makes itself
-  // for its streams, and for all reads if nothing is kept.
+  // Like `none`, but the reads are not counted in metrics of the cache. Used for the reads with which the gateway
+  // follows lists for subscriptions, and for all reads if nothing is kept.
   | 'uncounted';
 
 let unshared = 0;
 
 /**
- * The epoch under which an operation began: that of its caller's key. Only operations under the same epoch share reads.
- * So if a write was answered before an operation began, the operation gets no answer from before that write.
+ * The epoch of an operation: that of its caller's key when the operation began, or last wrote. Only operations with the
+ * same epoch share reads. So an operation that begins after a write was answered gets no answer from before that write.
  */
 export class OperationEpoch {
   /**
-   * The generation of the key's kept answers when the operation began. A key gets a new generation when one of these
-   * answers is replaced.
+   * The generation of the key's kept answers when the operation began. A key gets a new generation when a fresh one of
+   * these answers is replaced or evicted.
    */
   readonly generation: number;
   #name: Epoch = '';
   #isShared = false;
   #reuse: Reuse;
 
-  /** Without an epoch the operation uses, keeps and shares nothing. */
+  /** Without an epoch, the operation uses, keeps and shares no answers. */
   constructor(epoch: Epoch | undefined, reuse: Reuse, generation = 0) {
     this.generation = generation;
     this.#reuse = reuse;
@@ -136,8 +135,8 @@ export class OperationEpoch {
   }
 
   /**
-   * True if the operation must not be given answers that were read before it: its request says so, or its epoch is not
-   * known.
+   * True if the operation must not be given answers that were read before it began: its request says so, or its epoch
+   * is not known.
    */
   get isBypassed(): boolean {
     return this.#reuse === 'reload' || this.#reuse === 'none';
@@ -160,7 +159,7 @@ export class OperationEpoch {
     this.#name = epoch ?? `unshared ${unshared}`;
   }
 
-  /** This epoch for the refresh of a stale answer: everything is read anew, and kept. */
+  /** The same epoch, for the refresh of a stale answer: everything is read anew, and kept. */
   forRefresh(): OperationEpoch {
     return new OperationEpoch(this.#isShared ? this.#name : undefined, 'reload');
   }

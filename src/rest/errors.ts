@@ -28,7 +28,7 @@ const messages = {
   UPSTREAM_UNAVAILABLE: 'The upstream is not available.',
   UPSTREAM_TIMEOUT: 'The upstream did not answer in time.',
   UPSTREAM_INVALID_RESPONSE: 'The upstream sent an answer that does not fit its contract.',
-  // Refused by the gateway itself: the operation has reached its limit of calls or of its answer.
+  // Refused by the gateway itself: the operation has made as many calls as it may, or its answer is too large.
   COST_LIMIT_EXCEEDED: 'The operation has made as many REST calls, or answered as much, as it may.',
   // Refused by the gateway itself: too many calls are waiting already.
   OVERLOADED: 'The gateway has too much to do at the moment; try again later.',
@@ -53,11 +53,13 @@ export class UpstreamError extends Error {
   }
 }
 
-/** A lack of calls: on `surface`, a key has fewer left than the `calls` that an operation needs at once. */
+/**
+ * A budget that is too small: it has fewer calls left on `surface` than the `calls` that an operation needs at once.
+ */
 export interface Shortage {
   readonly surface: Surface;
   readonly calls: number;
-  /** A window that can never hold that many calls, if there is one. */
+  /** The window of the budget that never has room for that many calls; undefined if there is none. */
   readonly window: { readonly limit: number; readonly ms: number } | undefined;
 }
 
@@ -81,7 +83,7 @@ export class Refusal extends UpstreamError {
  */
 export const certificateWanted = 'client certificate wanted';
 
-/** The error if the process has no room for more upstream bodies. It ends the operation that would have kept them. */
+/** The error if the process has no memory left for an upstream body. It ends the operations that wait for that body. */
 export const noRoomForBodies = new UpstreamError('OVERLOADED', undefined, 'no room for bodies');
 
 /**
@@ -92,7 +94,7 @@ export function isUnauthenticated(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.code === 'UNAUTHENTICATED';
 }
 
-/** True if the operation has reached its limit of calls or of its answer. */
+/** True if the operation has made as many calls, or answered as much, as it may. */
 export function isCostLimit(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'COST_LIMIT_EXCEEDED';
 }

@@ -3,8 +3,8 @@ import { ProxyFailure } from './transport/connect.ts';
 import { TransportError } from './transport/transport.ts';
 
 /**
- * The reason for which a call has no answer of the API, as a word that an operator can look up. It is a code of Node
- * or OpenSSL, or one of our own. The set is closed, so that it can label metrics.
+ * The reason why a call got no answer from the API, as a word that an operator can look up. It is a code of Node or
+ * OpenSSL, or one of our own. The set is closed, so that it can label metrics.
  */
 export type FailureReason = keyof typeof meanings;
 
@@ -58,7 +58,7 @@ const meanings = {
 /** All reasons. */
 export const failureReasons: readonly FailureReason[] = Object.keys(meanings).filter(isReason);
 
-/** The meanings of reasons at the proxy, for those that mean something else there than at the upstream. */
+/** The meanings of those reasons that mean something else at a proxy than at the upstream. */
 const proxyMeanings: Readonly<Partial<Record<FailureReason, string>>> = {
   CLIENT_CERTIFICATE_REFUSED: 'the proxy wants a client certificate, and the gateway never shows one to a proxy',
   NOT_TLS: 'this port does not speak TLS: the URL of the proxy should begin with http://',
@@ -79,7 +79,7 @@ export function placeOf(error: unknown): FailurePlace {
   return proxyFailureIn(error) === undefined ? 'upstream' : 'proxy';
 }
 
-/** The status with which a proxy refused a tunnel; undefined if no proxy refused one. */
+/** The HTTP status with which a proxy refused a tunnel or a request; undefined if no proxy did. */
 export function proxyStatusOf(error: unknown): number | undefined {
   return proxyFailureIn(error)?.status;
 }
@@ -89,7 +89,7 @@ function proxyFailureIn(error: unknown): ProxyFailure | undefined {
   return error instanceof Error && error.cause !== undefined ? proxyFailureIn(error.cause) : undefined;
 }
 
-/** The reason of a failed call; undefined if the API answered it with a refusal. */
+/** The reason of a failed call; undefined if the API has answered it, with an error of its own. */
 export function reasonOf(error: unknown): FailureReason | undefined {
   if (error instanceof TransportError) return reasonOfTransport(error);
   if (!(error instanceof UpstreamError)) return 'OTHER';
@@ -99,7 +99,7 @@ export function reasonOf(error: unknown): FailureReason | undefined {
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
   if (status >= 500) return 'SERVER_ERROR';
   if (status >= 300 && status < 400) return 'REDIRECTED';
-  // Below 500, UPSTREAM_UNAVAILABLE means that a proxy has reached its limit.
+  // With a status below 500, UPSTREAM_UNAVAILABLE means that a proxy has reached its own rate limit.
   if (error.code === 'UPSTREAM_INVALID_RESPONSE' || error.code === 'UPSTREAM_UNAVAILABLE') return 'NOT_THE_API';
   return undefined;
 }
@@ -110,7 +110,7 @@ function reasonOfTransport({ fault, cause }: TransportError): FailureReason {
   return reasonOfCause(cause);
 }
 
-/** The reason of an error's cause. Errors wrap others: the outermost one with a known code decides. */
+/** The reason that the cause of an error gives. Errors wrap others: the outermost one with a known code decides. */
 function reasonOfCause(cause: unknown): FailureReason {
   if (cause instanceof AggregateError) return reasonOfCause(cause.errors.at(-1));
   if (!(cause instanceof Error)) return 'OTHER';

@@ -1,7 +1,7 @@
 /** An item that waits for its turn. */
 export interface Queued {
   readonly caller: string;
-  /** The user for whom the item waits, if the caller is a tenant; empty if callers bring their own key. */
+  /** The user of the caller for whom the item waits, or `agents` for all agents; empty if there is neither. */
   readonly user: string;
 }
 
@@ -33,8 +33,8 @@ export class FairQueue<Item extends Queued> {
   }
 
   /**
-   * True if the queue has no place for one more item of a user. Of the `most` places, one caller may take half, and one
-   * user of a tenant a quarter. `taken` is the number of places that are taken in all queues that share them.
+   * True if the queue has no place for one more item of a user. One caller may take half of the `most` places, and one
+   * user a quarter. If several queues share the places, `taken` is the number of places that are taken in all of them.
    */
   isFull(most: number, { caller, user }: Queued, taken = this.#size): boolean {
     if (taken < most / 4) return false;
@@ -71,7 +71,10 @@ export class FairQueue<Item extends Queued> {
     return undefined;
   }
 
-  /** Removes an item that had its turn. Its caller is then the last one, and its user the last of that caller. */
+  /**
+   * Removes an item that had its turn. Its caller then moves to the end, and so does its user among the users of that
+   * caller.
+   */
   served(item: Item): void {
     this.delete(item);
     const users = this.#callers.get(item.caller);

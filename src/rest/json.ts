@@ -51,7 +51,7 @@ function markLongIntegers(text: string): string | undefined {
   const pieces: string[] = [];
   let copied = 0;
   let quote = text.indexOf('"');
-  // The end of the string that a place is in, or the place itself if it is in none. Places are given in order.
+  // The end of the string that `index` is in, or `index` itself if it is in none. Must be called with rising indexes.
   const outsideFrom = (index: number): number => {
     let outside = index;
     while (quote !== -1 && quote < index) {

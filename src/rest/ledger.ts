@@ -2,7 +2,7 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import type { Caller } from './caller.ts';
 import type { Surface } from './rest-operations.ts';
 
-/** The account of a user with a key. */
+/** The key, and the user of the key, whose limits a call counts against. */
 export interface Account {
   /** The sharing key of the upstream key; empty if all keys are limited together. */
   readonly key: string;
@@ -34,7 +34,8 @@ export interface Want extends Account {
 
 /** The decision on a want. */
 export type WantDecision =
-  // All of its calls have begun. `left` is the smallest share, from 0 to 1, that any window then has left, by surface.
+  // All calls of the want have begun. `left` has, for each surface, the smallest share that any window then has left,
+  // from 0 to 1.
   | { readonly kind: 'begin'; readonly left: ReadonlyMap<Surface, number> }
   // The calls of the want may begin in `turnMs` milliseconds if the calls in flight end soon. `surface` is the surface
   // that lacks calls.
@@ -64,15 +65,18 @@ export interface CountingState {
   readonly lostCalls: number;
 }
 
-/** The place where calls are counted. An answer from another process comes as a promise. No method fails. */
+/**
+ * Counts calls, and decides when they may begin. An answer from another process comes as a promise. No method throws or
+ * rejects.
+ */
 export interface Ledger {
-  /** Reserves calls for wants, in their order. If a want has no decision, the ledger could not be asked about it. */
+  /** Reserves calls for wants, in their order. A missing decision means that the ledger could not be asked. */
   readonly reserve: (wants: readonly Want[]) => MaybePromise<readonly WantDecision[]>;
-  /** Reports a call that has ended. `provesKey` is true if the answer is one that only a known key gets. */
+  /** Reports a call that has ended. `provesKey` is true if the answer shows that the upstream knows the key. */
   readonly end: (call: LedgerCall, provesKey: boolean) => void;
   /** Takes back a reserved call that is not sent. */
   readonly drop: (call: LedgerCall) => void;
-  /** Reads the state of surfaces. */
+  /** Reads what is left of the windows of an account on these surfaces. */
   readonly look: (account: Account, surfaces: readonly Surface[]) => MaybePromise<Outlooks>;
   /** Tells the present way of counting. Undefined if this process does not itself count in a Redis. */
   readonly counting?: () => CountingState;

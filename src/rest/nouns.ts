@@ -14,7 +14,7 @@ export type OwnerType = keyof typeof owners;
 interface NounEntry {
   /** The type that owns its collections; undefined if each API key has one collection. */
   readonly owner: OwnerType | undefined;
-  /** The collection's segment of a path. */
+  /** The path segment of its collections. */
   readonly path: string;
   readonly ids: IdForm;
 }

@@ -24,9 +24,9 @@ export interface EndListener {
 }
 
 /**
- * The deadline of one operation: its total time, with retries and waiting, or the moment when its client leaves. REST
- * calls listen to the deadline and stop at it. `finish` has to be called when the answer is ready: until then the timer
- * goes on.
+ * Ends one operation: when its total time has passed (retries and waiting included), when its client leaves, or when it
+ * reaches a limit. Its REST calls listen for the end, and stop then. `finish` has to be called when the answer is
+ * ready: until then the timer runs.
  */
 export class OperationDeadline {
   /** On the clock of `performance.now()`, in milliseconds. */
@@ -84,8 +84,8 @@ export class OperationDeadline {
   }
 
   /**
-   * Keeps the value of a body until the operation is finished. Ends the operation and returns false if all kept values
-   * together would exceed the limit.
+   * Holds the memory of a body until the operation is finished. If all of its bodies together would exceed the limit,
+   * ends the operation and returns false.
    */
   keep(body: Claim, limit: number): boolean {
     if (this.count(body.bytes, limit) !== undefined) return false;
@@ -95,8 +95,8 @@ export class OperationDeadline {
   }
 
   /**
-   * Counts a value that the operation uses. Ends the operation and returns its error if all values together would
-   * exceed the limit.
+   * Counts the memory of a value that the operation uses. If all of its values together would exceed the limit, ends
+   * the operation and returns its error.
    */
   count(bytes: number, limit: number): UpstreamError | undefined {
     const count = this.#keptBytes + bytes;

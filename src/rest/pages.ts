@@ -6,7 +6,7 @@ import { type Collection, collectionPath, target } from './paths.ts';
 import { type Next, nextOf, type PageRead, type Position } from './positions.ts';
 import { isObject, naturalNumber, type Row } from './values.ts';
 
-/** The filter of an event list, with REST's names. Values are as they are sent (JSON-encoded if REST wants JSON). */
+/** The filter of an event list, with REST's names. Each value is already encoded as REST wants it, some as JSON. */
 export interface EventQuery {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
@@ -30,7 +30,10 @@ export interface RestPage {
   readonly rows: readonly Row[];
   /** The number of rows of the whole list; undefined if REST does not count them (events) or sends nonsense. */
   readonly count: number | undefined;
-  /** The start of the page behind this one; undefined at the end of the list. Only `next` decides where the end is. */
+  /**
+   * The start of the page behind this one; undefined at the end of the list. Only this shows the end, not the number of
+   * rows.
+   */
   readonly next: Position | undefined;
   /** True if the upstream's `next` did not lead on. The `next` of this page is then found by counting rows. */
   readonly isStuck: boolean;
@@ -44,7 +47,7 @@ export function listText({ noun, scope, filter, table }: ListRef): string {
 }
 
 /**
- * The longest text of a filter, in characters, that is used as it is. Of a longer one only the hash is used, because
+ * The longest text of a filter, in characters, that is used as it is. A longer text is replaced by its hash, because
  * the text is signed for each cursor.
  */
 const longestFilter = 500;
@@ -86,7 +89,7 @@ export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
   return new LazyPage(next, { at, filter: list.filter, rows, count: naturalNumber(body['count']) });
 }
 
-/** A page that reads its `next` when it is first asked for: most pages are full, and nothing behind them is read. */
+/** A page that parses its `next` when it is first asked for, because behind most pages nothing is read. */
 class LazyPage implements RestPage {
   readonly rows: readonly Row[];
   readonly count: number | undefined;
@@ -130,7 +133,7 @@ function filterOf({ filter = {} }: Pick<ListRef, 'filter'>, at: Position): [stri
   ];
 }
 
-/** A page of a list as CSV or as the result of `select`. Its rows need neither ids nor times. */
+/** A page of a list as CSV or as the result of `select`. Its rows may have neither ids nor times. */
 export interface TablePage<Content> {
   readonly content: Content;
   /** The position after the page, found by counting its rows; undefined at the end of the list. */
@@ -142,8 +145,8 @@ export interface TablePage<Content> {
 type At = Pick<Position, 'offset' | 'before'>;
 
 /**
- * The page of a JSON answer. `next` shows if the list goes on, but not where: if it names the time of the last row,
- * other rows of that time would be lost. Throws if the list goes on behind a page without rows.
+ * Reads a page of a `select`. `next` shows whether the list goes on, but is not followed: if `next` names the time of
+ * the last row, other rows of that time would be lost. Throws if the list goes on behind a page without rows.
  */
 export function toRowsPage(body: unknown, at: At): TablePage<readonly unknown[]> {
   if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
@@ -154,9 +157,9 @@ export function toRowsPage(body: unknown, at: At): TablePage<readonly unknown[]>
 }
 
 /**
- * The page of a CSV answer. An answer does not show if its list goes on, and an upstream may send fewer rows than
- * asked for, so only an empty page is the end. Plain events come newest first. All pages but the first are read with
- * a `before`: the first whole second after the newest row. So later events move no row to another page.
+ * Reads a page of CSV. CSV does not show whether the list goes on, and an upstream may send fewer rows than were asked
+ * for. So only an empty page is the end. Plain events come newest first. All pages but the first are read with a
+ * `before`: the first whole second after the newest row. So events that arrive meanwhile move no row to another page.
  */
 export function toCsvPage(text: string, { filter }: ListRef, at: At): TablePage<string> {
   const { rows, firstCell } = readCsv(text);
@@ -171,7 +174,7 @@ function behind({ offset, before }: At, rows: number): Position | undefined {
 
 /**
  * The answer with its `next` and `previous` cut down to queries, such as `?limit=10&offset=10`: their hosts may be
- * internal, and their paths are not the gateway's. An answer that is not a page stays unchanged.
+ * internal, and their paths mean nothing at the gateway. An answer that is not a page stays unchanged.
  */
 export function withoutHosts(body: unknown): unknown {
   if (!isObject(body) || !Array.isArray(body['results'])) return body;

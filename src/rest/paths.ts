@@ -4,14 +4,14 @@ import { type Noun, nouns, owners } from './nouns.ts';
 // All paths have one form: /api/[<owner>/<owner's id>/]<collection>/[<id>/][<report or action>/]. They are made here;
 // the templates of the OpenAPI document, which `tools/codegen/views.ts` reads, have the same form.
 
-/** The address of one row: the project or organization that owns it (empty for projects) and its own id. */
+/** The address of one row. `scope` is the id of the project or organization that owns the row; empty for projects. */
 export interface Key {
   readonly noun: Noun;
   readonly scope: string;
   readonly id: string;
 }
 
-/** The collection that a row belongs to. */
+/** The collection that rows belong to. `scope` is the id of the owner; empty for projects. */
 export interface Collection {
   readonly noun: Noun;
   readonly scope: string;
@@ -25,7 +25,7 @@ export function namesCurrent(path: string): boolean {
   return path.includes(`/${current}/`);
 }
 
-/** `Key` as text, to compare and look up. */
+/** A key as text, to compare and look up. */
 export function keyText(key: Key): string {
   return `${key.noun}:${key.scope}:${key.id}`;
 }
@@ -51,7 +51,7 @@ export function target(path: string, query: readonly (readonly [name: string, va
   return path + text;
 }
 
-/** The texts that a path segment holds unencoded (RFC 3986 §3.3). */
+/** The texts that may be a path segment without encoding (RFC 3986 §3.3). */
 const plainSegment = /^[\w.~:@-]{1,200}$/;
 
 /**
@@ -66,7 +66,9 @@ function segment(text: string): string {
 /** The longest id that is a text, in UTF-16 units; percent-encoded it takes nine times as many bytes at most. */
 const longestTextId = 500;
 
-/** Texts that leave a segment: servers decode slashes and dots even if percent-encoded, and some decode twice. */
+/**
+ * Texts that might leave their path segment: servers decode slashes and dots that are percent-encoded, some even twice.
+ */
 const leavesSegment = /[/\\\p{Cc}]|%[\da-f]{2}|^\.{1,2}(?:;|$)/iu;
 
 /**

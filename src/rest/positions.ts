@@ -32,9 +32,9 @@ const maximumBytes = 2000;
  * The position behind the last of `rows`, which are newest first; undefined if their times do not show it. `counted` is
  * the same place by offset.
  *
- * With the last row's time as `before`, further rows of that time would be lost. So `before` is the next later moment,
- * and the rows of the boundary come again. Rows that have arrived since have other ids. If more rows share the moment
- * than a boundary can name, they are counted.
+ * With the last row's time as `before`, further rows of that time would be lost. So `before` is the next later time
+ * that is known. The rows of the boundary then come again, and are recognized by their ids. If more rows share the last
+ * time than a boundary can name, `offset` skips them.
  */
 export function positionByTime(rows: readonly Row[], counted: Position): Position | undefined {
   const last = rows.at(-1)?.['timestamp'];
@@ -103,14 +103,17 @@ export interface PageRead {
 export interface Next {
   /** Undefined at the end of the list. */
   readonly position: Position | undefined;
-  /** True if the upstream's `next` named no place, or a place at or before the page. The position is then our own. */
+  /**
+   * True if the upstream's `next` named no place, or a place at or before the page. The gateway then has counted the
+   * position itself.
+   */
   readonly isStuck: boolean;
 }
 
 /**
- * The position that a `next` names. Only its query is read, and there only the parameters that move through a list.
- * Null is the end. If `next` does not lead on, the position is found by counting rows, as long as `count` says that
- * there are more. An empty page behind all counted rows is the end, too.
+ * The position that a `next` names. Only its query is read, and there only the parameters that move through a list. If
+ * it is null, the list ends. If `next` does not lead on, the position is found by counting rows, as long as `count`
+ * says that there are more. An empty page behind all counted rows is the end, too.
  */
 export function nextOf(next: unknown, read: PageRead): Next {
   const isEnd = next === null || next === undefined || (read.rows.length === 0 && isBehindCount(read));
@@ -143,8 +146,8 @@ function positionIn(next: string, read: PageRead): Position | undefined {
   // The newest rows come first, so that a later `before` would walk in a circle.
   const isSame = before === from.before || isSameInstant(before, from.before);
   if (isLater(before, from.before) || (isSame && isLater(from.after, after))) return undefined;
-  // The hosted service has gone on by time, and leaves the old offset in the query of `next`. With that offset, rows
-  // after the new time would be skipped.
+  // The hosted service goes on by time, but leaves the old offset in the query of `next`. That offset would skip rows
+  // behind the new time.
   if (!isSame) return positionBefore({ offset: 0, before, after }, read);
   if (after !== from.after) return { offset: 0, before, after };
   const offset = Number(query.get('offset') ?? Number.NaN);
@@ -155,7 +158,10 @@ function positionIn(next: string, read: PageRead): Position | undefined {
 /** A `next` that holds nothing but an offset, as in every list but events. It need not be parsed as a URL. */
 const plainOffset = /^[^?#]*\?(?:limit=\d{1,9}&)?offset=(\d{1,15})$/;
 
-/** The position behind the rows that have come. A longer step would skip rows, a shorter one repeat them. */
+/**
+ * The position behind the rows of the page, even if `next` names another offset: a larger one would skip rows, and a
+ * smaller one repeat them.
+ */
 function positionBehind(offset: number, { at, rows }: PageRead): Position | undefined {
   if (offset <= at.offset) return undefined;
   return { ...at, offset: rows.length > 0 ? at.offset + rows.length : offset };
@@ -167,7 +173,7 @@ function positionBefore(named: Position, { at, filter, rows }: PageRead): Positi
   const { boundary = filter?.before === undefined ? boundaryOfStart(at, rows) : undefined } = at;
   const counted = { ...at, offset: at.offset + rows.length, boundary };
   const position = positionByTime(rows, counted) ?? named;
-  // If the upstream's `before` includes its moment, the rows of that moment come again. They are passed by counting.
+  // If the upstream includes the moment of `before`, the rows of that moment come again. `offset` then skips them.
   const isSame = position.before === at.before && position.offset <= at.offset;
   return isSame && !isBehind(position.boundary, at.boundary) ? { ...counted, boundary: position.boundary } : position;
 }
@@ -192,7 +198,10 @@ function queryOf(url: string): URLSearchParams | undefined {
   return start === -1 ? undefined : new URLSearchParams(url.slice(start + 1).split('#', 1)[0]);
 }
 
-/** A time from a query. If the plus of its offset was not encoded, it has become a blank, and is restored. */
+/**
+ * A time from a query. A plus sign that was not encoded, before the offset from UTC, has become a blank. It is
+ * restored.
+ */
 function timeOf(text: string | null): string | undefined {
   return text === null || text === '' ? undefined : text.replace(/ (\d\d:?\d\d)$/, '+$1');
 }

@@ -40,7 +40,7 @@ export function reachesAll({ reach, mutations }: Rights): boolean {
 /** The project or organization that a path of the API names. */
 const owner = /^\/api\/(?<word>projects|organizations)\/(?<id>[^/?]+)/;
 
-/** Paths that name no project or organization: a page of all projects. */
+/** The only paths that name no project or organization: pages of the list of projects. */
 const nameless = /^\/api\/projects\/(?:$|\?)/;
 
 /**

@@ -161,7 +161,7 @@ const errorWords: ReadonlySet<string> = new Set(['type', 'code', 'attr', 'status
 
 /**
  * The validation errors in a JSON body: `{"name": ["…"]}`, nested and in lists, and `{"detail": "…", "attr": "a__b"}`.
- * Errors of other forms are left out, and so are texts that are not `isSafe`.
+ * Errors of other forms are left out, and so are texts that fail `isSafe`.
  */
 function rejectionsOf(body: unknown, isSafe: (text: string) => boolean): readonly Rejection[] {
   const found: Rejection[] = [];
@@ -201,7 +201,7 @@ function isMessage(value: unknown): value is { readonly message: string } {
   return isObject(value) && typeof value['message'] === 'string' && typeof value['code'] === 'string';
 }
 
-/** True for the name of a member, or an index. No other part of a path is passed on. */
+/** True for the name of a member, or an index. A rejection whose path has any other part is left out. */
 function isName(text: string): boolean {
   return /^(?:[a-z$][\w$]{0,63}|\d{1,4})$/i.test(text);
 }

@@ -3,9 +3,9 @@ const mostKeys = 10_000;
 
 /**
  * A single flight: equal work in flight is done once for all of its waiters. Work is equal if it has the same sharing
- * key and the same name. The sharing key stands for the caller, and is passed in. Work may be joined
- * from its start until it ends, but only within the join window and not after `invalidate`. A later waiter might wait
- * for an answer that never comes, or read data that was overwritten since.
+ * key, which stands for the caller, and the same name. It may be joined until it ends, but only within the join window,
+ * and not after `invalidate`. A later waiter might wait for an answer that never comes, or read data that has been
+ * overwritten since.
  */
 export class SingleFlight<Work extends SharedWork<object>> {
   readonly #joinWindowMs: number;
@@ -55,8 +55,8 @@ export class SingleFlight<Work extends SharedWork<object>> {
 }
 
 /**
- * The entry of work in flight; empty once it has ended. When a map grows, V8 keeps its old tables until a full
- * garbage collection. If the maps held the works themselves, these would be kept with all that they refer to.
+ * Refers to work in flight; to nothing once the work has ended. When a map grows, V8 keeps its old tables until a full
+ * garbage collection. With the work itself in these tables, ended work would be kept, and all that it refers to.
  */
 interface FlightEntry<Work> {
   readonly name: string;

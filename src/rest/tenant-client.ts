@@ -5,7 +5,7 @@ import { reachesTarget } from './reach.ts';
 import type { RestOperation } from './rest-operations.ts';
 import type { Tenant } from './tenants.ts';
 
-/** The numbers of faults since the start: of keys that the gateway holds, and of the reach of their tenants. */
+/** Counts of faults with the keys that the gateway holds for tenants, since the start. */
 export interface HeldKeyFaults {
   /** The number of REST calls whose key the upstream did not take. */
   refusedKeys: number;
@@ -23,7 +23,7 @@ export function keyUnavailable(cause: unknown): UpstreamError {
   return new UpstreamError('UPSTREAM_UNAVAILABLE', undefined, cause);
 }
 
-/** Watches over the keys of all tenants. */
+/** Counts and logs faults with the keys of all tenants. */
 export class HeldKeys {
   readonly faults: HeldKeyFaults = { refusedKeys: 0, stoppedCalls: 0 };
   readonly #log: Log;

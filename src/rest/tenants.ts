@@ -31,7 +31,10 @@ export interface Role {
 /** All tenants by their names. They are in a map, because an object would inherit names such as `constructor`. */
 export type Tenants = ReadonlyMap<string, Tenant>;
 
-/** Tenants with some of their roles, by the tenant and the names of the roles: n roles make up to 2ⁿ of them. */
+/**
+ * The parts of tenants that were made, by the hash of the tenant and the names of the roles. A tenant with n roles has
+ * up to 2ⁿ parts.
+ */
 const knownWithRoles = new RecentMap<string, Tenant>({ entries: 1000 });
 
 /**

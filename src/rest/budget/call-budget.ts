@@ -35,10 +35,10 @@ const leastMs = 60;
 /** A call most likely has enough time if the time left is at least the recent mean duration times this factor. */
 const usualFactor = 1.5;
 
-/** The decision while the ledger cannot be asked: the call is tried again in a second. */
+/** The decision if the ledger could not be asked: it is asked again in a second. */
 const unanswered: WantDecision = { kind: 'wait', turnMs: 1000, surface: 'rest' };
 
-/** The longest time until a queue is decided anew, in milliseconds. */
+/** The longest time until the ledger is asked again about a queue, in milliseconds. */
 const longestTimerMs = 60_000;
 
 /** A call that waits for its place in the budget, or has it. */

@@ -70,7 +70,7 @@ const tries = 3;
 export class RedisLedger implements Ledger {
   readonly #options: RedisLedgerOptions;
   readonly #local: LocalLedger;
-  /** The beginning of all names. Several upstreams may share one Redis. */
+  /** The prefix of all names in Redis, which several upstreams may share. */
   readonly #prefix: string;
   readonly #longestWindowMs: number;
   readonly #throttle = new LogThrottle();
@@ -161,7 +161,7 @@ export class RedisLedger implements Ledger {
     return { kind: 'begin', left: new Map([...outlooks].map(([surface, ofLogs]) => [surface, leftIn(ofLogs)])) };
   }
 
-  /** The outlooks of the logs of each part. */
+  /** The outlooks of the logs that count the calls of a want, by surface. */
   #outlooksOf({ subject, bySurface }: Want, [, , ...states]: ScriptDecision): ReadonlyMap<Surface, readonly Outlook[]> {
     const numbers = states.values();
     const next = (): number => numbers.next().value ?? 0;
@@ -251,7 +251,8 @@ export class RedisLedger implements Ledger {
     const before = this.#era;
     const { added, decisions } = await this.#send(era, this.#local.calls(), []);
     if (decisions === undefined) return;
-    // If changes were given up meanwhile, the era stays another one: Redis lacks them, and is sent all calls once more.
+    // If `#note` has dropped changes meanwhile, `#era` keeps its new name, which no era of Redis has: so Redis is sent
+    // all calls once more.
     if (this.#era === before) this.#era = era;
     if (isLoss) this.#lost(added);
   }

@@ -38,7 +38,10 @@ const callsOfRefresh = 2;
 /** The time after which Redis may be asked again for an answer that another gateway refreshes, in milliseconds. */
 const untilReadMs = 100;
 
-/** One operation's calls through the cache. Kept answers may answer its reads, and its writes renew the key's epoch. */
+/**
+ * Makes the REST calls of one operation through the cache. Kept answers may answer its reads, and its writes renew the
+ * epoch of the key.
+ */
 export class CachedClient implements RestClient {
   readonly #options: CachedClientOptions;
   readonly #client: CallerClient;
@@ -53,7 +56,7 @@ export class CachedClient implements RestClient {
     if (!cache.keepsAny) return this.#client.read(operation, target, format);
     const kept = cache.readOf(caller, own.epoch.name, operation, format, target);
     const read: Read = { format, operation, target, kept };
-    // The client refuses the reads of an operation that has ended.
+    // `#client` refuses the reads of an operation that has ended.
     if (kept === undefined || own.deadline.ended !== undefined) return this.#call(read);
     const found = cache.find(kept, own.epoch.reuse);
     return mapMaybePromise(found, (answer) =>

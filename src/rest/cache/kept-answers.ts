@@ -71,7 +71,6 @@ export class KeptAnswers {
     });
   }
 
-  /** The memory that they take, in bytes. */
   get bytes(): number {
     return this.#answers.calculatedSize;
   }
@@ -87,8 +86,8 @@ export class KeptAnswers {
 
   /**
    * The generation of a key's answers. It changes when a fresh answer is replaced or evicted. A number is never given
-   * twice. Equal operations of one generation are given the same answers. A key is unproven as long as this process has
-   * its answers only from Redis.
+   * twice. Equal operations of one generation are given the same answers. `isProven` is false also for a key whose
+   * answers this process has only from Redis.
    */
   generationOf(sharingKey: string, isProven: boolean): number {
     const known = this.#generations.get(sharingKey);

@@ -7,7 +7,6 @@ import { KeyMap } from '../key-map.ts';
 /** The lifetime of an epoch in Redis, in seconds: a week. After that the key gets a new one. */
 const keptSeconds = 7 * 24 * 3600;
 
-/** The prefix of the names of all epochs in Redis. */
 const prefix = 'cache:epoch:';
 
 /** The interval at which a gateway tries again to tell Redis of ended epochs, in milliseconds. */

@@ -49,7 +49,6 @@ export class WholeAnswers {
     this.#answers = new LRUCache({ maxSize: maxBytes, maxEntrySize: maxBytes * largestPart });
   }
 
-  /** The memory that they take, in bytes. */
   get bytes(): number {
     return this.#answers.calculatedSize;
   }

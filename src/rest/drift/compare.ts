@@ -63,7 +63,7 @@ export interface Difference {
 /** Called with each difference, also if an equal one was seen before. */
 export type Note = (difference: Difference) => void;
 
-/** True if a row is of no interest, because it is of another organization and the upstream may cut it down. */
+/** True if a row is not compared, because it belongs to another organization and the upstream may leave columns out. */
 export type IsForeign = (view: string, row: JsonObject) => boolean;
 
 /**

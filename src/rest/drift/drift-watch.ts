@@ -25,8 +25,8 @@ const plainName = /^[a-z][a-z\d_]{0,49}$/;
 const mostWrittenNames = 1000;
 
 /**
- * Checks that the upstream keeps to the OpenAPI document, in a sample of the operations whose share is `rate`, from 0
- * to 1. Calls back when a series is first seen. Differences without a series of their own are counted as `otherDrift`.
+ * Compares answers of the upstream with the OpenAPI document, for a random share of all operations: `rate`, from 0 to
+ * 1. Calls back when a series is first seen. Differences without a series of their own are counted as `otherDrift`.
  */
 export class DriftWatch {
   readonly #rate: number;
@@ -139,8 +139,8 @@ const documented: ReadonlySet<string> = new Set(
 );
 
 /**
- * True for rows that the upstream may cut down: global plugins of another organization than the one asked for. With
- * `@current` the organization is unknown, so every global plugin counts.
+ * True for rows from which the upstream may leave columns out: global plugins of an organization other than the one
+ * asked for. With `@current` the organization is unknown, so every global plugin counts.
  */
 export function foreignTo(target: string): IsForeign {
   const [, , , asked = ''] = target.split('/', 4);

@@ -26,8 +26,8 @@ const probeMs = 1000;
 const probeWaitMs = 750;
 
 /**
- * The time for which a probe that is due is left to reads, in milliseconds. A write may probe only after that, because
- * a write without an answer may still have taken effect.
+ * The time for which only a read may be the next probe, in milliseconds. A write may probe only later, because a write
+ * without an answer may still have taken effect.
  */
 const writesLaterMs = 1000;
 
@@ -35,8 +35,8 @@ const writesLaterMs = 1000;
 const mostKeys = 10_000;
 
 /**
- * Refuses calls after failures without an answer in between, and lets one call at a time probe until one is answered.
- * The first probe may follow at once.
+ * Opens after many failures without an answer in between. While it is open, calls are refused, and one at a time may go
+ * on as a probe, until one is answered. The first probe may follow at once.
  */
 class Breaker {
   /** The time at which the next call may probe. */
@@ -48,7 +48,7 @@ class Breaker {
     return this.#points >= enough;
   }
 
-  /** Adds the points of a failure; `most` limits the points of its cause. */
+  /** Adds the points of a failure, whose cause has at most `most` points in all. */
   add(cause: string, points: number, most: number): void {
     if (this.isOpen) return;
     const before = this.#pointsOf.get(cause) ?? 0;

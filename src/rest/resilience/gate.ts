@@ -26,7 +26,7 @@ export interface CallRequest {
   readonly body?: string | undefined;
   /** True if it has an effect. It is then sent at most once, and its answer is read even if there is no room for it. */
   readonly isWrite: boolean;
-  /** Awaited after all other gates that hold calls back, right before the call is sent. */
+  /** Work that is awaited right before the call is sent, after all other gates that may hold it back. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
   /** The value that a response holds. Throws an UpstreamError if it holds none. */
   readonly decode: (response: DecodedResponse) => unknown;
@@ -45,7 +45,7 @@ export interface Attempt {
    * later when an operation with a later deadline joins.
    */
   readonly endsAt: number;
-  /** True if no client waits for it. It then leaves to clients some of the calls that its key may make. */
+  /** True if no client waits for it. It then leaves a part of the calls that its key may make to clients. */
   readonly isBackground: boolean;
   /**
    * True if it may use a connection that was kept open. The upstream may be closing such a connection. A read is then

@@ -6,7 +6,7 @@ import type { Attempt, Gate, Outcome } from './gate.ts';
 /** The most calls in flight with one unproven key: the upstream has not yet shown that it knows the key. */
 const mostInFlight = 8;
 
-/** The most calls that wait for the proof of one key, and of all keys together. */
+/** The most calls that wait until a key is proven: of one key, and of all keys of the process. */
 const mostWaiting = { key: 1000, process: 10_000 } as const;
 
 /** The time for which the gateway itself refuses a key after the upstream did not know it, in milliseconds. */
@@ -28,7 +28,7 @@ interface Trial {
  * Holds back the calls of unproven keys, so that an invented key costs the upstream only a few calls. A key is on trial
  * until the upstream has answered one of its calls. Until then a few of its calls are in flight, and the others wait.
  * If the upstream does not know the key, all of them fail, and so do further calls in the next seconds. Keys that the
- * gateway holds need no proof. Each process has its own list.
+ * gateway holds need no proof. Each process proves keys for itself.
  */
 export class KeyTrials implements Gate {
   readonly #proven = new RecentMap<string, true>({ entries: mostKeys });

@@ -31,7 +31,7 @@ export interface FailureCount {
   readonly count: number;
 }
 
-/** Settings of the watch. */
+/** Settings of Reachability. */
 export interface ReachabilityOptions {
   /** The upstream's host and port, as the log shows them. */
   readonly host: string;
@@ -60,7 +60,6 @@ export class Reachability implements Gate {
     return this.#state;
   }
 
-  /** Lets every attempt pass. */
   enter(): undefined {
     return undefined;
   }

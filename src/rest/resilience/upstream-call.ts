@@ -229,7 +229,6 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#upstream.eventLoop.doLarge(read, this.endsAt);
   }
 
-  /** Receives the whole response. */
   responded(response: RawResponse): void {
     this.#unread = response;
     this.#status = response.status;
@@ -240,9 +239,9 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Reads a response. `text` is undefined if its body could not be decoded. The waiters get a successful response once
-   * there is room for its body. If the GraphQL answer of any waiter is large, all of them also wait until the event
-   * loop has time.
+   * Reads a response. `text` is undefined if its body could not be decoded. The waiters get a successful response if
+   * there is memory for its body. If the GraphQL answer of any waiter is large, all of them wait until the event loop
+   * has time.
    */
   #read(raw: RawResponse, text: string | undefined): void {
     raw.release();
@@ -359,7 +358,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   #fail(error: unknown): void {
-    // One refused call may end its operation, which then leaves its other calls. Those are not counted again.
+    // One refused call may end its operation, which then leaves its other calls. Only the first one is counted.
     if (error instanceof Refusal && this.waiters.length > 0 && !this.isBackground)
       this.#upstream.budgetCounts.refused(error);
     this.#reject(toDomainError(error));

@@ -10,7 +10,7 @@ const largeBytes = 2 ** 16;
  * memory.
  */
 const littleTaken = 16 * 2 ** 20;
-/** The longest body that is then not weighed, in characters. */
+/** The longest body that is not weighed as long as little is taken, in characters. */
 const usualLength = 2 ** 18;
 
 /** The most memory for bodies of the upstream, in bytes. */
@@ -26,7 +26,10 @@ const keptPerAnswered = 4;
 /** The bytes of upstream bodies that one operation may keep in any case. */
 const leastKept = 16 * 2 ** 20;
 
-/** The least memory for bodies of the upstream, in bytes. It is more if one operation may keep very much. */
+/**
+ * The least memory for bodies of the upstream, in bytes. If one operation may keep more than half of this, the process
+ * has twice the memory of that operation.
+ */
 const leastBytes = 128 * 2 ** 20;
 
 /** The limits for operations whose answers may have this many bytes. */

@@ -18,14 +18,14 @@ const empty: Buffer<ArrayBuffer> = Buffer.alloc(0);
 export class Chunks {
   #buffer: Buffer = empty;
   #bytes = 0;
-  /** The buffer if nothing else has seen its memory, except through `join`. */
+  /** `#buffer`, if no other code has its memory (apart from results of `join`), so that it may be given back. */
   #own: Buffer<ArrayBuffer> | undefined;
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Adds a chunk that nothing will change. The first one is not copied, because most bodies have only one. */
+  /** Adds a chunk whose bytes will not change. The first chunk is not copied, because most bodies have only one. */
   add(chunk: Buffer): void {
     const start = this.#bytes;
     if (start === 0) this.#buffer = chunk;
@@ -40,7 +40,7 @@ export class Chunks {
     this.add(this.#own);
   }
 
-  /** All bytes. The result is part of the collection and valid until `free`. */
+  /** All bytes. The result shares the memory of the collection, and is valid until `free`. */
   join(): Buffer {
     return this.#buffer.length === this.#bytes ? this.#buffer : this.#buffer.subarray(0, this.#bytes);
   }

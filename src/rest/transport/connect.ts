@@ -18,7 +18,10 @@ interface ClientCertificate {
   readonly key: string;
 }
 
-/** The error of a connection through a proxy: the proxy cannot be reached, or has refused the tunnel with a status. */
+/**
+ * The error of a connection through a proxy: the proxy cannot be reached, or has refused the tunnel or a request with a
+ * status.
+ */
 export class ProxyFailure extends Error {
   override readonly name = 'ProxyFailure';
   readonly status: number | undefined;
@@ -73,7 +76,10 @@ interface End {
   readonly tls: { readonly secureContext?: SecureContext } | undefined;
 }
 
-/** Opens connections to one origin by one route. Certificates are read once; Node by itself reads them each time. */
+/**
+ * Opens connections to one origin by one route. Certificates are parsed once. Node by itself would parse them for each
+ * connection.
+ */
 export class Connector {
   /** The value of `Host`. */
   readonly host: string;
@@ -223,8 +229,8 @@ class ConnectSteps {
 }
 
 /**
- * True for the error by which Node's HTTP client tells that a connection was closed. The error of a connection that
- * was reset names a system call.
+ * True for the error with which Node's HTTP client reports a closed connection. The error of a connection that was
+ * reset has the same code, but names a system call.
  */
 function isHangUp(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' && error.syscall === undefined;

@@ -23,7 +23,10 @@ interface Owner {
   closed(connection: Connection): void;
 }
 
-/** The idle time after which a server may close a connection if it has named no other time, in milliseconds. */
+/**
+ * The longest that a connection may be idle if its server has not told when it closes idle connections, in
+ * milliseconds.
+ */
 const usualIdleMs = 4000;
 
 /**
@@ -105,7 +108,8 @@ export class Connection {
     if (exchange === undefined) return;
     this.#exchange = undefined;
     this.#wasUsed = true;
-    // This comes first, because the response may end the operation: its other requests are then not sent any more.
+    // This comes before the connection takes another request. The response may end its operation, whose waiting
+    // requests are then not sent any more.
     exchange.onEnd();
     const { isPersistent, keepAliveSeconds } = this.#parser;
     if (keepAliveSeconds !== undefined) this.idleMs = Math.min(keepAliveSeconds * 1000 - idleMarginMs, longestIdleMs);

@@ -22,7 +22,7 @@ const decodedTogether = 4;
 let decoded = 0;
 const waiting: (() => void)[] = [];
 
-/** Takes one of the places for decoding. `leave` passes the place to the next body. */
+/** Takes one of the places for decoding, or waits for it. `leave` passes the place to the next body. */
 function enter(): Promise<void> | undefined {
   if (decoded === decodedTogether) return new Promise((resolve) => void waiting.push(resolve));
   decoded += 1;
@@ -40,9 +40,9 @@ const maximumCodings = 3;
 
 /**
  * Removes the content codings of a body, and resolves to the result of `read` for the decoded bytes. Resolves to
- * undefined if the decoded body would exceed `limit` bytes (so that the decoding of a bomb stops there), or if a coding
- * is unknown or its bytes are malformed. The number of decoded bodies in memory is limited. Each counts until `read` is
- * done.
+ * undefined if the decoded body would exceed `limit` bytes (so that a decompression bomb is not decoded further), or if
+ * a coding is unknown or its bytes are malformed. Only a limited number of bodies is decoded at a time. Each counts
+ * until `read` is done.
  */
 export async function decompress<T>(
   source: { readonly body: Buffer },

@@ -3,7 +3,7 @@ import { fromTransport, toUpstreamError } from '../response-errors.ts';
 import { decompress, textOf } from './content-coding.ts';
 import { type RawResponse, TransportError } from './transport.ts';
 
-/** A response with a success status, its body as text: empty if it had none. */
+/** A response with a success status. `text` is its body; empty if it had none. */
 export interface DecodedResponse {
   readonly status: number;
   readonly contentType: string;
@@ -25,9 +25,9 @@ export const atOnce: LargeReader = { later: (read) => read() };
 const largeBody = 2 ** 16;
 
 /**
- * The text of a response; undefined if it cannot be decoded, or would then have more than `limit` bytes. It is a
- * promise, which never rejects, only if the body is large or has a content coding: a promise would cost more than the
- * rest of the call. If the response is released before a large body is read, that counts as empty.
+ * The text of a response; undefined if it cannot be decoded, or would then have more than `limit` bytes. Returns a
+ * promise, which never rejects, only if the body is large or has a content coding. For other bodies a promise would
+ * cost more than the rest of the call. A large body that is released before it is read counts as empty.
  */
 export function decodeText(
   response: RawResponse,
@@ -61,8 +61,8 @@ export function toDomainError(error: unknown): unknown {
 }
 
 /**
- * The success that a response is. Throws an UpstreamError for every status but 2xx, and if the body could not be
- * decoded: `text` is undefined then. `key` is left out of the error.
+ * A response as a success, with its decoded body as `text`. Throws an UpstreamError for every status but 2xx, and if
+ * `text` is undefined because the body could not be decoded. The error never quotes `key`.
  */
 export function toDecoded({ status, headers }: RawResponse, text: string | undefined, key: string): DecodedResponse {
   if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);

@@ -38,8 +38,8 @@ class FetchError extends Error {
 }
 
 /**
- * Fetches a small document from another server than the upstream, on a connection that is closed afterwards. Undefined
- * if its `etag` is unchanged (RFC 9110 §13.1.2). Redirects are not followed. Rejects with a FetchError.
+ * Fetches a small document from a server other than the upstream, on a connection that is closed afterwards. Resolves
+ * to undefined if the `etag` is unchanged (RFC 9110 §13.1.2). Redirects are not followed. Rejects with a FetchError.
  */
 export async function fetchDocument(url: string, options: FetchOptions): Promise<Fetched | undefined> {
   const { origin, pathname, search } = new URL(url);

@@ -6,9 +6,12 @@ export interface HttpRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** True for a write, which may be a GET. Its response shows its effect, so it is read even without room for it. */
+  /**
+   * True for a write, which may be a GET. The response of a write shows the effect, so it is read even if there is no
+   * memory for it.
+   */
   readonly isWrite?: boolean;
-  /** True if it needs a new connection, on which nothing was sent before. */
+  /** True if the request needs a new connection, on which nothing was sent before. */
   readonly fresh?: boolean;
 }
 

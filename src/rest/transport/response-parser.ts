@@ -15,7 +15,7 @@ export interface ResponseSink {
   onData(bytes: Buffer): void;
 }
 
-/** The error of bytes that are no HTTP/1.1 response, or one that two servers could read in two ways. */
+/** The error of bytes that are no HTTP response, or that another server on the way might read in another way. */
 export class NotHttp extends Error {
   override readonly name = 'NotHttp';
 }
@@ -87,7 +87,7 @@ export class ResponseParser {
     return this.#keepAliveSeconds;
   }
 
-  /** Prepares for the next response, which goes to `sink`. */
+  /** Begins to read the next response, which goes to `sink`. */
   expect(sink: ResponseSink): void {
     this.#sink = sink;
     this.#phase = 'head';
@@ -239,8 +239,8 @@ class Head {
   }
 
   /**
-   * True if the connection may be used again. By default HTTP/1.0 closes it. HTTP/1.0 also has no chunks, so a proxy
-   * may not find the end of a body that is sent in chunks (RFC 9112 §6.1 and §9.3).
+   * True if the connection may be used again. By default HTTP/1.0 closes it. HTTP/1.0 also knows no chunks, so a proxy
+   * may not find the end of such a body: then its connection is not used again (RFC 9112 §6.1 and §9.3).
    */
   get isPersistent(): boolean {
     return !this.#isClosed && (this.#isCurrent || (this.#isKept && !this.isChunked));
@@ -262,7 +262,8 @@ class Head {
       case 'etag':
         headers.etag ??= text.slice(from, to).trim();
         return;
-      // Values of these two add up; of the others, the first counts.
+      // If one of the next two headers comes several times, its values are joined. Of the headers above, the first
+      // value counts.
       case 'content-encoding':
         headers['content-encoding'] = joined(headers['content-encoding'], text.slice(from, to).trim());
         return;

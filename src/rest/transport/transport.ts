@@ -6,7 +6,7 @@ import { ConnectionPool } from './connection-pool.ts';
 import { type HttpRequest, RequestHeads } from './request-heads.ts';
 import { NotHttp, type ResponseHeaders } from './response-parser.ts';
 
-/** One HTTP response, its body complete and still encoded. The body takes up room until `release` is called. */
+/** One HTTP response. Its body is complete and still encoded, and takes up memory until `release` is called. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
@@ -70,9 +70,9 @@ export interface TransportOptions {
 }
 
 /**
- * An upstream behind HTTP/1.1 connections that are kept open. The HTTP client is our own, because every REST call
- * passes through it. It takes half the time of undici, and reads nothing that the gateway does not need. Only the
- * deadline of the operation limits the time of a call.
+ * Makes a transport over HTTP/1.1 connections that are kept open. The gateway has an HTTP client of its own, because
+ * every REST call passes through it: this client takes half the time of undici, and reads only what the gateway needs.
+ * Only the deadline of the operation limits the time of a call.
  */
 export function createTransport(options: TransportOptions): Transport {
   let way = wayOf(options, options.route ?? {});
@@ -126,7 +126,7 @@ function wayOf({ origin, connections }: TransportOptions, route: Route): Way {
 const noHeaders: ResponseHeaders = {};
 const emptyBody: Buffer = Buffer.alloc(0);
 
-/** A request, which collects its response and becomes that response once it is complete. */
+/** A request, which collects its response. It is also the object that the listener gets as the response. */
 class Request implements Exchange, SentRequest, RawResponse {
   head = '';
   status = 0;
@@ -216,7 +216,7 @@ class Request implements Exchange, SentRequest, RawResponse {
     this.release();
     if (this.#connection === undefined) this.#pool.withdraw(this);
     else this.#connection.close();
-    // In the next tick: the caller may not have the result of `send` yet.
+    // In the next tick, because the caller of `send` may not have its result yet.
     process.nextTick(tellFailure, this.#listener, error);
   }
 }
