@@ -17,8 +17,8 @@ export interface CallCount {
 export const durationBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * The most pairs of REST operation and outcome that are counted. Without a limit, an upstream that answers with any
- * status could add pairs without end.
+ * The most pairs of REST operation and outcome that are counted. There could be many more, because an upstream may
+ * answer with any status.
  */
 const maximumCounts = 1000;
 

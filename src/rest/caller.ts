@@ -16,7 +16,7 @@ export interface Caller {
   readonly queueKey: string;
   /** The tenant whose key the gateway holds; undefined if the caller has sent the key. */
   readonly tenant?: Tenant;
-  /** SHA-256 of the tenant's user; undefined without a tenant. */
+  /** SHA-256 of the user that the caller's token names; undefined without a tenant. */
   readonly subject?: string;
   /** The subject whose share of the limits the caller uses up; by default `subject`. */
   readonly countedAs?: string;

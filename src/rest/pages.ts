@@ -31,8 +31,8 @@ export interface RestPage {
   /** The number of rows of the whole list; undefined if REST does not count them (events) or sends nonsense. */
   readonly count: number | undefined;
   /**
-   * The start of the page behind this one; undefined at the end of the list. Only this shows the end, not the number of
-   * rows.
+   * The start of the page behind this one; undefined at the end of the list. The number of rows does not show where the
+   * list ends.
    */
   readonly next: Position | undefined;
   /** True if the upstream's `next` did not lead on. The `next` of this page is then found by counting rows. */

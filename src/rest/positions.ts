@@ -58,14 +58,17 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
   return { ...counted, offset: isAllKnown ? 0 : Math.max(counted.offset, all.length), boundary: { time, ids } };
 }
 
-/** The boundary at the start of a list: the next whole second after its first row. Later rows have arrived since. */
+/**
+ * The boundary at the start of a list: the next whole second after its first row. Rows with a later time have arrived
+ * since.
+ */
 export function boundaryOfStart({ offset, before, after }: Position, rows: readonly Row[]): Boundary | undefined {
   const isStart = offset === 0 && (before ?? after) === undefined;
   const time = isStart ? secondAfter(rows[0]?.['timestamp']) : undefined;
   return time === undefined ? undefined : { time, ids: [] };
 }
 
-/** The last ids that fit into a boundary. If a row has no id, only the ids behind it. */
+/** The last ids that fit into a boundary. If a row has no id, only the ids behind that row. */
 function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
   const found: string[] = [];
   let bytes = 0;
@@ -104,15 +107,15 @@ export interface Next {
   /** Undefined at the end of the list. */
   readonly position: Position | undefined;
   /**
-   * True if the upstream's `next` named no place, or a place at or before the page. The gateway then has counted the
-   * position itself.
+   * True if the upstream's `next` named no place, or a place at or before the page. `position` is then found by
+   * counting rows.
    */
   readonly isStuck: boolean;
 }
 
 /**
  * The position that a `next` names. Only its query is read, and there only the parameters that move through a list. If
- * it is null, the list ends. If `next` does not lead on, the position is found by counting rows, as long as `count`
+ * `next` is null, the list ends. If `next` does not lead on, the position is found by counting rows, as long as `count`
  * says that there are more. An empty page behind all counted rows is the end, too.
  */
 export function nextOf(next: unknown, read: PageRead): Next {

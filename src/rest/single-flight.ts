@@ -55,8 +55,8 @@ export class SingleFlight<Work extends SharedWork<object>> {
 }
 
 /**
- * Refers to work in flight; to nothing once the work has ended. When a map grows, V8 keeps its old tables until a full
- * garbage collection. With the work itself in these tables, ended work would be kept, and all that it refers to.
+ * Holds work in flight, until the work ends. When a map grows, V8 keeps its old tables until a full garbage collection.
+ * If the tables held the work itself, they would keep ended work alive, with all that it refers to.
  */
 interface FlightEntry<Work> {
   readonly name: string;

@@ -39,7 +39,7 @@ const knownWithRoles = new RecentMap<string, Tenant>({ entries: 1000 });
 
 /**
  * The part of a tenant that is open to users with these roles; undefined if the tenant has none of these. A tenant
- * without roles is whole for all of its users.
+ * without roles is open as a whole to all of its users.
  */
 export function withRoles(tenant: Tenant, names: Iterable<string>): Tenant | undefined {
   if (tenant.roles === undefined) return tenant;

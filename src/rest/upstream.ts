@@ -43,7 +43,7 @@ export interface Upstream {
   readonly epochOf: ((caller: Caller, reuse: Reuse) => OperationEpoch | Promise<OperationEpoch>) | undefined;
 }
 
-/** The age up to which others may join a read, in milliseconds. An older read may never be answered. */
+/** The age up to which other operations may join a read, in milliseconds. An older read may never be answered. */
 const joinWindowMs = 1000;
 
 /** Makes what operations need to call the REST API at `url`. Nothing is sent yet. */

@@ -38,7 +38,7 @@ export function idText(value: unknown): string | undefined {
   return exactDigits(value);
 }
 
-/** A whole number from 0, or undefined. */
+/** The value if it is a whole number and not negative; undefined otherwise. */
 export function naturalNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }

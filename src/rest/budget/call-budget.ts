@@ -20,7 +20,6 @@ import { type BudgetSettings, type BudgetWindow, tooSmallFor } from './settings.
 export interface CallBudgetOptions extends BudgetSettings {
   readonly ledger: Ledger;
   readonly counts: Pick<BudgetCounts, 'waited' | 'found'>;
-  /** The most calls in flight. */
   readonly maxInFlight: number;
   /** The recent mean duration of calls, in milliseconds. */
   readonly usualMs: () => number;
@@ -115,7 +114,7 @@ export class CallBudget implements Gate {
     return tooSmallFor(calls, this.#options, surface, subject);
   }
 
-  /** Reads the present state of the windows of surfaces. */
+  /** Reads what is left of the windows of an account on these surfaces. */
   async look({ key, subject }: Account, asked: readonly Surface[]): Promise<Outlooks> {
     const covered = asked.filter((surface) => this.covers(surface));
     return this.#ledger.look({ key: this.#keyOf(key), subject }, covered);
@@ -304,7 +303,6 @@ export class CallBudget implements Gate {
     if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key);
   }
 
-  /** The refusal of calls that cannot begin in time. */
   #refusalOf({ bySurface, subject }: Want, { turnMs, surface }: WantDecision & { readonly kind: 'wait' }): Refusal {
     for (const { surface: one, ids } of bySurface) {
       const window = this.tooSmallFor(ids.length, one, subject);

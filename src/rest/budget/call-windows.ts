@@ -118,7 +118,8 @@ export class CallWindows {
   }
 
   /**
-   * Adds an ended call in order. It nearly always goes to the end; one without an answer may have ended before others.
+   * Inserts an ended call by the time of its end. That is nearly always the last place. A call without an answer may
+   * have ended before calls that are already there.
    */
   #log(call: CountedCall): void {
     let at = this.#ended.length;

@@ -5,7 +5,7 @@ import { LocalLedger } from './local-ledger.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import type { BudgetSettings } from './settings.ts';
 
-/** Options of the place where calls are counted. */
+/** Options of the ledger. */
 export interface LedgerOptions {
   readonly settings: BudgetSettings;
   /** The total deadline of an operation, in milliseconds. */

@@ -43,12 +43,12 @@ export class LocalLedger implements Ledger {
     this.#options = options;
   }
 
-  /** All calls that count, of proven keys. */
+  /** All calls of proven keys that still count. */
   calls(): readonly CountedCall[] {
     return this.#keys.proven.flatMap((logs) => logs.calls());
   }
 
-  /** True if the upstream has shown that it knows the key. */
+  /** True if the upstream has shown that it knows the key, or if all keys are counted together. */
   isProven(key: string): boolean {
     return this.#options.scope === 'all' || this.#keys.isProven(key);
   }
@@ -154,7 +154,7 @@ class KeyLogs {
     this.#options = options;
   }
 
-  /** The log of a surface, or of one subject there. */
+  /** The log of all calls on a surface, or only of those of one subject. */
   of(surface: Surface, subject = ''): CallWindows {
     const logs = subject === '' ? this.#ofKey : this.#ofSubjects;
     const name = `${surface} ${subject}`;
@@ -165,7 +165,7 @@ class KeyLogs {
     return log;
   }
 
-  /** Every call that counts. */
+  /** Every call that still counts. */
   calls(): readonly CountedCall[] {
     const now = performance.now();
     return [...this.#ofKey.values()].flatMap((log) => log.calls(now));

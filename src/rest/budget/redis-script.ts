@@ -7,13 +7,13 @@ const longestOfAllMs = 660_000;
  * Decides on a wave of calls as one atomic step. All times are of Redis's clock.
  *
  * `KEYS[1]` holds the time of each log's last use, and the name of the era. Each further name is a log: a sorted set of
- * the calls of a key, or of one user with the key, by the time of their end. A call in flight has its latest possible
- * end, so that one without an answer leaves by itself.
+ * the calls of a key, or of one user with the key, by the time of their end. A call in flight is there with its latest
+ * possible end, so that a call without an answer leaves the log by itself.
  *
  * An era ends when Redis has lost calls. That is so if a log that should exist was evicted, if everything was flushed,
  * if the server was started with an older file, or if it has become the primary; the last two give it another
- * replication id. A wave of another era than Redis's does nothing. Its gateway then adds all of its calls that Redis
- * lacks, and sends the wave again.
+ * replication id. A wave that names another era than Redis has changes no log. Its gateway then adds all of its calls
+ * that Redis lacks, and sends the wave again.
  *
  * The argument is JSON, and names each log by its number in `KEYS`:
  *

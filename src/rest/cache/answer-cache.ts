@@ -33,7 +33,7 @@ export interface CacheOptions {
   readonly now?: () => number;
 }
 
-/** Makes what gateways share of the cache in one Redis. Several upstreams may share that Redis, too. */
+/** Makes the parts of the cache that gateways share in one Redis. Several upstreams may share that Redis, too. */
 export function sharedIn(redis: SharedRedis, upstreamUrl: string, log: Log): Pick<CacheOptions, 'epochs' | 'remote'> {
   return { epochs: new RedisEpochs(redis, upstreamUrl, log), remote: new RedisAnswers(redis, upstreamUrl) };
 }
@@ -47,7 +47,7 @@ export interface KeptRead extends AnswerPlace, Freshness {
   readonly limitAskedAt: number;
 }
 
-/** The part of the memory for whole answers of queries. */
+/** The part of `maxBytes` that is for whole answers of queries. */
 const partOfWhole = 1 / 8;
 
 /** The place that refreshes a stale answer: this gateway or another one; `done` if another has just done so. */
@@ -61,7 +61,6 @@ export class AnswerCache {
   readonly counts = new CacheCounts();
   readonly epochs: Epochs;
   readonly whole: WholeAnswers;
-  /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
   /** The longest that a refresh may take, in milliseconds. */
   readonly refreshMs: number;

@@ -11,7 +11,10 @@ export type CacheResult =
   // Read because the request bypassed the cache.
   | 'bypass';
 
-/** Upper bounds of the buckets of ages, in seconds: usual lifetimes, and up to an hour beyond them. */
+/**
+ * Upper bounds of the buckets of ages, in seconds: the usual values of `CACHE_TTL`, and more, up to an hour, for stale
+ * answers.
+ */
 export const ageBounds: readonly number[] = [1, 5, 10, 30, 60, 120, 300, 600, 1200, 3600];
 
 /** Counts reads by noun and result, and the ages of answers that were given without a call. */

@@ -84,7 +84,8 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Reads a target of the upstream. Keeps the answer, if it may, under the epoch that was current when the read began.
+   * Reads a target of the upstream. If the answer may be kept, it is kept under the epoch that was current when the
+   * read began.
    */
   #call(read: Read): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
@@ -155,8 +156,8 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Passes the answer of the upstream on. An error may show that kept answers are no longer true. It is passed on once
-   * no later operation can be given those answers.
+   * Passes the answer of the upstream on. An error may show that kept answers are no longer true. The error is passed
+   * on once no later operation can be given those answers.
    */
   async #watched(answer: Promise<unknown>, target: string): Promise<unknown> {
     const { cache, caller, operation } = this.#options;

@@ -6,7 +6,9 @@ import type { RestOperation } from '../rest-operations.ts';
 /** The noun of event values. They have no rows, and they change more slowly than events. */
 const values = 'values';
 
-/** The nouns of `CACHE_TTL` and of metrics: those of the API's paths, and the values of events. */
+/**
+ * The nouns as `CACHE_TTL` and metrics name them: by their segments of paths. The values of events are one more noun.
+ */
 export const cacheNouns: readonly string[] = [...nounNames.map((name) => nouns[name].path), values];
 
 /** The times for which the answers of one REST operation are used, in milliseconds. */

@@ -7,12 +7,12 @@ import type { Tenants } from '../tenants.ts';
  */
 export type PurgeTarget = { readonly tenant: string } | { readonly keySha256: string } | { readonly all: true };
 
-/** The number of keys whose answers were forgotten, or the reason why no promise can be made. */
+/** The number of keys whose answers were forgotten, or the reason why the gateway cannot promise a purge. */
 export type Purged = number | 'no cache' | 'unknown tenant' | 'out of reach';
 
 /**
  * Purges cached answers. Once it has resolved to a number of keys, no gateway gives an older answer to an operation
- * that begins. Never rejects.
+ * that begins later. Never rejects.
  */
 export type Purge = (target: PurgeTarget) => Promise<Purged>;
 

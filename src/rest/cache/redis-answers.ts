@@ -53,7 +53,7 @@ export class RedisAnswers {
     if (!Buffer.isBuffer(sealed) || typeof leftMs !== 'number' || leftMs <= 0) return undefined;
     const kept = open(sealed, this.#keyOf(place), sealedAs(name, place)) ?? '';
     const [, forMs = '', limit = '', text = ''] = keptPattern.exec(kept) ?? [];
-    // The expiry in Redis may have been changed.
+    // Another client of Redis may have changed the expiry.
     const ageMs = Number(forMs) - leftMs;
     return text === '' || ageMs < 0 ? undefined : { text, limit: limit === '' ? undefined : Number(limit), ageMs };
   }

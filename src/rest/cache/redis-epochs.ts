@@ -45,7 +45,7 @@ export class RedisEpochs implements Epochs {
   readonly #upstream: string;
   readonly #log: Log;
   readonly #throttle = new LogThrottle();
-  /** Keys whose epoch has ended without Redis knowing. Each has a mark of its latest end. */
+  /** Keys whose epoch has ended, but Redis may not know that yet. Each end of an epoch has a mark of its own. */
   readonly #unsent = new KeyMap<symbol>();
   /** True while a retry is scheduled or running. */
   #isTelling = false;

@@ -97,8 +97,8 @@ function keyOf({ route, column, kind }: DriftSeries): string {
 }
 
 /**
- * A client that shows its writes to the watch, and its reads if it is in the sample. It answers as the client that
- * it wraps.
+ * A client that shows its writes to the DriftWatch, and its reads if its operation is in the sample. Its answers are
+ * those of the client that it wraps.
  */
 class WatchedClient implements RestClient {
   readonly #client: RestClient;
@@ -122,7 +122,9 @@ class WatchedClient implements RestClient {
     return operation.method === 'GET' ? this.#seen(operation, target, answer) : answer;
   }
 
-  /** Compares an answer on a promise chain of its own: the caller gets the same answer at the same time. */
+  /**
+   * Compares an answer on a promise chain of its own: the answer that the caller gets is neither changed nor delayed.
+   */
   #seen(operation: RestOperation, target: string, answer: Promise<unknown>): Promise<unknown> {
     if (this.#isSampled) answer.then((body) => this.#watch.answered(operation, target, body), ignored);
     return answer;

@@ -31,7 +31,7 @@ const probeWaitMs = 750;
  */
 const writesLaterMs = 1000;
 
-/** The most keys in trouble that are remembered. */
+/** The most keys with recent failures that are remembered. */
 const mostKeys = 10_000;
 
 /**
@@ -81,10 +81,10 @@ interface Probe {
 }
 
 /**
- * The breaker of the upstream and, behind it, one breaker for each key in trouble. Lost connections open the breaker of
- * the upstream, because no caller's query causes them. Server errors and timeouts open it if they come from several
- * keys. They open the breaker of a key if they come from several of its routes. So one slow or broken query stops
- * neither other callers nor other calls of its caller. Any answer below 500 is a sign of life.
+ * The breaker of the upstream and, behind it, one breaker for each key with recent failures. Lost connections open the
+ * breaker of the upstream, because no caller's query causes them. Server errors and timeouts open it if they come from
+ * several keys. They open the breaker of a key if they come from several of its routes. So one slow or broken query
+ * stops neither other callers nor other calls of its caller. Any answer below 500 is a sign of life.
  */
 export class Breakers implements Gate {
   readonly #options: BreakersOptions;
@@ -101,7 +101,7 @@ export class Breakers implements Gate {
     return this.#upstream.isOpen;
   }
 
-  /** Throws if a breaker refuses the attempt. */
+  /** Throws if a breaker refuses the attempt. Lets a probe pass. */
   enter(attempt: Attempt): undefined {
     if (!this.isOpen && this.#keys.size === 0) return;
     const breaker = this.isOpen ? this.#upstream : this.#keys.get(attempt.owner.caller.sharingKey);

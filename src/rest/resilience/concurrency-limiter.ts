@@ -7,7 +7,7 @@ const queueFactor = 8;
 
 /**
  * The part of the queue that calls of unproven keys may fill. The rest is for proven keys, because anyone can invent
- * thousands of keys, each of which has calls in flight.
+ * thousands of keys, and each of them may have calls in flight.
  */
 const shareOfUnproven = 0.5;
 

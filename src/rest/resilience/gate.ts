@@ -20,7 +20,7 @@ export interface CallOwner {
 /** The request of a call. */
 export interface CallRequest {
   readonly operation: RestOperation;
-  /** Path and query, as the API names them. */
+  /** Path and query, as in the documentation of the API: without the path of `UPSTREAM_URL`. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -45,7 +45,7 @@ export interface Attempt {
    * later when an operation with a later deadline joins.
    */
   readonly endsAt: number;
-  /** True if no client waits for it. It then leaves a part of the calls that its key may make to clients. */
+  /** True if no client waits for it. Some of the calls that its key may make are then left for clients. */
   readonly isBackground: boolean;
   /**
    * True if it may use a connection that was kept open. The upstream may be closing such a connection. A read is then
@@ -95,7 +95,7 @@ export interface Gate {
   left(attempt: Attempt, outcome: Outcome): void;
 }
 
-/** The gate of work that a call does before it is sent, such as renewing the epoch of its key before a write. */
+/** Does the work of `beforeSend`, such as renewing the epoch of a key before a write. */
 export const beforeSending: Gate = {
   enter: ({ request }) => request.beforeSend?.(),
   left: () => undefined,

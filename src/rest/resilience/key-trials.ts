@@ -36,7 +36,7 @@ export class KeyTrials implements Gate {
   readonly #trials = new Map<string, Trial>();
   /** The number of calls that wait for the proof of their keys. */
   waiting = 0;
-  /** The number of calls that were refused because too many waited. */
+  /** The number of calls that were refused because too many waited already. */
   sheds = 0;
 
   /** The number of keys that have calls in flight or waiting, and are not proven. */

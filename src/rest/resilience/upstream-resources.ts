@@ -40,7 +40,7 @@ export interface UpstreamResources {
   readonly now: () => number;
 }
 
-/** Settings of the REST side. */
+/** Settings for calls to the upstream. */
 export interface UpstreamOptions {
   /** An absolute URL. Its path, if it has one, is put before every path of the API. */
   readonly url: string;
@@ -75,7 +75,6 @@ export interface UpstreamHealth {
   readonly calls: readonly CallCount[];
   /** The durations of calls, by route. */
   readonly durations: ReadonlyMap<string, Distribution>;
-  /** The failed calls, by reason and place. */
   readonly failures: readonly FailureCount[];
   /** The state of the way to the upstream, as the last call found it. */
   readonly reachability: ReachabilityState;
@@ -83,7 +82,7 @@ export interface UpstreamHealth {
   readonly budgets: Pick<BudgetCounts, 'refusals' | 'waits' | 'left'>;
 }
 
-/** The largest response by default, in bytes. The reason `BODY_TOO_LARGE` names it. */
+/** The largest response by default, in bytes. The meaning of the failure reason `BODY_TOO_LARGE` names this size. */
 const largestBody = 8 * 2 ** 20;
 
 /** Extra connections for probes, so that they do not wait behind calls that are never answered. */

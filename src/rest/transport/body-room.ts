@@ -53,7 +53,10 @@ export class BodyRoom extends MemoryRoom {
     return claim.resize(this.#weigh(text)) ? claim : undefined;
   }
 
-  /** Claims room for the value of a write's response, even if there is not enough: it shows the effect of the write. */
+  /**
+   * Claims room for the value of a write's response, even if there is not enough, because the response shows the effect
+   * of the write.
+   */
   keepWritten(text: string): Claim {
     const claim = this.claim();
     claim.insist(this.#weigh(text));

@@ -219,7 +219,7 @@ class ConnectSteps {
     if (this.#cancelled !== undefined) step.destroy(this.#cancelled);
   }
 
-  /** Resolves to a socket once it is connected, and its TLS established. */
+  /** Resolves to a socket once it is connected, and has finished its TLS handshake if it has TLS. */
   opened(socket: Socket, { tls }: End): Promise<Socket> {
     const { promise, resolve, reject } = Promise.withResolvers<Socket>();
     this.watch(socket, reject);
@@ -236,7 +236,7 @@ function isHangUp(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' && error.syscall === undefined;
 }
 
-/** Marks the errors of a proxy as such. */
+/** Turns errors of opening a connection to a proxy into ProxyFailures. */
 function byProxy(opened: Promise<Socket>): Promise<Socket> {
   return opened.catch((error: unknown) => {
     throw error instanceof ProxyFailure ? error : new ProxyFailure(error);

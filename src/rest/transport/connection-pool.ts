@@ -94,7 +94,7 @@ export class ConnectionPool {
     this.#sweep = undefined;
   }
 
-  /** Opens a connection for each request that waits and has none, as long as there are fewer than the most. */
+  /** Opens a connection for each request that waits and has none, as long as the pool has fewer than it may have. */
   #openMore(): void {
     const isShort = (): boolean => this.#waiting.length > this.#opening.size;
     const count = (): number => this.#open.size + this.#opening.size + this.#openingFor.size;
