@@ -25,7 +25,8 @@ export interface GatewayContext {
   /** The format of the parts of the operation; undefined if it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;
   /**
-   * For work that was started before the executor reached it: true until the executor does. Undefined for other work.
+   * For work that is done ahead of the executor: returns true until the executor reaches that work. Undefined for other
+   * work.
    */
   readonly isAhead?: (() => boolean) | undefined;
   readonly cursors: CursorCodec;

@@ -67,7 +67,7 @@ export interface GatewayOptions
   readonly live?: LiveSettings | undefined;
   /** Persisted documents; by default none are listed, and clients may register theirs. */
   readonly persisted?: PersistedSettings;
-  /** The ledger of the `budget` if another process counts the calls; by default this process or Redis counts them. */
+  /** The count of calls for the `budget`, if another process counts them; by default this process or Redis does. */
   readonly ledger?: Ledger | undefined;
   /** Follows operations and REST calls with spans. */
   readonly tracing?: Tracing | undefined;

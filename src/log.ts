@@ -1,4 +1,4 @@
-/** Writes a line for operators. `fields` are added to the line beside the message. Callers never pass a key. */
+/** Writes a line for operators. `fields` are added to the line beside the message. Callers never pass an API key. */
 export type Log = (level: 'info' | 'warn' | 'error' | 'fatal', message: string, fields?: object) => void;
 
 /**

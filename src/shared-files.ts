@@ -23,8 +23,8 @@ export interface SharedContents {
 }
 
 /**
- * Files that the first process reads, again when they change, and whose contents it sends to its workers: the keys of
- * tenants, and the manifests of servers.
+ * Files that the first process reads, and reads again when they change: the keys of tenants, and the manifests of
+ * servers. It sends their contents to its workers.
  */
 export class SharedFiles {
   readonly #listeners: ((changed: SharedContents) => void)[] = [];
@@ -46,7 +46,7 @@ export class SharedFiles {
     this.#listeners.push(listener);
   }
 
-  /** Takes the contents that have changed. */
+  /** Replaces the contents that have changed, and calls the listeners. */
   take(changed: SharedContents): void {
     this.#contents = { ...this.#contents, ...changed };
     for (const listener of this.#listeners) listener(changed);

@@ -18,7 +18,7 @@ export interface ObjectWeight {
    * owner.
    */
   readonly ids: number;
-  /** The number of fields with the same column, of the column that most fields have. */
+  /** The most fields that may repeat the text of one column. */
   readonly copies: number;
 }
 
@@ -28,7 +28,7 @@ export interface AnswerExcess {
   readonly unit: 'objects' | 'bytes' | 'values';
   readonly count: number;
   readonly limit: number;
-  /** The response path at which the limit was passed, without the places in lists. */
+  /** The response path at which the limit was passed, without list indexes. */
   readonly path: string;
 }
 
@@ -76,7 +76,7 @@ export class AnswerCounter {
   /** The most bytes of values that are in no row. */
   #values = 0;
   #copies = 0;
-  /** The number of characters from the upstream that came by no call of the operation, but by the polls of a stream. */
+  /** The number of characters that the polls of a stream, and not the operation's own calls, got from the upstream. */
   #received = 0;
 
   /**
@@ -132,7 +132,7 @@ export class AnswerCounter {
     this.#copies += 1;
   }
 
-  /** Counts characters from the upstream that came by no call of the operation, but by the polls of a stream. */
+  /** Counts characters that the polls of a stream, and not the operation's own calls, got from the upstream. */
   receive(characters: number): void {
     this.#received += characters;
   }

@@ -11,7 +11,7 @@ export interface ConnectionSource {
   readonly page: ListPage;
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
-  /** True if its rows hold nothing but ids, so that each object is found by its key. */
+  /** True if its rows hold nothing but ids, so that each object is read by its key. */
   readonly isKeyed?: boolean;
 }
 
@@ -161,7 +161,7 @@ export function tableSizeOf(first: number | null | undefined, maxPageSize: numbe
 
 const start: Position = { offset: 0 };
 
-/** A page that was asked for. The fields of `pageInfo` are computed only when they are read. */
+/** A page that was read. The fields of `pageInfo` are computed only when they are read. */
 class PageSource implements ConnectionSource {
   readonly list: ListRef;
   readonly page: ListPage;

@@ -13,7 +13,7 @@ export function toEventQuery(filter?: EventFilter | null, select?: readonly stri
   return queriesOf(filter ?? noFilter)(select ?? noSelect);
 }
 
-/** The queries of a filter. It may be an argument of thousands of objects, and is written out only once. */
+/** The queries of a filter. A filter may be an argument of thousands of objects, so it is converted only once. */
 const queriesOf = memoize((filter: EventFilter) =>
   memoize(
     (select: readonly string[]): EventQuery => ({

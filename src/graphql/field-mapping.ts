@@ -10,7 +10,7 @@ export type RowType = keyof typeof views;
 export interface FieldMapping {
   /** The column that answers the field, or holds the key of the object it refers to. */
   readonly column: string | undefined;
-  /** The poorest view that has the column. */
+  /** The smallest view that has the column. */
   readonly view: View | undefined;
   readonly operation: RestOperationId | undefined;
 }

@@ -22,8 +22,8 @@ const forms: Readonly<Record<IdForm, { readonly accepts: (text: string) => boole
 };
 
 /**
- * True if a text is an upstream id of a type, as the gateway writes it. `@current` is not one, and the UUID of an
- * organization is one only in lower case.
+ * True if a text is an upstream id of a type in the form that the gateway writes. False for `@current`, and for the
+ * UUID of an organization in upper case.
  */
 export function isUpstreamId(type: NodeType, text: string): boolean {
   return formOf(type).accepts(text) && canonical(type, text) === text;
@@ -78,7 +78,7 @@ export function parseIdWithin({ noun, scope }: Collection, text: string, argumen
   return { noun, scope: nodeId.scope, id: nodeId.id };
 }
 
-/** The refusal of an object that belongs to another project or organization than the one given. */
+/** The error for an object that belongs to another project or organization than the one given. */
 export function foreign(noun: Noun, argument: string): UserInputError {
   return new UserInputError(`The ${noun} given as \`${argument}\` belongs to another ${ownerTypeOf(noun)}.`);
 }
@@ -88,7 +88,9 @@ export function isGlobalId(text: string): boolean {
   return decode(text) !== undefined;
 }
 
-/** True if an input names an object by a global id, whose scope has to be compared with that of the mutation. */
+/**
+ * True if an input names an object by a global id, whose owner has to be compared with the owner that the input names.
+ */
 export function namesGlobally(input: object): boolean {
   const ids = Object.entries(input).filter(([name]) => name === 'id' || name.endsWith('Id'));
   return ids.some(([, value]) => typeof value === 'string' && decode(value) !== undefined);
@@ -119,7 +121,10 @@ function article(type: NodeType): 'a' | 'an' {
   return /^[AEIOU]/.test(type) ? 'an' : 'a';
 }
 
-/** The start of a global id: type names begin with a capital letter, Q to W in base64. No number or UUID begins so. */
+/**
+ * The first character of a global id. Type names begin with a capital letter, which base64 writes as Q to W. No number
+ * or UUID begins with these.
+ */
 const globalStart = /^[Q-W]/;
 
 /** The length of the longest global id: more than the base64 of any id that fits a path, at three bytes a character. */

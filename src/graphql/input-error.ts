@@ -12,7 +12,9 @@ export function quoted(value: unknown): string {
   return text.length <= 60 ? text : `${text.slice(0, 60)}… (${text.length} characters)`;
 }
 
-/** The input fields with names of their own, by REST name. `@column` in the SDL connects the two names. */
+/**
+ * The input fields whose names differ from the REST names, by REST name. `@column` in the SDL connects the two names.
+ */
 const renamed: Readonly<Record<string, string>> = {
   primary_dashboard: 'primaryDashboardId',
   use_dashboard: 'useDashboardId',

@@ -50,8 +50,8 @@ export interface WriteTarget {
 }
 
 /**
- * The key of what an input is about, in the project or organization that `owner` names. Throws a UserInputError if an
- * id does not fit.
+ * The key of the object that an input changes or makes, in the project or organization that `owner` names. Throws a
+ * UserInputError if an id does not fit.
  */
 function targetKey({ noun, isNew, input }: WriteTarget, owner: string | undefined): Key {
   const type = ownerTypeOf(noun);
@@ -71,8 +71,8 @@ export interface CheckedWrite {
   readonly key: Key;
   readonly body: JsonObject;
   /**
-   * The objects that have to be read before the write is sent, each once; empty if the caller is not narrowed. Global
-   * ids are not signed, so only the upstream can show that an object is in the project that its id names.
+   * The objects that have to be read before the write is sent, each once; empty if the caller's reach has no limit.
+   * Global ids are not signed, so only the upstream can show that an object is in the project that its id names.
    */
   readonly toShow: readonly Key[];
 }
@@ -96,9 +96,9 @@ export function checkedWrite(
 }
 
 /**
- * The keys of the objects that the body names. If it names any, the key of the changed object is added, because the
- * hosted service looks for both dashboards of a moved tile by their ids alone. A project is not added: its id already
- * shows if it is within reach.
+ * The keys of the objects that have to be read first: those that the body names. If there are any, the key of the
+ * changed object is added, because the hosted service looks for both dashboards of a moved tile by their ids alone. A
+ * project is not added: its id already shows if it is within reach.
  */
 function toShow(key: Key, named: readonly Key[]): readonly Key[] {
   const isShown = named.length === 0 || key.id === '' || ownerTypeOf(key.noun) === undefined;
@@ -121,7 +121,8 @@ interface BodyScope {
 
 /**
  * The request body of a mutation: the given fields of the input under their REST names, null as null, and then the
- * members of `extra`. For a narrowed caller, everything that might name an object of another project is refused.
+ * members of `extra`. For a caller with limited reach, everything that might name an object of another project is
+ * refused.
  */
 function toRequestBody(input: object, info: MutationInfo, scope: BodyScope): JsonObject {
   const fields = inputFieldsOf(info);
@@ -203,7 +204,10 @@ export const mostFiles = 1000;
 
 const longestFileName = 200;
 
-/** A name with an extension, perhaps below folders. No column, and no member of JavaScript's objects, has a dot. */
+/**
+ * A name with an extension, perhaps below folders. No name of a column, or of a member that JavaScript's objects have
+ * anyway, has a dot.
+ */
 const fileName = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.[a-z]\w*$/i;
 
 /** Checks a file name. The name needs an extension, so that the upstream cannot take it for a column of the body. */
@@ -257,7 +261,10 @@ interface Setter {
   readonly field: GraphQLInputField;
 }
 
-/** The fields that set each name of a noun, in snake_case. A field with a REST name such as `tile.id` sets `tile`. */
+/**
+ * The input fields that set each member of a noun's body, by the member's name in snake_case. A field with a REST name
+ * such as `tile.id` sets `tile`.
+ */
 function settersOf(noun: GraphQLObjectType | undefined, { parentType }: MutationInfo): Map<string, Setter[]> {
   const setters = new Map<string, Setter[]>();
   for (const fieldName of Object.keys(parentType.getFields())) {

@@ -25,13 +25,19 @@ export function outside(): ForbiddenError {
   return new ForbiddenError('The caller may not reach what the mutation is about.');
 }
 
-/** Refuses `@current` for a narrowed caller, because only the user of the key knows what it stands for. */
+/**
+ * Refuses `@current` for a caller with limited reach. It stands for what the user of the API key has open, and that
+ * user is not the caller.
+ */
 export function refuseCurrent(reach: Reach | undefined, id: string | null | undefined, argument: string): void {
   if (reach === undefined || id !== current) return;
   throw new UserInputError(`Expected \`${argument}\` to be an id, but got ${current}, which this tenant may not use.`);
 }
 
-/** Refuses, for a narrowed caller, what might name an object of another project: only the upstream could tell. */
+/**
+ * Refuses, for a caller with limited reach, input that might name an object of another project: only the upstream could
+ * tell.
+ */
 export function refuseUnknownOwner(reach: Reach | undefined, name: string, expected: string): void {
   if (reach !== undefined) throw new ForbiddenError(`The tenant may not use \`${name}\` here${expected}.`);
 }

@@ -2,8 +2,8 @@ import { UpstreamError } from '../rest/errors.ts';
 import { idText, isList, isObject, type JsonObject, type Row } from '../rest/values.ts';
 import type { PluginFile } from './generated/resolvers.ts';
 
-// The contract shows the answers of plugin actions as if each were a plugin. What upstreams answer instead is read
-// here.
+// The OpenAPI document describes each answer of a plugin action as a plugin. Upstreams also answer other things, which
+// are read here.
 
 /** The row of a plugin: the answer itself, or its member `plugin`. Undefined if neither is a plugin. */
 export function pluginIn(body: unknown): Row | undefined {

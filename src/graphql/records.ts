@@ -89,7 +89,7 @@ export interface OrganizationRecord {
   readonly started?: Started | undefined;
 }
 
-/** An answer of the upstream whose shape the contract does not show. */
+/** An answer of the upstream whose shape the OpenAPI document does not describe. */
 export interface ReportSource {
   readonly body: unknown;
 }
@@ -102,7 +102,7 @@ export interface TableSource<Content> {
 
 /** A page of events as CSV. */
 export type CsvPageSource = TableSource<string>;
-/** A page of rows as `select` gives them. */
+/** A page of rows with the values that `select` asks for. */
 export type RowsPageSource = TableSource<readonly unknown[]>;
 
 /** The answer to an action on a plugin: the plugin, or a report. */

@@ -17,7 +17,8 @@ const mostKnown = 20_000;
 const mostNamed = 250;
 
 /**
- * The length of the mark of an id, in characters. With 250 marks, one in 10^12 other ids is mistaken for a known one.
+ * The length of a mark, the short hash of an id, in characters. With 250 marks, one in 10^12 other ids is mistaken for
+ * a known one.
  */
 const markLength = 8;
 
@@ -55,7 +56,7 @@ export class KnownRows {
     return known;
   }
 
-  /** The earliest moment whose rows may be sent; undefined if there is none. */
+  /** The earliest moment whose rows may be sent; undefined if there is no such limit. */
   get since(): string | undefined {
     if (this.#newest === '') return this.#floor === '' ? undefined : this.#floor;
     const earliest = secondsBefore(this.#newest, lateness);

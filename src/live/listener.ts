@@ -20,7 +20,7 @@ export class Listener implements AsyncIterable<Added> {
     this.#onEnd = onEnd;
   }
 
-  /** True if too many messages wait for it because its client does not read, or reads too slowly. */
+  /** True if too many messages wait because the client of the subscription does not read, or reads too slowly. */
   isSlow = false;
 
   /** Passes on the messages of one poll. A listener for which too much waits is ended. */
@@ -79,11 +79,11 @@ export interface Added {
   readonly list: ListRef;
   /** Oldest first. */
   readonly rows: readonly Row[];
-  /** The place from which a tail continues behind this message. */
+  /** The position behind this message, from which a new subscription can continue. */
   readonly place: Position;
   /** True if rows before these were left out: more had come than one poll reads. */
   readonly gap: boolean;
-  /** The number of characters that were read from the upstream for it. */
+  /** The number of characters that were read from the upstream for this message. */
   readonly received: number;
   /**
    * The memory that the message takes. The claim is held from the time at which the message waits for a first listener

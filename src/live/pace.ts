@@ -4,7 +4,7 @@ import type { Outlooks } from '../rest/ledger.ts';
 import { mostCalls } from './walk.ts';
 
 /**
- * Returns the factor, at least 1, by which the polls of a sharing key are slowed down while the key's budget runs low.
+ * Returns the factor, at least 1, by which the polls with an API key are slowed down while the key's budget runs low.
  */
 export type BackoffOf = (sharingKey: string) => number | Promise<number>;
 
@@ -38,9 +38,10 @@ interface Polls {
 }
 
 /**
- * Limits the polls of all tails to the budgets of their keys. Each REST call of a poll counts, because a busy list
- * takes several calls. A call counts until a minute after its answer, because the time of its arrival upstream is not
- * known. The tails of one key are spread, so that none of them waits for the others.
+ * Limits how often the lists that subscriptions follow (tails) are polled, by the budgets of the API keys. Each REST
+ * call of a poll counts, because a busy list takes several calls. A call counts until a minute after its answer,
+ * because the time of its arrival upstream is not known. The tails of one key are spread, so that none of them waits
+ * for the others.
  */
 export class Pace {
   readonly #options: PaceOptions;
@@ -92,8 +93,8 @@ export class Pace {
   }
 
   /**
-   * Forgets keys that have had no tails for a minute. A new tail before that gets only the polls that the last one left
-   * over.
+   * Forgets keys that have had no tails for a minute. A tail that begins sooner gets only the polls that the key has
+   * left.
    */
   #forgetIdle(): void {
     const before = this.#options.now() - minuteMs;
@@ -116,7 +117,7 @@ function dropOlder(times: number[], before: number): void {
   times.splice(0, kept === -1 ? times.length : kept);
 }
 
-/** Polls are not delayed while at least this share of each window is left. */
+/** Polls are not delayed while at least this share of each window of the budget is left. */
 const plenty = 0.5;
 
 const mostBackoff = 10;

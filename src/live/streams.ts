@@ -66,7 +66,7 @@ export class Streams {
     for (const stream of this.#open) if (isOutdated(stream.caller)) stream.onOutdated();
   }
 
-  /** Aborts all streams and opens no new ones: their clients reconnect elsewhere. */
+  /** Aborts all streams and opens no new ones, so that clients reconnect to another process. */
   cutAll(): void {
     this.#isClosed = true;
     for (const { cut } of this.#open) cut();

@@ -31,8 +31,9 @@ interface Polled extends Walk {
 }
 
 /**
- * The listeners that have joined at one place, or without a place, since the last poll, and the rows known there. They
- * get the same messages. When many connections break, all of their clients return at the place of the last message.
+ * The listeners that have joined since the last poll at one place, or without a place, and the rows known there. They
+ * get the same messages. This saves work when many connections break, because all of their clients return at the place
+ * of the last message.
  */
 interface Joining {
   readonly place: string;

@@ -30,8 +30,8 @@ export class Tails {
   }
 
   /**
-   * Listens to a list for a caller: to new rows from now on, or from the place of a message. `onSlow` is called if the
-   * listener was ended because it read too slowly.
+   * Follows a list for a caller: new rows from now on, or those behind the place of a message. `onSlow` is called if
+   * the listener was ended because it read too slowly.
    */
   follow(caller: Caller, list: ListRef, after: Position | undefined, onSlow: () => void): Listener {
     const { sharingKey } = caller;

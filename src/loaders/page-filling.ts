@@ -18,8 +18,8 @@ export interface Reader {
 /**
  * Reads `limit` rows from a position. If the upstream answers fewer than `required` rows and names a `next`, at most
  * ten further calls ask for the rest. If these do not suffice, or one of them fails, the page has the rows that have
- * arrived, and goes on at `next`. A call behind all counted rows ends the list if it has no new row. Rejects if `next`
- * leads nowhere, or if no row has arrived: a client could not go on.
+ * arrived, and goes on at `next`. A call behind all counted rows ends the list if it brings no new row. Rejects if a
+ * client could not go on, because `next` leads to the same rows again or no row has arrived.
  */
 export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
   return fetchRows(reader, at, limit).then((page) =>

@@ -33,7 +33,7 @@ export class RowLoader {
   readonly #byId = new Map<string, Found>();
   /** Rows that a page of their list may answer, by key. */
   readonly #looked = new Map<string, Found>();
-  /** The loads for which no `settlePending` of their collection has waited yet. */
+  /** The loads that no call of `settlePending` has waited for yet. */
   #loading: { readonly collection: Collection; readonly found: Found }[] = [];
   #wanted: WantedRow[] = [];
 
@@ -67,7 +67,10 @@ export class RowLoader {
     return found;
   }
 
-  /** Waits for the rows and the pages of a collection that are wanted by now; false if there are no new ones. */
+  /**
+   * Waits for the rows and the pages of a collection that are wanted by now. Resolves to false if there are no new
+   * ones.
+   */
   async settlePending(collection: Collection): Promise<boolean> {
     await dispatched();
     const pages = this.#windows().inFlight(collection);
@@ -114,7 +117,7 @@ export class RowLoader {
       await pages;
     }
     const found = keys.filter((key) => this.#store.find(key, 'list') !== undefined).length;
-    // The page cost what the first of its rows would have cost.
+    // The page itself cost one call, as one of its rows would have.
     this.#saved.views += isPageFirst ? Math.max(found - 1, 0) : found;
   }
 

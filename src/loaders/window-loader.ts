@@ -30,7 +30,7 @@ interface Reading extends MergedPage {
   isCharged: boolean;
 }
 
-/** The most further pages that are read for a tail, after the first two, if the list is longer than its count. */
+/** The most further pages that `loadTail` reads, after the first two, if the list is longer than its count. */
 const maximumTailPages = 10;
 
 /**
@@ -76,8 +76,8 @@ export class WindowLoader {
   }
 
   /**
-   * The last rows of a list with a count, from an offset on. A page of the maximum size is read first, because most
-   * lists end within it. If the list does not, the count shows where the tail begins.
+   * The last `limit` rows of a list that has a count, but none before the offset `from`. A page of the maximum size is
+   * read first, because most lists end within it. If the list is longer, the count shows where its last rows begin.
    */
   async loadTail(list: ListRef, from: number, limit: number): Promise<ListPage> {
     let page = await this.load({ list, at: { offset: from }, limit: this.#maxPageSize, onePage: true });
@@ -93,7 +93,7 @@ export class WindowLoader {
     const tail = tailOf(page, limit);
     const start = positionOf(tail, 0).offset;
     if (tail.rows.length === limit || start <= from) return tail;
-    // The list was shorter than its count said, so the page has only the end of the tail. One more page has all of it.
+    // The list was shorter than its count said, so the page has only some of the last rows. One more page has them all.
     return this.load({ list, at: { offset: Math.max(start + tail.rows.length - limit, from) }, limit });
   }
 

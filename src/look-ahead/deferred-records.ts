@@ -18,7 +18,9 @@ import { type DeferUsage, type SelectedField, type Selection } from './selection
 
 type Resolver = GraphQLFieldResolver<unknown, GatewayContext>;
 
-/** The complete forms of a record that was answered early: with its row, and with the scope for its global id. */
+/**
+ * The later forms of a record that was answered early: with its row, and with the owner's id that its global id needs.
+ */
 interface Later {
   readonly row?: Promise<RowRecord | null>;
   readonly scope?: Promise<RowRecord>;
@@ -26,7 +28,9 @@ interface Later {
 
 const awaited = new WeakMap<RowRecord, Later>();
 
-/** Lets a record be completed later. Each field of it waits only for what the field needs and the record lacks. */
+/**
+ * Lets a record be completed later. Each field of the record waits only for what the field needs and the record lacks.
+ */
 export function completedLater(record: RowRecord, later: Later): RowRecord {
   // The failure of a form that no field asks for must not be an unhandled rejection.
   later.row?.catch(ignore);
@@ -42,7 +46,7 @@ export function withRow(record: RowRecord): Promise<RowRecord | null> | undefine
 
 /**
  * Prepares a schema for answers in parts. Only fields that need a column wait for the row of their object, so that
- * other parts need not wait for it. If a format has a field in several parts, the field is resolved once.
+ * parts without such fields are sent before. If a format has a field in several parts, the field is resolved once.
  */
 export function attachParts(schema: GraphQLSchema): void {
   for (const [type, field] of objectFields(schema)) {
@@ -75,13 +79,13 @@ function laterFor(
 }
 
 /**
- * The answers of fields, by the context and the objects that have them. Operations may have an object in common, such
- * as an entry of a report that was read for both.
+ * The answers of fields, by the operation's context and by the objects that have the fields. Objects alone would not
+ * do: two operations may share an object, such as an entry of a report that was read for both.
  */
 const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown>>>();
 
 /**
- * In the format `20220824`, resolves a field once for all parts that have it, with the nodes of all these parts. The
+ * In the format `20220824`, resolves a field once for all parts that have it, with its nodes in all of these parts. The
  * field then makes the same calls as in an answer that is sent whole, and its objects count once.
  */
 function once(resolve: Resolver): Resolver {
@@ -112,7 +116,8 @@ function ignore(): void {
 // (`collectFields` and `buildExecutionPlan`), but do not tell resolvers.
 
 /**
- * The fields of an object that come with the same part as the field that is being executed, which answers the object.
+ * The selected fields of the object that the current field answers, if they come with the same part as the current
+ * field.
  */
 export function fieldsOfPart(typename: string, info: GraphQLResolveInfo): readonly SelectedField[] {
   const { usages: all, below } = fieldAt(info.path, info);

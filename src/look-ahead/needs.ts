@@ -45,8 +45,8 @@ export function proves({ field }: SelectedField): boolean {
 }
 
 /**
- * True if a connection or a payload answers global ids that name a project or an organization as the owner. The id of a
- * deleted object does. The ids of rows do, except for those of projects, which name no other object.
+ * True if a connection or a payload answers global ids that contain the id of an owner. The id of a deleted object
+ * does, and so do the ids of rows, except for projects.
  */
 export const answersScopes: (selection: ObjectSelection) => boolean = memoize(({ fields }) =>
   fields.some(({ field, inside }) => {
@@ -86,8 +86,8 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
 
 /**
  * True if the selection has an id that only the row tells. Such ids are those of the `@current` project, and the global
- * id of a plugin below `@current`. A plugin that a report names is an exception: the organization of the current
- * project is enough, and one read tells it for all such plugins.
+ * id of a plugin below `@current`. Plugins that a report names are an exception: one read of the current project tells
+ * the organization of them all.
  */
 function isNamedByRow({ noun, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
   if (noun === 'Project') return id === current && (globalId || upstreamId);

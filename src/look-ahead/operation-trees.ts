@@ -53,7 +53,7 @@ export function variablesOf({ variableValues, plainVariables }: ExecutionInfo): 
 
 const treesBySchema = memoize((_schema: GraphQLSchema) => new WeakMap<OperationDefinitionNode, Trees>());
 
-/** The trees that were used last: the resolvers of one operation use the same ones in turn. */
+/** The trees that were used last. The resolvers of one operation ask for the same trees one after the other. */
 let last: Trees | undefined;
 
 function treesOf(scope: OperationScope): Trees {

@@ -76,8 +76,8 @@ function unlessRefused<T>(parse: () => T): T | undefined {
 }
 
 /**
- * True if an organization needs a call. Its ids need none, unless the id was given as `@current`. Its type needs none.
- * All other fields need one.
+ * True if the selection on an organization needs a call. `__typename` needs none. The ids need none, unless the client
+ * gave `@current` as the id. Every other field needs one.
  */
 function organizationCalls(id: unknown, info: GraphQLResolveInfo): boolean {
   const { fields } = selectionOf(info).onNamed('Organization');

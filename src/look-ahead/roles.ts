@@ -12,7 +12,10 @@ import type { View } from '../loaders/row-store.ts';
 import { operations } from '../rest/generated/views.ts';
 import type { RestOperation } from '../rest/rest-operations.ts';
 
-/** The source of a field's value. It determines the field's cost. The directives and types in the SDL give it. */
+/**
+ * The source of a field's value, which determines the cost of the field. It follows from the directives and types of
+ * the schema.
+ */
 export type Role =
   // The key of its object is enough.
   | { readonly kind: 'free' }
@@ -61,7 +64,7 @@ function findRole(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>
     return { kind: answer.name === 'Organization' ? 'organization' : 'free' };
   }
   const endpoint = operations[operation];
-  // One mutation uses GET, so the method does not tell.
+  // One mutation uses GET, so the HTTP method does not show which fields write.
   if (type.name === 'Mutation') return { kind: 'write', endpoint };
   if (type.name === 'Subscription') return { kind: 'tail', endpoint };
   if (endpoint.report !== '') return { kind: 'report', endpoint };

@@ -28,7 +28,7 @@ import { type Role, roleOf } from './roles.ts';
 
 // The selection tree of an operation says which fields are selected on which objects. Fragments are spread in, fields
 // with the same response key are merged, and `@skip`, `@include` and `@defer` are decided. The tree grows when a field
-// is first visited, and is kept with the document. Facts about a selection are folds over it: memoized functions of a
+// is first visited, and is kept with the document. Facts about a selection are worked out by memoized functions of a
 // node (see `needs.ts`).
 
 /** An operation of a document, with the definitions that its names refer to. */
@@ -227,7 +227,7 @@ const mostDeferrals = 10_000;
 
 /**
  * Collects the fields of a selection on objects of a type (GraphQL specification §6.3.2, CollectFields). A fragment is
- * entered at most once in each deferred fragment, and never again after it has been entered outside of all of these.
+ * entered at most once in each deferred fragment, and not at all once it has been entered outside of them.
  */
 function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): ObjectSelection {
   const { schema, fragments } = tree.scope;

@@ -84,9 +84,9 @@ function completed(value: unknown): unknown {
 }
 
 /**
- * Runs the fields below `answering` that cost calls, on its answer `value`. `info` is that of `answering`. The results
- * are dropped, but the loaders keep what was read. The run ends when the executor takes over, or if the object does not
- * exist.
+ * Runs the fields below `answering` that cost calls, on `value`, which `answering` has answered. `info` is that of
+ * `answering`. The results are dropped, but the loaders keep what was read. The run ends when the executor takes over,
+ * or if the object does not exist.
  */
 async function startFields(
   answering: SelectedField,

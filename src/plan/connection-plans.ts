@@ -77,7 +77,10 @@ export function rowsOf(
   });
 }
 
-/** Plans the list of projects of a narrowed caller. Each project is read by its key; the list itself is not read. */
+/**
+ * Plans the list of projects of a caller with limited reach. Each project is read by its key; the list itself is not
+ * read.
+ */
 export function planReachable(builder: PlanBuilder, selected: SelectedField, { projects }: Reach): void {
   builder.withArguments(selected, (args) => {
     const { page } = keyedConnection(builder.options, { noun: 'Project', scope: '' }, [...projects], args);

@@ -124,7 +124,7 @@ class Estimating {
         // A page of the object's list, and the object's row.
         return { calls: 1 + byKey, rows: maxPageSize + byKey };
       case 'list': {
-        // After a cursor, one page may be merged from this window and another window of the list.
+        // After a cursor, this window and another one of the list may be read as one larger page.
         const read = has('after') || has('before') ? maxPageSize : Math.max(page, 1);
         return has('last') ? { calls: 2, rows: maxPageSize + read } : { calls: 1, rows: read };
       }

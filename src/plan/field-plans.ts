@@ -23,7 +23,7 @@ import {
 } from './objects.ts';
 import { type Arguments, collectionOf, ownersOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
 
-/** Plans the selection on objects of the answer. Agrees with `resolvers/by-id.ts`, which reads them. */
+/** Plans the selection on objects of the answer. Agrees with `resolvers/by-id.ts`, which reads the objects. */
 export function planObjects(builder: PlanBuilder, selection: SelectedObjects): void {
   const { type } = selection.objects;
   if (type === 'Organization') planOrganization(builder, selection);
@@ -58,11 +58,11 @@ function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void
   const planReferences = (stage: Stage): void => {
     for (const selected of inRow) planReference(builder, selected, { ...objects, stage }, path);
   };
-  // Ids below `@current` name the project or organization that it stands for.
+  // Global ids of objects below `@current` contain the id of the real project or organization.
   const namesCurrent = isCurrent(objects.owner) && needs.globalId;
   const done =
     noun === 'Plugin' && namesCurrent
-      ? // The rows of most plugins name their organization, so this read is not certain. The references come after it.
+      ? // The rows of most plugins name their organization, so this read is not certain. References follow it.
         (stage: Stage) => builder.planCurrent({ stage, certain: false, path }, planReferences)
       : planReferences;
   if (view === undefined) done(objects.stage);
@@ -94,7 +94,7 @@ function planReference(builder: PlanBuilder, selected: SelectedField, objects: O
   const facts = { group: `${textOf(objects)}.${field.name}`, owners: most(objects), stage };
   if (role.kind === 'organizationOf') {
     const isPlugin = objects.type === 'Plugin';
-    // A plugin that names no organization belongs to the one that lists it.
+    // A plugin whose row names no organization belongs to the organization whose list it is in.
     if (isPlugin && isCurrent(owner)) builder.planCurrent({ stage, certain: false, path });
     const known = isPlugin ? 'named' : 'assumed';
     builder.plan({ objects: toObjects({ ...facts, type: 'Organization' }), selection, path, known });
@@ -172,7 +172,8 @@ function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Obj
   const objects = objectsById(planned, args.id ?? '');
   const isClaimed = isCurrent(parent) && objects.owner !== undefined && !isCurrent(objects.owner);
   if (!isClaimed) return plan(objects);
-  // A global id below `@current` is used only after its project or organization has been checked.
+  // A global id below `@current` is used only after its owner has been compared with the current project or
+  // organization.
   builder.planCurrent({ stage, certain, path }, (arrival) => plan({ ...objects, stage: arrival, certain: false }));
 }
 
@@ -207,7 +208,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
   planRead(planned, name, 0);
   const { builder, selected, parent, endpoint, stage, path } = planned;
   if (parent === undefined || selected.inside?.type.name !== endpoint.noun) return;
-  // Only the answer of a report says how many rows it names. A page of the maximum size is planned.
+  // Only the answer shows how many rows a report names. As many as fill a page of the maximum size are planned.
   const objects = toObjects({
     type: endpoint.noun,
     group: `${endpoint.id} of ${textOf(parent)}`,
@@ -219,7 +220,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
   builder.plan({ objects, selection: selected.below, path, known: 'assumed' });
 }
 
-/** Plans one call at each object. Reads of one object that have the same `name` are one call. */
+/** Plans one call for each object of `parent`. Reads of one object that have the same `name` are one call. */
 function planRead({ builder, endpoint, parent, stage, certain, path }: PlannedField, name: string, rows: number): void {
   if (parent === undefined) return;
   const count = builder.calls.claim(name, parent);
@@ -237,11 +238,11 @@ function planTable(planned: PlannedField, args: Arguments): void {
   const rows = tableSizeOf(args.first, maxPageSize);
   const scope = parent?.id;
   if (scope === undefined && cursor !== undefined) {
-    // The cursor may fit the list of each owner.
+    // The cursor may belong to the list of any owner, so no call is certain.
     return planRead({ ...planned, certain: false }, JSON.stringify([list, rows, cursor]), rows);
   }
   const { at } = tableWindowOf({ ...list, scope: scope ?? '' }, args, builder.options);
-  // Rows without a `select` are a page that a connection may read as well, so that this call is not certain.
+  // Without a `select`, a connection may read the same page, so this call is not certain.
   const isPage = table === 'rows' && list.filter.select === undefined;
   planRead({ ...planned, certain: certain && !isPage }, JSON.stringify([list, rows, at]), rows);
 }

@@ -13,7 +13,7 @@ export interface WantedWindow extends KeyedCollection {
   readonly owners: number;
   readonly offset: number;
   readonly limit: number;
-  /** The number of rows requested beyond the limit, because the previous page has answered them already. */
+  /** The number of rows of the previous page that are read again, in addition to `limit`. */
   readonly overlap?: number;
   readonly countOnly?: boolean;
   /** True if any row of any window will do. */
@@ -73,8 +73,8 @@ export class ListPlans {
   }
 
   /**
-   * The most waves that a row may wait for pages of its collection. This includes the pages of each collection that may
-   * turn out to be the same one.
+   * The most waves that a row may wait for pages of its collection. This includes the pages of other collections that
+   * may turn out to be the same as this one.
    */
   wavesOf(wanted: KeyedCollection): number {
     let waves = 0;

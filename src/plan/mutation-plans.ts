@@ -35,8 +35,8 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, ownerText, info, reach);
   const isCompared = ownerText === current && namesGlobally(input);
   const isOwnerRead = isCompared || (ownerText === current && answersScopes(payload));
-  // The project of `@current` is read before the write. If the caller is narrowed, so are the objects that its input
-  // names.
+  // The current project is read before the write. If the caller has limited reach, the objects that the input names are
+  // read as well.
   const reads: readonly Noun[] = [...(isOwnerRead ? (['Project'] as const) : []), ...toShow.map((one) => one.noun)];
   // The write is sent only if these reads show that its input names nothing of another owner.
   const mayBeRefused = isCompared || toShow.length > 0;
@@ -65,5 +65,5 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   }
 }
 
-/** The group of the project or organization that `@current` stands for: no key of the operation names it. */
+/** The group of the project or organization that `@current` stands for. The operation does not know its id. */
 const realOwner = 'what @current stands for';

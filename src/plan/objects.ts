@@ -5,7 +5,7 @@ import { type Selection } from '../look-ahead/selection-tree.ts';
 import { type NodeType, type Noun, ownerTypeOf } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 
-/** A point in the execution of an operation: the rows that have arrived after a number of waves. */
+/** A point in the execution of an operation, at which the answers of a number of waves have arrived. */
 export interface Stage {
   readonly wave: number;
   /** The previous stage; undefined at the start of an operation and at the answer of a write. */

@@ -80,8 +80,8 @@ const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments 
 export function defersLittle(request: EstimateRequest, document: DocumentNode): boolean {
   const { deferrals, introspects } = estimateOf(request);
   const { longestLabel, longestPath } = measureOf(document);
-  // The name of a deferred fragment is at most its label and its path without the places in lists. The number of
-  // objects of the schema is known only from the answer.
+  // The name of a deferred fragment is at most its label and its path without list indexes. The number of objects of
+  // the schema is known only from the answer.
   const bytes = deferrals * (longestLabel + longestPath);
   return !introspects && deferrals <= mostDeferredPlaces && bytes <= mostNameBytes;
 }

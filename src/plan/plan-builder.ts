@@ -60,7 +60,7 @@ export class PlanBuilder {
     this.rows = new RowPlans(this.calls, this.schedule, this.lists, options.maxPageSize);
   }
 
-  /** Forgets the rows that were read before a write: they are not used after it. */
+  /** Forgets all rows. Called after a write, because rows that were read before it are not used any more. */
   forget(): void {
     const { calls, schedule, options } = this;
     calls.forget();
@@ -68,7 +68,7 @@ export class PlanBuilder {
     this.rows = new RowPlans(calls, schedule, this.lists, options.maxPageSize);
   }
 
-  /** The reach of the caller of the operation; undefined if the caller reaches all that its key sees. */
+  /** The objects that the caller may reach; undefined if these are all that the API key reaches. */
   get reach(): Reach | undefined {
     return this.options.rights?.reach;
   }
@@ -78,7 +78,9 @@ export class PlanBuilder {
     if (!this.#isOutside(place.objects)) this.#planObjects(this, place);
   }
 
-  /** True if objects are known to be out of reach. They are answered as absent, and nothing is read for them. */
+  /**
+   * True if objects are known to be out of reach. Such objects are answered as absent, and nothing is read for them.
+   */
   #isOutside({ type: noun, id, owner }: Objects): boolean {
     if (this.reach === undefined || id === undefined) return false;
     const scope = owner === undefined ? '' : owner.id;
@@ -86,8 +88,8 @@ export class PlanBuilder {
   }
 
   /**
-   * Plans the read of the project that tells what `@current` stands for. An operation reads it only once, as
-   * `resolvers/by-id.ts` does.
+   * Plans the read of the project that tells what `@current` stands for. An operation reads this project only once (see
+   * `resolvers/by-id.ts`).
    */
   planCurrent(
     { stage, certain, path }: Pick<PlannedField, 'stage' | 'certain' | 'path'>,
@@ -97,7 +99,9 @@ export class PlanBuilder {
     this.rows.want({ noun: 'Project', objects, view: 'list', path, ...(done && { done }) });
   }
 
-  /** Counts the steps that a path takes. Throws a PlanLimitError if the limit is exceeded. */
+  /**
+   * Counts the steps of planning a field, by the length of its path. Throws a PlanLimitError if the limit is exceeded.
+   */
   takeStep(path: string): void {
     this.#steps += 1 + Math.floor(path.length / usualPath);
     if (this.#steps > this.#maxSteps) throw new PlanLimitError(this.#maxSteps, path);
@@ -118,7 +122,10 @@ export class PlanBuilder {
     if (!isDone && isNonNullType(selected.field.type)) this.isRefused = true;
   }
 
-  /** Plans something that costs nothing if its arguments are refused. Returns false if they are refused. */
+  /**
+   * Runs `plan`. If it throws because arguments are refused, keeps the error and returns false: the field then costs
+   * nothing.
+   */
   attempt(plan: () => void): boolean {
     try {
       plan();
@@ -148,7 +155,7 @@ export function ownersOf({ parent }: PlannedField): number {
   return parent === undefined ? 1 : most(parent);
 }
 
-/** The collection that the REST operation of a field concerns, at the objects that have the field. */
+/** The collection that a field's REST operation reads, below the objects that have the field. */
 export function collectionOf({ endpoint, parent }: PlannedField): KeyedCollection {
   return collectionAt(endpoint.noun, parent);
 }
@@ -163,12 +170,12 @@ export interface Arguments extends ConnectionArguments {
   readonly input?: object;
 }
 
-/** The path of a field below that of its object. */
+/** The response path of a field of the object at `parent`. */
 export function pathOf(parent: string, { responseKey }: Pick<SelectedField, 'responseKey'>): string {
   return parent === '' ? responseKey : `${parent}.${responseKey}`;
 }
 
-/** True for an error of arguments that the resolvers also refuse before any call. */
+/** True for the error of arguments that the resolvers, too, refuse before they make a call. */
 function isRefusal(error: unknown): boolean {
   return error instanceof UserInputError || error instanceof ForbiddenError || error instanceof GraphQLError;
 }
@@ -198,5 +205,5 @@ export function mostSteps(maxUpstreamCalls: number): number {
   return Math.max(leastSteps, stepsOfCall * maxUpstreamCalls);
 }
 
-/** The number of characters for which a path counts as one further step: long paths take longer to plan. */
+/** A path counts as one more step for each time that it has this many characters: long paths take longer to plan. */
 const usualPath = 256;

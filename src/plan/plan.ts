@@ -15,23 +15,23 @@ import { type Arguments, PlanBuilder, type PlanRequest } from './plan-builder.ts
 import { type PlannedCall } from './planned-calls.ts';
 
 /**
- * The forecast of an operation: the REST calls that it makes if nothing fails. Retries do not count, nor do the calls
- * that complete a page which the upstream has cut short.
+ * The REST calls that an operation makes if nothing fails. Two kinds are not counted: retries, and further calls for a
+ * page that the upstream has cut short.
  */
 export interface Plan {
   readonly calls: readonly PlannedCall[];
   readonly lower: number;
   readonly upper: number;
   readonly rows: number;
-  /** The most JSON objects that it answers. */
+  /** The most JSON objects in the answer. */
   readonly objects: number;
   /** The length of the longest chain of calls that wait for one another. */
   readonly waves: number;
-  /** The causes of its cost, in words for people. */
+  /** The causes of the operation's cost, as sentences for people. */
   readonly hints: readonly string[];
 }
 
-/** A plan, and the refusals of arguments. */
+/** A plan, and the errors of refused arguments. */
 export interface CheckedPlan {
   readonly plan: Plan;
   readonly refusals: readonly unknown[];
@@ -42,7 +42,7 @@ export function planOperation(request: PlanRequest): Plan {
   return planChecked(request).plan;
 }
 
-/** The plan of an operation, with the refusals of arguments. */
+/** The plan of an operation, with the errors of refused arguments. */
 export function planChecked(request: PlanRequest): CheckedPlan {
   const { operation, variableValues, part } = request;
   const builder = new PlanBuilder(request, planObjects);
@@ -102,7 +102,7 @@ function planOrganization(
 }
 
 /**
- * Plans one message of a subscription: the page of a poll, which all followers of the list share, and the selection on
+ * Plans one message of a subscription: the page that a poll reads for all subscribers of the list, and the selection on
  * its rows. Agrees with `resolvers/subscription.ts`.
  */
 function planTail(

@@ -36,7 +36,8 @@ export class RowPlans {
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
   /**
-   * Rows that are wanted in the list view after the first stage, by their text. Later stages may happen at one time.
+   * Rows that are wanted in the list view after the first stage, by their text. All these stages may happen at the same
+   * time.
    */
   readonly #later = new Map<string, KeyedCollection & { readonly count: number }>();
   /** Collections of which a page is read before single rows. */
@@ -108,7 +109,7 @@ export class RowPlans {
   }
 
   /**
-   * The most rows of a collection that may be wanted at once. Later stages than the first may happen at one time.
+   * The most rows of a collection that may be wanted at once. All stages after the first may happen at the same time.
    */
   #countKeys(collection: KeyedCollection, rows: readonly WantedRow[]): number {
     const keys = new Map(rows.map(({ objects }) => [textOf(objects), objects.to - objects.from]));

@@ -20,22 +20,22 @@ function uuidOf(number: number): string {
 interface Sampling {
   readonly many: number;
   readonly number: number;
-  /** The reach of the caller, if it is narrowed. Objects out of reach cost nothing. */
+  /** The objects that the caller may reach; undefined if there is no limit. Objects out of reach cost nothing. */
   readonly reach: Reach | undefined;
   /** Ids that the document itself names. If a variable has the same id, more rows of one list are read. */
   readonly named: readonly string[];
 }
 
-/** The project or organization with a number. It is within reach, if the caller reaches any. */
+/** The id of a project or organization, chosen by `number`: one within reach, if the reach has any. */
 function ownerOf({ reach, number }: Sampling, type: 'Project' | 'Organization'): string {
   const reachable = [...((type === 'Project' ? reach?.projects : reach?.organizations) ?? [])];
   return reachable[number % reachable.length] ?? (type === 'Project' ? `${number}` : uuidOf(number));
 }
 
 /**
- * The samples of each scalar, by the reads that they lead to: for an ID, one of each type that the argument may name;
- * for a Boolean, both values. Ids differ with the `number` of the sampling, because fields with equal arguments would
- * share one read.
+ * The samples of each scalar, one for each kind of read that it may lead to: for an ID, one of each type that the
+ * argument may name; for a Boolean, both values. Ids differ with the `number` of the sampling, because fields with
+ * equal arguments would share one read.
  */
 const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[]>> = {
   Boolean: () => [true, false],
@@ -73,7 +73,7 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
   UUID: ({ number }) => [uuidOf(number)],
 };
 
-/** Values of a type that may cost the most. */
+/** The values of a type to try, among them one that costs the most. */
 export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly unknown[] {
   const known = getNullableType(type);
   if (isListType(known)) {
@@ -86,9 +86,10 @@ export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly 
 }
 
 /**
- * Objects with the required members, one for each sort of owner. A filter has one of its texts. Files are included,
- * because the change of a plugin's source code is refused without them. If the type can name dashboards, each object is
- * repeated with them: they are read first for a narrowed caller.
+ * Input objects with their required members, one for each sort of owner. They also have the first member of type
+ * String, so that a filter is not empty, and `files`, without which the change of a plugin's source code is refused. If
+ * members name dashboards, each object is repeated with them, because the dashboards are read first for a caller with
+ * limited reach.
  */
 function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly unknown[] {
   const fields = Object.values(type.getFields());
@@ -114,7 +115,7 @@ function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly u
   return dashboards.length === 0 ? bare : [...bare, ...bare.map((object) => ({ ...object, ...named }))];
 }
 
-/** The largest allowed number of different values, all of the same sort. */
+/** A list of the largest allowed length. Its values are different samples, each the one at index `sort`. */
 function listOf(type: GraphQLInputType, sampling: Sampling, sort: number): readonly unknown[] {
   const { many, number } = sampling;
   return Array.from({ length: many }, (_value, at) => samplesOf(type, { ...sampling, number: number + at })[sort]);

@@ -51,7 +51,7 @@ const anyCursors: CursorCodec = {
 /** The most rounds over all variables: the effect of one variable may depend on those that are examined after it. */
 const mostRounds = 3;
 
-/** The most variables for which the search also goes on from equally good plans. With more, it would take seconds. */
+/** The most variables for which the search also goes on from equally costly plans. With more, it would take seconds. */
 const mostTied = 5;
 
 /**
@@ -83,8 +83,8 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const hasTies = choices.length <= mostTied;
   for (const from of starts) {
     let best = from;
-    // Plans with as many calls as the best one, by the variable that differs. One more change may
-    // make one of them the best.
+    // Plans with as many calls as the best (most costly) one, by the variable that differs. One more change may make
+    // one of them the best.
     const ties = new Map<string, Found>();
     for (let round = 0, before = 0; round < mostRounds && all.size > before; round += 1) {
       before = all.size;
@@ -117,8 +117,8 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
 
 /**
  * The fewest REST calls that an operation makes, whatever its variables are. Each kind of read counts once: with equal
- * variables several reads are one, and a row may come with a page. Objects by global id do not count. Queries of a
- * narrowed caller do not count either, because what is out of reach costs nothing.
+ * variables several reads are one, and a row may come with a page. Objects by global id do not count. Nor do queries of
+ * a caller with limited reach, because objects out of reach cost nothing.
  */
 function leastCalls({ rights, ...scope }: PlanningOptions): number {
   const root = rootOf(scope, undefined, 'certain');
@@ -147,7 +147,7 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
       const { noun, report, id: operation } = role.endpoint;
       if (!isObject || inside === undefined) kinds.add(report === '' ? noun : operation);
       else if (needsOf(inside).view !== undefined) kinds.add(noun);
-      // Either a relation of the object shows that it exists, or its row does.
+      // Without relations, only its row shows that the object exists.
       else if (role.kind === 'byId' && needsOf(inside).relations.length === 0 && !hasDirectives) kinds.add(noun);
     }
   };
@@ -157,7 +157,10 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
 
 const mostSwitches = 4;
 
-/** Values for the boolean variables, which switch fields on and off, also fields that other variables affect. */
+/**
+ * Values to try for the boolean variables together, because they may switch fields on and off that other variables
+ * affect.
+ */
 function switchesOf({ variableDefinitions = [] }: OperationDefinitionNode): readonly Variables[] {
   const names = variableDefinitions.flatMap(({ variable, type }) => {
     const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
@@ -186,7 +189,7 @@ function costsMore(found: CheckedPlan, other: CheckedPlan): boolean {
 }
 
 /**
- * The values to try for a variable: no value if it may be left out, and each of the values that differ in cost. For a
+ * The values to try for a variable: undefined if it may be left out, and each of the values that differ in cost. For a
  * variable with a default, leaving it out is the only choice, unless `variesDefaults` says otherwise.
  */
 function choicesOf(
@@ -218,7 +221,7 @@ function idsIn(scope: PlanningOptions): readonly string[] {
   return [...ids];
 }
 
-/** The reaches of an operation. With roles, each of its mutations may have another one. */
+/** The reaches of the caller in an operation. With roles, they may differ from mutation to mutation. */
 function reachesOf({ rights, ...scope }: PlanningOptions): Iterable<Reach | undefined> {
   const root = scope.operation.operation === 'mutation' ? rootOf(scope, undefined) : undefined;
   const { fields = [] } = root ?? {};
@@ -226,7 +229,7 @@ function reachesOf({ rights, ...scope }: PlanningOptions): Iterable<Reach | unde
   return new Set(fields.map(({ field }) => rights.mutations.get(field.name)));
 }
 
-/** The plan with these variables, which may have any text as a cursor; undefined if they do not fit. */
+/** The plan with these variables, which may have any text as a cursor; undefined if they do not fit the operation. */
 export function planWith(variables: Variables, options: PlanningOptions): CheckedPlan | undefined {
   const { schema, operation } = options;
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));

@@ -17,9 +17,9 @@ import { idText, type Row } from '../rest/values.ts';
 /**
  * The record of an object by its key. An object that was asked for by its id is null if it does not exist, or is out of
  * the caller's reach. An object that a row refers to always keeps its record; if its row is gone, its columns are null.
- * The row is awaited only if the selection needs a column of it. Everything else that the selection reads is started
- * before. `isCounted` is true for an object that the answer's limits have counted already. `plan/field-plans.ts`
- * predicts these reads.
+ * The row is awaited only if the selection needs a column of it. All other reads of the selection are started before
+ * that. `isCounted` is true for an object that the answer's limits have counted already. `plan/field-plans.ts` predicts
+ * these reads.
  */
 export function fetchRecord(
   key: Key,
@@ -54,9 +54,9 @@ export function fetchRecord(
 }
 
 /**
- * The record with the scope for its global id. `page` holds the rows that may name the scope; by default, only the
- * record's own row. In an answer in parts, no field but the id waits for the scope. The id of a plugin also waits for
- * the row, which may save a call.
+ * The record with the owner's id for its global id. `page` holds the rows that may name the owner; by default, only the
+ * record's own row. In an answer in parts, only the id waits for the owner. The id of a plugin also waits for the row,
+ * which may name the owner and so save a call.
  */
 function withScope(
   record: RowRecord,
@@ -115,7 +115,7 @@ function fetchEarly(
   if (ownView(key, needs, existence) !== undefined) return row;
   const early = completedLater(toRecord(key, { id: key.id, started }), { row });
   if (existence === 'assumed') return Promise.resolve(early);
-  // The row may show first that the object is gone. Until then a failed relation proves nothing.
+  // A failed relation proves nothing here, because the row may still show that the object is gone.
   const exists = Promise.race([provesExistence(needs, started, () => false), row.then(() => false)]);
   return exists.then((isAnsweredFirst) => (isAnsweredFirst ? early : row));
 }
@@ -199,8 +199,7 @@ async function withDetail(listed: RowRecord, started: Started, { loaders }: Gate
 }
 
 /**
- * True for an error of a relation that does not mean that its object is missing. If all relations of an object answer
- * 404, its row shows whether the object exists.
+ * True for every error but a 404. A 404 of a relation may mean that the object itself is missing, so it proves nothing.
  */
 function isNotAbsence(error: unknown): boolean {
   return !isNotFound(error);
@@ -233,15 +232,18 @@ async function hasAnswer(started: Started): Promise<boolean> {
 // `plan/field-plans.ts` and `plan/connection-plans.ts` predict that read.
 
 /**
- * Starts to read the project that `@current` stands for, because ids of objects of the collection name it. Does nothing
- * for plugins: the rows of most name their organization.
+ * Starts to read the project that `@current` stands for, because the global ids of the collection's objects contain its
+ * id. Does nothing for plugins: most of their rows name their organization.
  */
 export function startIdScope({ noun, scope }: Collection, { loaders }: GatewayContext): void {
   if (scope !== current || noun === 'Plugin') return;
   loaders.fetchCurrentId('Project').catch(() => undefined);
 }
 
-/** The record of an object below `@current` with the scope for its id. `rows` are of its list, or only its own row. */
+/**
+ * The record of an object below `@current` with the owner's id for its global id. `rows` are those of its list, or only
+ * its own.
+ */
 async function withRealScope(record: RowRecord, rows: readonly Row[], { loaders }: GatewayContext): Promise<RowRecord> {
   try {
     const isPlugin = record.noun === 'Plugin';

@@ -41,7 +41,7 @@ export function listConnection(
   return fetch(context, list, args, wantedOf(selection));
 }
 
-/** The connection of all projects. A narrowed caller gets the projects that it may reach, in the order of its entry. */
+/** The connection of all projects. A caller with limited reach gets its projects in the order of its tenant's entry. */
 export function projectConnection(
   args: ConnectionArguments,
   context: GatewayContext,

@@ -12,7 +12,10 @@ import type { Row } from '../rest/values.ts';
 import { fetchRecord, fetchWithin, referredId, reportedRecord } from './by-id.ts';
 import { listConnection } from './connections.ts';
 
-/** The fields of an organization. It has no row: its plugins, and REST paths below the plugins, answer the fields. */
+/**
+ * The fields of an organization. An organization has no row of its own: the fields are read from its plugins, and from
+ * REST paths below the plugins.
+ */
 export const Organization: OrganizationResolvers = {
   id: (organization, _args, context) => toReal(organization, context, globalIdOf),
   upstreamId: (organization, _args, context) => toReal(organization, context, (id) => id),
@@ -87,7 +90,7 @@ async function fetchName(
   return nameAtHand() ?? null;
 }
 
-/** The name in a plugin row, unless the row is a global plugin that may be another organization's. */
+/** The organization's name in the row of a plugin; undefined if the plugin may belong to another organization. */
 function nameIn(row: Row, organizationId: string): string | undefined {
   const { organization_id: owner, organization_name: name, is_global: isGlobal } = row;
   const isForeign =

@@ -28,7 +28,8 @@ export const Subscription: SubscriptionResolvers = {
       if (context.follow === undefined) throw new Error('a subscription was not begun as one');
       return context.follow(list, place);
     },
-    // The message itself is the root value. Listeners with equal operations find their shared answer by it.
+    // The message itself is the root value: by this object, subscriptions with equal operations find the answer that
+    // they share.
     resolve: (added: Added, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
       countAnswered(1, context, info);
       return added;

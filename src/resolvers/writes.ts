@@ -42,8 +42,8 @@ export async function writeRow(
 /**
  * The write that an input asks for. The real id behind `@current` is read first if the payload answers global ids, or
  * if a global id is given beside `@current`. The write then goes to the real id, because the user may open another
- * project meanwhile. For a narrowed caller, each object that the input names is read below the project in its id, so
- * that no forged id reaches the body. `plan/mutation-plans.ts` predicts these reads.
+ * project meanwhile. For a caller with limited reach, each object that the input names is first read below the project
+ * in its id, so that no forged id reaches the body. `plan/mutation-plans.ts` predicts these reads.
  */
 export async function prepareWrite(
   target: WriteTarget,
@@ -95,7 +95,7 @@ export async function changeRow(
   return writeRow(key, context, () => context.rest.changeRow(key, body, action));
 }
 
-/** The global id of an object that was deleted; null if its owner is `@current`, which was not read. */
+/** The global id of an object that was deleted; null if its owner is `@current`, whose real id was not read. */
 export function deletedId({ noun, scope, id }: Key): string | null {
   if (scope === current || id === current) return null;
   return toGlobalId({ type: noun, scope, id });
