@@ -101,8 +101,8 @@ export class Authenticator {
   }
 
   /**
-   * Authenticates a value of `Authorization`, given the number of such headers. Returns a promise unless the
-   * value is remembered, missing, or one of several.
+   * Authenticates a value of `Authorization`. `count` is the number of such headers in the request. Returns a promise
+   * only if the token has to be verified.
    */
   authenticate(value: string | undefined, count = 1, door: Door = 'graphql'): Authentication | Promise<Authentication> {
     if (count > 1) return this.#counted(this.#invalid('there are several headers `Authorization`'));
@@ -144,7 +144,10 @@ export class Authenticator {
     return { kind: 'invalid token' };
   }
 
-  /** Logs a tenant without an entry, or roles that its entry lacks. Clients cannot invent names: they are signed. */
+  /**
+   * Logs a tenant without an entry, or roles that its entry lacks. Clients cannot invent the names, because tokens are
+   * signed.
+   */
   #logUnentered({ answer, token }: Remembered): void {
     const tenant = token.tenant.slice(0, longestLogged);
     if (answer.kind === 'unknown tenant' && this.#throttle.takes(`tenant ${tenant}`))

@@ -7,7 +7,7 @@ import { type FilePlace, kindOf, memberPath } from './tenants-error.ts';
 /** The members of an entry that say which rights it gives. */
 export const rightsMembers: readonly string[] = ['projects', 'organizations', 'mutations', 'roles'];
 
-/** The rights of an entry. `mutationNames` are the names of all mutations. */
+/** The rights of a tenant's entry. `mutationNames` are the names of all mutations. */
 export function rightsOf(
   entry: JsonObject,
   where: FilePlace,
@@ -19,7 +19,7 @@ export function rightsOf(
   return { reach, mutations, roles: rolesOf(entry['roles'], { reach, mutations }, where.at('.roles')) };
 }
 
-/** The roles of an entry. `entry` is the most that a role may give. */
+/** The roles of an entry. No role may exceed the rights `entry`. */
 function rolesOf(value: unknown, entry: Rights, where: FilePlace): Tenant['roles'] {
   if (value === undefined) return undefined;
   if (!isObject(value)) throw where.error(`an object with a member for each role, but got ${kindOf(value)}`);
@@ -82,7 +82,9 @@ function idsOf(
   });
 }
 
-/** The mutation that no narrowed tenant or role may use, because the caller could not reach the new project. */
+/**
+ * The mutation that no tenant or role with limited reach may use, because the caller could not reach the new project.
+ */
 const unreachable = 'createProject';
 
 interface Allowable {

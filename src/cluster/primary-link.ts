@@ -14,7 +14,9 @@ export interface Served extends Started {
   readonly measure: () => Promise<Measurements>;
 }
 
-/** The longest time that a request waits for a text, in milliseconds. Its client can send the text instead. */
+/**
+ * The longest time that a request waits for a registered text, in milliseconds. Its client can send the text instead.
+ */
 const textTimeoutMs = 150;
 
 /** Longest time that a scrape waits, in milliseconds. */

@@ -91,7 +91,7 @@ export function cursorsOf({
   upstreamUrl,
   workspace,
 }: Pick<PlainConfig, 'cursorSecret' | 'upstreamUrl' | 'workspace'>): CursorCodec {
-  // The embedded workspace listens there, whatever HOST says.
+  // The embedded workspace listens on this address, whatever HOST says.
   const embeddedUrl = `http://127.0.0.1:${workspace.port}`;
   return createCursorCodec(cursorSecretOf(cursorSecret, upstreamUrl ?? embeddedUrl));
 }

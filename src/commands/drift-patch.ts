@@ -13,7 +13,7 @@ const mostValues = 20;
 
 /**
  * A unified diff that makes an OpenAPI document fit answers with these differences. Lines that need no change keep
- * their form. Differences in what the document does not name are left out.
+ * their form. Differences are left out if the document does not describe the place where they were found.
  */
 export function patchOf(openapi: string, differences: readonly Difference[]): string {
   const fitting = fit(openapi, differences);

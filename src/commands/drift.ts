@@ -115,7 +115,10 @@ const gets: readonly RestOperation[] = Object.values(operations).filter(({ metho
  */
 const queries: Readonly<Record<string, string>> = { listEventValues: '?key=%24browser' };
 
-/** The path of the only collection that has no list. The id of an organization is taken from a project. */
+/**
+ * The path of organizations, the only collection that no operation lists. The id of an organization is taken from a
+ * project.
+ */
 const organizations = '/api/organizations/';
 
 /** Reads each GET operation once, with the first project, its organization, and the first row of each list. */

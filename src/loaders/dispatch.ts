@@ -13,8 +13,8 @@
 // always queues the tick. DataLoader does the same, but it answers a batch as a whole: a row would wait for the pages
 // of other lists.
 //
-// A tick that is queued by a tick runs after the other ticks of this turn, and before any promise callback. So batches have
-// an order:
+// A tick that another tick queues runs after all other ticks of this turn, and before any promise callback. So batches
+// have an order:
 //   1st tick: rows. Their batch may want a page of the list first, and asks for that page before it returns.
 //   2nd tick: windows. The page that rows want is merged with the windows that resolvers want.
 //   3rd tick: everything wanted by then has been requested, so a row can wait for a page that may hold it.

@@ -21,7 +21,7 @@ export interface OperationSpan extends CallSpans {
 interface TracedOutcome {
   readonly type: string | undefined;
   readonly name: string | undefined;
-  /** True if its document is listed. There are few names of such operations. */
+  /** True if its document is listed. Only then is the span named after the operation. */
   readonly listed: boolean;
   /** The code of its first error, or `CLIENT_LEFT`. */
   readonly code: string | undefined;
