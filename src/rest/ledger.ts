@@ -41,7 +41,7 @@ export type WantDecision =
   // that lacks calls.
   | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
 
-/** One window of a log, as clients see it. */
+/** The state of one window, as clients see it. */
 export interface WindowStatus {
   readonly ms: number;
   readonly limit: number;

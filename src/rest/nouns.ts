@@ -1,7 +1,9 @@
 /** The forms of ids: an integer, a UUID, or any text that stays one segment of a path. */
 export type IdForm = 'integer' | 'uuid' | 'text';
 
-/** The types whose objects own collections, with the names that paths and inputs of mutations use for them. */
+/**
+ * The types whose objects own collections, with their segment of paths and the name of their id in inputs of mutations.
+ */
 export const owners = {
   Project: { path: 'projects', argument: 'projectId' },
   Organization: { path: 'organizations', argument: 'organizationId' },

@@ -35,7 +35,7 @@ export interface RestPage {
    * list ends.
    */
   readonly next: Position | undefined;
-  /** True if the upstream's `next` did not lead on. The `next` of this page is then found by counting rows. */
+  /** True if the upstream's `next` leads to no later place. The `next` of this page is then found by counting rows. */
   readonly isStuck: boolean;
 }
 
@@ -183,7 +183,10 @@ export function withoutHosts(body: unknown): unknown {
   return { ...body, ...Object.fromEntries(links.map((name) => [name, queryOf(String(body[name]))])) };
 }
 
-/** The query that `withoutHosts` left in `next`; undefined at the end of the list, or if it does not fit a URL. */
+/**
+ * The query that `withoutHosts` left in `next`; undefined at the end of the list, or if the query cannot stand in a
+ * URL.
+ */
 export function nextQueryOf(body: unknown): string | undefined {
   const next = isObject(body) && Array.isArray(body['results']) ? body['next'] : undefined;
   return typeof next === 'string' && /^\?[!-~]{1,1000}$/.test(next) ? next : undefined;

@@ -17,7 +17,7 @@ export interface Position {
   readonly isStuck?: boolean | undefined;
 }
 
-/** The last moment whose rows were answered, and the ids of these rows: others of the same moment may follow. */
+/** The moment of the last rows that were answered, and the ids of these rows: other rows of that moment may follow. */
 export interface Boundary {
   readonly time: string;
   readonly ids: readonly string[];
@@ -115,8 +115,8 @@ export interface Next {
 
 /**
  * The position that a `next` names. Only its query is read, and there only the parameters that move through a list. If
- * `next` is null, the list ends. If `next` does not lead on, the position is found by counting rows, as long as `count`
- * says that there are more. An empty page behind all counted rows is the end, too.
+ * `next` is null, the list ends. If `next` leads to no later place, the position is found by counting rows, as long as
+ * `count` says that there are more. An empty page behind all counted rows is the end, too.
  */
 export function nextOf(next: unknown, read: PageRead): Next {
   const isEnd = next === null || next === undefined || (read.rows.length === 0 && isBehindCount(read));

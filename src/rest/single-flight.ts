@@ -1,4 +1,4 @@
-/** The number of sharing keys at which those without work in flight are forgotten. */
+/** Once there are this many sharing keys, those without work in flight are forgotten. */
 const mostKeys = 10_000;
 
 /**

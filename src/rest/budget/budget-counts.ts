@@ -1,12 +1,12 @@
 import type { Refusal } from '../errors.ts';
 import { type Surface, surfaces } from '../rest-operations.ts';
 
-/** The time for which the lowest share that a window had left stays reported, in milliseconds. */
+/** The time for which the least share that was left of a window is reported, in milliseconds. */
 const recentMs = 60_000;
 
 /**
- * Counts, by surface, the refusals and waits since the start whose cause was a used-up budget. Also notes the least
- * that was left of each surface's windows in the last minute.
+ * Counts, by surface, the refusals and waits since the start that were due to a used-up budget. Also notes the least
+ * share that any window of a surface had left in the last minute.
  */
 export class BudgetCounts {
   /** The number of operations refused before their first call, plus the number of calls refused later, by surface. */

@@ -31,7 +31,7 @@ const queueFactor = 4;
 /** The least time that a call must be able to wait, in milliseconds. With less, its deadline would pass first. */
 const leastMs = 60;
 
-/** A call most likely has enough time if the time left is at least the recent mean duration times this factor. */
+/** Most calls end within the recent mean duration of calls times this factor. */
 const usualFactor = 1.5;
 
 /** The decision if the ledger could not be asked: it is asked again in a second. */
@@ -189,8 +189,8 @@ export class CallBudget implements Gate {
   }
 
   /**
-   * The longest that a call waits, in milliseconds. A read waits only as long as enough time is left for a call of the
-   * recent mean duration. A write waits for at most half of its time: it needs the rest to learn its result.
+   * The longest that a call waits, in milliseconds. A read waits only as long as enough time is left for a call of
+   * usual duration. A write waits for at most half of its time: it needs the rest to learn its result.
    */
   #waitMs({ endsAt, request }: Attempt): number {
     const leftMs = endsAt - performance.now();

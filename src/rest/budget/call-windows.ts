@@ -17,7 +17,7 @@ export function callsOf({ key, subject, bySurface }: Want, beganAt: number, ende
   return bySurface.flatMap(({ surface, ids }) => ids.map((id) => ({ id, key, surface, subject, beganAt, endedAt })));
 }
 
-/** Ended calls that have left every window are dropped together once there are this many of them. */
+/** Once this many ended calls have left every window, they are dropped together. */
 const dropped = 64;
 
 /**
@@ -51,7 +51,7 @@ export class CallWindows {
     this.#inFlight.set(call.id, call);
   }
 
-  /** Ends a call, or removes it if it was not sent. Returns it; undefined if it is not in flight. */
+  /** Ends a call, or removes it if it was not sent. Returns the call; undefined if no call of this id is in flight. */
   end(id: string, endedAt: number): CountedCall | undefined {
     const call = this.#inFlight.get(id);
     if (call === undefined) return undefined;

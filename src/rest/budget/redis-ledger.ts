@@ -51,21 +51,21 @@ type Names = Map<string, number>;
  */
 const beatMs = 1000;
 
-/** The most calls that one step sends. If there are more, several steps send them. */
+/** The most calls that one run of the script is sent. More calls are sent in several runs. */
 const callsAStep = 500;
 
 /** The most changes that are kept while Redis cannot be reached. If there are more, Redis later gets all calls anew. */
 const mostChanges = 10_000;
 
-/** The most tries of a wave whose era is over. */
+/** The most times that one wave is sent, if Redis begins a new era each time. */
 const tries = 3;
 
 /**
  * Counts calls in Redis for all gateways together. Counts the calls of this gateway in its own ledger as well, which
- * decides while Redis cannot be asked. Calls with keys that are not proven are counted in the own ledger only.
+ * decides while Redis cannot be asked. Calls of unproven keys are counted only there.
  *
- * While Redis decides, it is told each change. While it does not, the ledger tries each second to send what Redis
- * lacks. Redis decides again once that has arrived.
+ * While Redis decides, it is told each change. While Redis cannot be asked, this ledger tries each second to send what
+ * Redis lacks. Redis decides again once it has that.
  */
 export class RedisLedger implements Ledger {
   readonly #options: RedisLedgerOptions;

@@ -25,7 +25,9 @@ export interface CacheOptions {
   readonly maxBytes: number;
   /** The longest that a refresh may take, in milliseconds. */
   readonly refreshMs: number;
-  /** The store of the epochs of keys. By default it is this process, which then has to be the only one. */
+  /**
+   * The store of the epochs of keys. By default, epochs are kept in this process, which then has to be the only one.
+   */
   readonly epochs?: Epochs | undefined;
   /** The store of the answers that gateways share; by default there is none. */
   readonly remote?: RedisAnswers | undefined;
@@ -50,7 +52,7 @@ export interface KeptRead extends AnswerPlace, Freshness {
 /** The part of `maxBytes` that is for whole answers of queries. */
 const partOfWhole = 1 / 8;
 
-/** The place that refreshes a stale answer: this gateway or another one; `done` if another has just done so. */
+/** The gateway that refreshes a stale answer: this or another one; `done` if another one has just done so. */
 type Refresh = 'here' | 'elsewhere' | 'done';
 
 /**
@@ -200,9 +202,9 @@ export class AnswerCache {
   }
 
   /**
-   * Ends the use of all kept answers of a key, once for each epoch, because the upstream has shown that they are no
-   * longer true. With a target this happens only if an answer to the target is kept. Without this condition, any caller
-   * could cause it by asking for an id that does not exist.
+   * Ends the epoch of a key, once for each epoch, because the upstream has shown that kept answers are no longer true.
+   * With a target, it ends only if an answer to the target is kept. Otherwise any caller could end it by asking for an
+   * id that does not exist.
    */
   async drop(caller: Caller, { name: epoch, isShared }: OperationEpoch, target?: string): Promise<void> {
     if (!isShared || (target !== undefined && !(await this.#hasAny(caller, epoch, target)))) return;

@@ -102,7 +102,7 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Gives a kept answer. Its memory counts for the operation as if the operation had read it. A stale answer is
+   * Gives a kept answer. Its memory counts for the operation as if the upstream had given the answer. A stale answer is
    * refreshed.
    */
   #give(answer: KeptAnswer, read: Read, kept: KeptRead): Promise<unknown> {

@@ -86,8 +86,8 @@ export class KeptAnswers {
 
   /**
    * The generation of a key's answers. It changes when a fresh answer is replaced or evicted. A number is never given
-   * twice. Equal operations of one generation are given the same answers. `isProven` is false also for a key whose
-   * answers this process has only from Redis.
+   * twice. So equal operations within one generation are given the same answers. `isProven` is false also for a key
+   * whose answers this process has only from Redis.
    */
   generationOf(sharingKey: string, isProven: boolean): number {
     const known = this.#generations.get(sharingKey);

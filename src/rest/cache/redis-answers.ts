@@ -27,7 +27,7 @@ const longestText = 2 ** 20;
 
 /**
  * The form of a sealed text. First come the milliseconds for which it is kept, which may differ between gateways. Then
- * come the number of rows that were asked for, if it is a page, and the answer.
+ * come the number of rows that were asked for, if the answer is a page, and the text of the answer.
  */
 const keptPattern = /^(\d+) (\d*) (.*)$/s;
 

@@ -58,7 +58,7 @@ export class RedisEpochs implements Epochs {
   }
 
   async current(sharingKey: string, isProven: boolean): Promise<Epoch | undefined> {
-    // Answers from before a write that Redis does not know of must not be used.
+    // If Redis does not know yet that the epoch has ended, answers that were kept under it must not be used.
     const isUnsent = this.#unsent.get(sharingKey) !== undefined;
     const told = isUnsent ? this.#end(sharingKey, isProven, false) : this.#run(sharingKey, isProven, 'keep', false);
     return (await told)?.epoch;

@@ -6,11 +6,11 @@ interface WholeAnswersOptions {
   readonly counts: Pick<CacheCounts, 'add' | 'addAge'>;
   /** The clock of the kept answers that whole answers are made of, in milliseconds. */
   readonly now: () => number;
-  /** The most memory that they may take, in bytes. */
+  /** The most memory that all whole answers may take together, in bytes. */
   readonly maxBytes: number;
 }
 
-/** The answer to a whole query that was made of kept answers alone. */
+/** The answer to a whole query, made of kept answers alone. */
 interface WholeAnswer {
   readonly text: string;
   /** The number of bytes of the text in UTF-8. */
@@ -58,7 +58,7 @@ export class WholeAnswers {
     return this.#reused;
   }
 
-  /** The answer of this name, if it may be given. Its sources count as read. */
+  /** The answer of this name, if it may be given. Each kept answer that it was made of counts as a hit. */
   find(name: string): WholeAnswer | undefined {
     const known = this.#answers.get(name);
     if (known === undefined) return undefined;

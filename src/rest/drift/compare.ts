@@ -14,7 +14,7 @@ export interface Shape {
   readonly view?: string;
   /** The value has one of these shapes. */
   readonly either?: readonly Shape[];
-  /** True if it is only for requests. An answer need not have it. */
+  /** True if the value is only for requests, so that an answer need not have it. */
   readonly writeOnly?: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface Difference {
   readonly kind: DriftKind;
   /** The view that the document describes, such as `Dashboard`. */
   readonly view: string;
-  /** Its member; `*` for the whole answer. */
+  /** The member of the view; `*` for the whole answer. */
   readonly column: string;
   /** The text in front of the column in metrics and the log, such as `created_by.`. */
   readonly prefix: string;

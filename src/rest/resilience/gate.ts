@@ -24,7 +24,9 @@ export interface CallRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** True if it has an effect. It is then sent at most once, and its answer is read even if there is no room for it. */
+  /**
+   * True if it has an effect. It is then sent at most once, and its answer is read even if there is no memory for it.
+   */
   readonly isWrite: boolean;
   /** Work that is awaited right before the call is sent, after all other gates that may hold it back. */
   readonly beforeSend?: (() => Promise<void>) | undefined;

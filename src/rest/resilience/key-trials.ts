@@ -34,7 +34,7 @@ export class KeyTrials implements Gate {
   readonly #proven = new RecentMap<string, true>({ entries: mostKeys });
   readonly #rejections = new RecentMap<string, UpstreamError>({ entries: mostKeys, forMs: rejectedMs });
   readonly #trials = new Map<string, Trial>();
-  /** The number of calls that wait for the proof of their keys. */
+  /** The number of calls that wait until their keys are proven. */
   waiting = 0;
   /** The number of calls that were refused because too many waited already. */
   sheds = 0;

@@ -16,7 +16,7 @@ export type ReachabilityState =
   // No call has ended yet.
   | { readonly kind: 'unknown' }
   | { readonly kind: 'answering' }
-  // `host` is host and port of the upstream, or of the proxy if that is the place.
+  // `host` is the host and port of the upstream, or of the proxy if calls fail there.
   | {
       readonly kind: 'failing';
       readonly reason: FailureReason;

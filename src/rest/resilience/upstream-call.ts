@@ -57,7 +57,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   /** The attempt in flight. */
   #sent: SentRequest | undefined;
   #sentAt = 0;
-  /** Its response until it is read, which a busy process may do late. */
+  /** Its response, until that is read. A busy process may read it late. */
   #unread: RawResponse | undefined;
   /** The status of its response; 0 as long as none has arrived. */
   #status = 0;
@@ -139,8 +139,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Notes that the deadline of a waiter has passed. It counts as a timeout only if the upstream has had the call for at
-   * least as long as the call was held back here.
+   * Notes that the deadline of a waiter has passed. That counts as a timeout only if the upstream has had the call for
+   * at least as long as the gateway had held the call back.
    */
   overdue(): void {
     if (this.#sent === undefined || this.hasArrived) return;
@@ -159,8 +159,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Gives the call up, unless its answer will show whether its key is known: then the call goes on to its deadline. If
-   * it did not, a client that keeps leaving could make any number of calls with an invented key.
+   * Gives the call up, unless its answer will show whether its key is known. In that case the call goes on until its
+   * deadline. Otherwise a client that keeps leaving could make any number of calls with an invented key.
    */
   protected override cancel(): void {
     const isMade = this.#sent?.isWaiting === false;
@@ -358,7 +358,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   #fail(error: unknown): void {
-    // One refused call may end its operation, which then leaves its other calls. Only the first one is counted.
+    // A call without waiters is not counted: a refused call may end its operation, which then leaves its other calls.
     if (error instanceof Refusal && this.waiters.length > 0 && !this.isBackground)
       this.#upstream.budgetCounts.refused(error);
     this.#reject(toDomainError(error));
