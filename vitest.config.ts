@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * True if the tests are those of `npm test`, which are for every change. The slow ones are left out: attacks, loads, processes
- * and browsers. CI sets TEST_FORM and runs them all, and so does `npx vitest run`.
+ * and browsers. CI sets TEST_FORM to run those, too, and `npx vitest run` runs all.
  */
 const isQuick = process.env['npm_lifecycle_event'] === 'test' && process.env['TEST_FORM'] === undefined;
 
