@@ -101,8 +101,8 @@ export interface Gateway {
 const preparedBytes = 48 * 2 ** 20;
 
 /**
- * Composes a gateway. Until it is asked something, it opens no connection except to Redis. Rejects with a ManifestError
- * if persisted documents cannot be used.
+ * Composes a gateway. Until it is asked something, it connects only to Redis and to the identity provider. Rejects with
+ * a ManifestError if persisted documents cannot be used.
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { log, upstreamRoute: route, upstreamTlsFiles: files } = options;

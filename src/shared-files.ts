@@ -36,7 +36,6 @@ export class SharedFiles {
     this.#contents = contents;
   }
 
-  /** The contents as they were last read. */
   get contents(): SharedContents {
     return this.#contents;
   }

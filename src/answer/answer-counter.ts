@@ -8,7 +8,7 @@ export interface AnswerLimits {
 
 /** The weight that one object of a selection adds to an answer. */
 export interface ObjectWeight {
-  /** The number of objects: itself, and those that come with it without a resolver or a call. */
+  /** The number of objects: itself, and those that are answered together with it, without a call. */
   readonly objects: number;
   /** The number of bytes of its punctuation and response keys. */
   readonly bytes: number;
@@ -60,8 +60,8 @@ const objectBytes = 500;
 const smallAnswer = 2 ** 20;
 
 /**
- * Counts the answer of one operation while resolvers make it: objects, the bytes of their structure, and the times that
- * a text of the upstream may be repeated. All counts are upper bounds: an object that turns out to be null counts too.
+ * Counts the answer of one operation while resolvers make it: objects, the bytes of their structure, and how often a
+ * text of the upstream may be repeated. All counts are upper bounds: an object that turns out to be null counts too.
  */
 export class AnswerCounter {
   readonly #limits: AnswerLimits;

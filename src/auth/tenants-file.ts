@@ -8,7 +8,7 @@ import { isObject, type JsonObject, jsonIn } from '../rest/values.ts';
 import { rightsMembers, rightsOf } from './entry-rights.ts';
 import { FilePlace, kindOf, memberPath, shown, TenantsError } from './tenants-error.ts';
 
-/** The source of the entries of tenants. */
+/** The file with the entries of tenants, and what is needed to read it. */
 export interface TenantsSource {
   readonly path: string;
   /** The environment in which `keyEnv` is looked up. */

@@ -130,8 +130,8 @@ export class Workers {
   }
 
   /**
-   * Renews all epochs, now and once the last write of an ended worker must have arrived. Answers that were read while
-   * that worker wrote are then no longer used.
+   * Renews the epochs of all keys, now and again once the last write of an ended worker must have arrived. Answers that
+   * were read while that worker wrote are then no longer used.
    */
   #endWrites(writer: WorkerHandle): void {
     void this.#changeOthers(writer, 'all');

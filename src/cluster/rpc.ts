@@ -30,8 +30,8 @@ export type ArgumentOf<F> = F extends (argument: infer Argument) => unknown ? Ar
 type AnswerOf<F> = F extends (argument: never) => infer Answer ? Awaited<Answer> : never;
 
 /**
- * One end of the channel between the primary and a worker. Each calls the functions of the other by the names in
- * `Theirs`. All messages of one turn of the event loop are sent as one.
+ * One end of the channel between the primary and a worker. `Theirs` are the functions of the other process, which this
+ * one calls by their names. All messages of one turn of the event loop are sent as one.
  */
 export class Channel<Theirs extends Functions<Theirs>> {
   readonly #send: (batch: Batch) => void;

@@ -50,7 +50,7 @@ function foldSeries(snapshots: readonly Snapshot[]): Snapshot[] {
 
 type Labels = Measured['values'][number]['labels'];
 
-/** The number of documents that no worker was asked for, ended ones included. A sum over workers cannot show it. */
+/** The number of documents that no worker, running or ended, was asked for. A sum over workers cannot show it. */
 function unusedIn(snapshots: readonly Snapshot[]): Measured {
   const hits = new Map<unknown, number>();
   for (const { name, values } of snapshots.flat()) {

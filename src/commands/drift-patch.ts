@@ -54,12 +54,10 @@ function isListView(view: string): boolean {
 
 /** The same difference in any number of rows. */
 interface Divergence extends Pick<Difference, 'kind' | 'view' | 'column' | 'isItem'> {
-  /** The JSON types that were found. */
   readonly types: ReadonlySet<JsonType>;
   readonly values: ReadonlySet<unknown>;
 }
 
-/** The replacement of a part of a text. */
 interface Edit {
   readonly start: number;
   readonly end: number;

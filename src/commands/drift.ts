@@ -100,7 +100,6 @@ export interface Read {
   readonly body: unknown;
 }
 
-/** A GET operation that could not be read, with the reason. */
 interface Unread {
   readonly operation: RestOperation;
   readonly reason: string;

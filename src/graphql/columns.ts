@@ -11,9 +11,10 @@ import { type RowRecord, recordClasses } from './records.ts';
 type Getter = (this: RowRecord) => unknown;
 
 /**
- * Gives the records of every REST noun a getter for each field that has no resolver. It answers the object's id, or the
- * column that the SDL names. Getters are faster than resolvers, because executors make no arguments and no info for
- * them. Throws for a field that is neither an id nor a column, so a forgotten field stops the gateway from starting.
+ * Gives the records of every REST noun a getter for each field that has no resolver. The getter answers the object's
+ * id, or the column that the SDL names. Getters are faster than resolvers, because executors make no arguments and no
+ * info for them. Throws for a field that is neither an id nor a column, so a forgotten field stops the gateway from
+ * starting.
  */
 export function attachColumns(schema: GraphQLSchema): void {
   for (const [type, field] of objectFields(schema)) {

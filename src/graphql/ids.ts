@@ -127,7 +127,10 @@ function article(type: NodeType): 'a' | 'an' {
  */
 const globalStart = /^[Q-W]/;
 
-/** The length of the longest global id: more than the base64 of any id that fits a path, at three bytes a character. */
+/**
+ * The most characters of a global id. It is more than the base64 of any id that fits a path, even at three bytes a
+ * character.
+ */
 const maximumLength = 2200;
 
 /** Decodes a global id; undefined for other texts, such as upstream ids. Refuses an id with `@current` in it. */

@@ -1,5 +1,6 @@
 /**
- * The caller's fault, found before any call (`BAD_USER_INPUT`). The message says what was wrong and what was expected.
+ * The error of a caller's mistake that is found before any call (`BAD_USER_INPUT`). The message says what was wrong and
+ * what was expected.
  */
 export class UserInputError extends Error {
   override readonly name = 'UserInputError';

@@ -23,7 +23,6 @@ import { outside, refuseCurrent, refuseUnknownOwner } from './narrowing.ts';
 /** The mutation that an input belongs to. */
 type MutationInfo = Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>;
 
-/** The fields of a mutation's input by their names. */
 function inputFieldsOf({ parentType, fieldName }: MutationInfo): Readonly<Record<string, GraphQLInputField>> {
   const type = parentType.getFields()[fieldName]?.args.find(({ name }) => name === 'input')?.type;
   const named = type === undefined ? undefined : getNullableType(type);
@@ -225,9 +224,9 @@ function listIn(input: object, name: string): readonly unknown[] {
 }
 
 /**
- * The members of a mutation's `extra`, which is for what the contract does not document. Refuses the names of all input
- * fields of this mutation and of other mutations of the same noun, as REST and as GraphQL spell them: a value is
- * checked only in its input field. Refuses the columns of the noun, too.
+ * The members of a mutation's `extra`, which is for members that the OpenAPI document does not have. Refuses the names
+ * of all input fields of this mutation and of other mutations of the same noun, as REST and as GraphQL spell them: a
+ * value is checked only in its input field. Refuses the columns of the noun, too.
  */
 function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
   if (extra === null || extra === undefined) return [];
@@ -255,7 +254,7 @@ function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
   return entries;
 }
 
-/** A mutation that sets something, and the field of its input that holds it. */
+/** A mutation, and a field of its input. */
 interface Setter {
   readonly fieldName: string;
   readonly field: GraphQLInputField;

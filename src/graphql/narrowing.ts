@@ -12,15 +12,15 @@ export class ForbiddenError extends Error {
 }
 
 /**
- * The reach of a mutation; undefined if it reaches all that the key sees. Throws a ForbiddenError if the caller may not
- * run the mutation.
+ * The reach of a mutation; undefined if it reaches all that the API key does. Throws a ForbiddenError if the caller may
+ * not run the mutation.
  */
 export function mutationReach(rights: Rights | undefined, name: string): Reach | undefined {
   if (rights === undefined || rights.mutations.has(name)) return rights?.mutations.get(name);
   throw new ForbiddenError(`The caller is not allowed to run \`${name}\`.`);
 }
 
-/** The refusal of an object that is out of reach, or that does not exist: a caller cannot tell them apart. */
+/** The error for an object that is out of reach, or that does not exist. A caller cannot tell the two apart. */
 export function outside(): ForbiddenError {
   return new ForbiddenError('The caller may not reach what the mutation is about.');
 }

@@ -15,7 +15,7 @@ export interface RecordFacts {
   readonly view?: View | undefined;
   readonly failure?: Error | undefined;
   readonly started?: Started | undefined;
-  /** The real scope for the global id if the collection's scope is `@current`, or the reason why it is not known. */
+  /** The real owner's id for the global id of an object below `@current`, or the error of reading it. */
   readonly idScope?: string | Error | undefined;
 }
 
@@ -74,7 +74,7 @@ export function toRecord(collection: Collection, facts: RecordFacts): RowRecord 
   return new recordClasses[collection.noun](collection, facts);
 }
 
-/** The same record with the scope for its global id. */
+/** The same record with the owner's id for its global id. */
 export function withIdScope(record: RowRecord, idScope: string | Error): RowRecord {
   const { knownId: id, row, view, failure, started } = record;
   return toRecord(record, { id, row, view, failure, started, idScope });

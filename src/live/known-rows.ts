@@ -13,7 +13,10 @@ const lateness = 60;
  */
 const mostKnown = 20_000;
 
-/** The most rows that a place names so that they are not sent again. This many fit into a cursor of four kilobytes. */
+/**
+ * The most rows whose marks are in a place (the position behind a message), so that they are not sent again. This many
+ * fit into a cursor of four kilobytes.
+ */
 const mostNamed = 250;
 
 /**
@@ -31,8 +34,8 @@ export interface News {
 }
 
 /**
- * The rows of a list that were sent, or that existed before anything was sent. Rows may come late, so a moment alone
- * does not identify them: all rows of the last minute are known by their ids.
+ * The rows of a list that were sent, or that existed before anything was sent. Rows may come late, so their timestamps
+ * do not show which ones are new: all rows of the last minute are known by their ids.
  */
 export class KnownRows {
   /**
@@ -84,7 +87,10 @@ export class KnownRows {
     }
   }
 
-  /** Gives up the rows that the walk did not reach. Rows dated later than `now`, the time of the walk, may be sent. */
+  /**
+   * Gives up the rows that the walk did not reach. Rows dated later than `now`, the time of the walk, may still be
+   * sent.
+   */
   leaveOut({ rows }: Walk, now: string): void {
     const last = momentOf(rows.at(-1));
     const left = last > now ? now : last;

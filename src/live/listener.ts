@@ -23,7 +23,7 @@ export class Listener implements AsyncIterable<Added> {
   /** True if too many messages wait because the client of the subscription does not read, or reads too slowly. */
   isSlow = false;
 
-  /** Passes on the messages of one poll. A listener for which too much waits is ended. */
+  /** Takes the messages of one poll. Ends the listener if too much waits for it. */
   add(messages: readonly Added[]): void {
     if (this.#state !== 'open') return;
     this.isSlow = this.#waitingBytes() > mostWaitingBytes || !messages.every((added) => this.#keep(added));

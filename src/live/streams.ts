@@ -21,7 +21,7 @@ type Opening =
   // The process already has the most streams that it may have, or opens no more of them.
   | 'too many';
 
-/** The open streams of one process. The client of a stream stays connected as long as the stream lasts. */
+/** The open streams of one process. Each is the answer to a subscription. */
 export class Streams {
   readonly #limits: StreamLimits;
   readonly #open = new Set<OpenStream>();

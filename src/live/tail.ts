@@ -45,8 +45,8 @@ interface Joining {
 
 /**
  * A list that is polled with one upstream key for all of its listeners, until the last one leaves. A listener without a
- * place gets the rows that are new since it joined. A listener with a place gets the rows behind it, beginning with the
- * next poll.
+ * place gets the rows that are new since it joined. A listener that joins at the place of a message gets the rows
+ * behind that message, beginning with the next poll.
  */
 export class Tail {
   readonly #list: ListRef;

@@ -13,7 +13,6 @@ export class Tails {
   readonly #options: TailsOptions;
   readonly #pace: Pace;
   readonly #tails = new Map<string, Tail>();
-  /** The number of polls that were made by tails that have ended. */
   #endedPolls = 0;
 
   constructor(options: TailsOptions) {

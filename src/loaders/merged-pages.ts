@@ -21,8 +21,9 @@ export function isEqual(one: Window, other: Window): boolean {
 }
 
 /**
- * Equal for windows that can share pages: they have the same filter and begin at the same instant. If a page may
- * leave out rows that were answered before, offsets do not count its rows. Then only equal windows share pages.
+ * A text that is equal for windows that can share pages: they have the same filter and begin at the same instant. If a
+ * page may leave out rows that were answered before, offsets do not count its rows. Then only equal windows share
+ * pages.
  */
 export function baseText({ list, at }: Window): string {
   if (isPlain(at)) return listText(list);

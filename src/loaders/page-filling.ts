@@ -33,7 +33,7 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
     if (page.rows.length >= required || page.next === undefined) break;
     const at = page.rows.length === 0 ? page.next : positionAfter(page, page.rows.length - 1);
-    // An upstream that caps its pages would only answer the same rows again.
+    // If pages are capped, a call that reads so many known rows again brings no new row.
     const isTooMuch = last.isCapped && (at.boundary?.ids.length ?? 0) > last.ids.length;
     const maximum = isTooMuch ? last.ids.length : reader.maximum;
     const further = await fetchFurther({ ...reader, maximum }, page, at, required - page.rows.length);
@@ -49,7 +49,7 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
   return page.rows.length > limit ? slicePage(page, 0, limit) : page;
 }
 
-/** True if a call without a new row shows that the list goes on for ever: rows that were counted have come again. */
+/** True if a call without a new row shows that the list would never end: rows that were counted have come again. */
 function repeats(further: WholePage, last: WholePage): boolean {
   if (further.next === undefined) return false;
   if (further.isStuck) return true;

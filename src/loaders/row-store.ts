@@ -80,7 +80,7 @@ export class RowStore {
 
 interface Learned {
   readonly collection: Collection;
-  /** The id by which a single row was read; undefined if each row has its own. */
+  /** The id by which a single row was read; undefined for the rows of a page. */
   readonly id: string | undefined;
   readonly rows: readonly Row[];
   readonly view: View;

@@ -29,7 +29,8 @@ interface Later {
 const awaited = new WeakMap<RowRecord, Later>();
 
 /**
- * Lets a record be completed later. Each field of the record waits only for what the field needs and the record lacks.
+ * Attaches to a record the promises of its later forms. Each field of the record waits only for what the field needs
+ * and the record lacks.
  */
 export function completedLater(record: RowRecord, later: Later): RowRecord {
   // The failure of a form that no field asks for must not be an unhandled rejection.
@@ -45,8 +46,9 @@ export function withRow(record: RowRecord): Promise<RowRecord | null> | undefine
 }
 
 /**
- * Prepares a schema for answers in parts. Only fields that need a column wait for the row of their object, so that
- * parts without such fields are sent before. If a format has a field in several parts, the field is resolved once.
+ * Prepares a schema for answers in parts (`@defer`). Only fields that need a column wait for the row of their object,
+ * so that parts without such fields can be sent earlier. In the format `20220824`, a field that several parts have is
+ * resolved once.
  */
 export function attachParts(schema: GraphQLSchema): void {
   for (const [type, field] of objectFields(schema)) {
@@ -137,7 +139,9 @@ function fieldAt({ prev, key, typename }: Path, info: GraphQLResolveInfo): Selec
 
 const none: ReadonlySet<DeferUsage> = new Set();
 
-/** The outermost fragments that a field waits for. An inner fragment waits for whatever the outer one waits for. */
+/**
+ * The outermost deferred fragments that a field is in. An inner fragment is never sent before the fragment around it.
+ */
 function outermostOf(all: readonly (DeferUsage | undefined)[] = [undefined]): ReadonlySet<DeferUsage> {
   const usages = new Set<DeferUsage>();
   for (const usage of all) {

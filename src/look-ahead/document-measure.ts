@@ -11,7 +11,7 @@ export interface DocumentMeasure extends Readonly<Counts> {
   readonly fragments: number;
 }
 
-/** The sizes of a selection set that are the sums of its members' sizes. */
+/** The measures that are added up over the members of a selection set. */
 const sums = [
   'aliases',
   'directives',
@@ -20,7 +20,7 @@ const sums = [
   'selections',
 ] as const;
 
-/** The sizes of a selection set that are the sizes of its largest member. */
+/** The measures of which only the largest among the members of a selection set counts. */
 const maxima = [
   // Nesting of fields, without introspection.
   'depth',
@@ -50,7 +50,7 @@ export const measureOf = memoize((document: DocumentNode): DocumentMeasure => {
   const ofFragment = (name: string): Readonly<Counts> => {
     const known = ofFragments.get(name);
     if (known !== undefined) return known;
-    // A fragment that spreads itself counts nothing there; validation refuses it.
+    // Within itself, a fragment counts nothing. Validation refuses such a fragment.
     ofFragments.set(name, nothing);
     const counts = fragments[name] === undefined ? nothing : ofSet(fragments[name].selectionSet);
     ofFragments.set(name, counts);

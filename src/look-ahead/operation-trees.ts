@@ -65,10 +65,13 @@ function treesOf(scope: OperationScope): Trees {
   return last;
 }
 
-/** The most trees that are kept for one operation. Each tree is for other values of the operation's conditions. */
+/** The most trees that are kept for one operation. Each tree is for other values of the variables in `conditions`. */
 const mostTrees = 16;
 
-/** The trees of one operation: one without directives, otherwise one for each set of values of its conditions. */
+/**
+ * The trees of one operation: one if it has no directives, otherwise one for each set of values of the variables in
+ * `conditions`.
+ */
 class Trees {
   readonly scope: OperationScope;
   /** The names of the variables that affect which fields are selected. */

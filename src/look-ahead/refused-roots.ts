@@ -16,7 +16,7 @@ import { roleOf } from './roles.ts';
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Lets every root field that would make REST calls fail at once, if the context says why no call can succeed. Each such
+ * Makes every root field that needs REST calls fail at once, if the context says why no call can succeed. Each such
  * field gets one error before its resolver does any work. Root fields that need no call answer as usual. A mutation
  * that the caller may not run fails in the same way.
  */

@@ -35,9 +35,9 @@ export type Role =
   | { readonly kind: 'list'; readonly endpoint: RestOperation }
   // The rows that are added to a list, message by message.
   | { readonly kind: 'tail'; readonly endpoint: RestOperation }
-  // A page of a list as one value, which is no connection.
+  // A page of a list, answered as one value instead of a connection.
   | { readonly kind: 'table'; readonly endpoint: RestOperation }
-  // An object that the argument `id` names, as one value.
+  // An object that the argument `id` names, answered as one value.
   | { readonly kind: 'text'; readonly endpoint: RestOperation }
   // A value that is the same in every row of a list.
   | { readonly kind: 'anyRow'; readonly endpoint: RestOperation }

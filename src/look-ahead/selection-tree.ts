@@ -63,8 +63,8 @@ export class SelectionTree {
   readonly root: Selection;
   readonly #conditions: VariableValues | undefined;
   /**
-   * Selections by the use of `@defer` around them. The tree itself is the key if there is none. A field that several
-   * places share has one selection.
+   * Selections by the use of `@defer` around them. The tree itself is the key if there is none. A field node that
+   * several places of the answer share has one selection.
    */
   readonly #selections = memoize((_around: object) => new WeakMap<object, Selection>());
   #last: { readonly nodes: readonly Selecting[]; readonly selection: Selection } | undefined;

@@ -78,7 +78,7 @@ export function startBelow(
   }
 }
 
-/** The value of a relation as an answer that is sent whole has it: a record comes with its row. */
+/** The value of a relation as in an answer that is sent whole: a record has its row. */
 function completed(value: unknown): unknown {
   return (value instanceof RowRecord ? withRow(value) : undefined) ?? value;
 }
@@ -129,10 +129,7 @@ function ignore(): void {
   // The executor makes the same read and reports the failure.
 }
 
-/**
- * Lets every relation of a REST noun answer with its started result. If none was started, the relation runs its own
- * resolver.
- */
+/** Makes every relation answer with the result that was started for it. If none was started, its own resolver runs. */
 export function attachStarted(schema: GraphQLSchema): void {
   for (const [type, field] of objectFields(schema)) {
     const isRoot = type === schema.getQueryType() || type === schema.getMutationType();

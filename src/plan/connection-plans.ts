@@ -127,8 +127,8 @@ function eventRange(planned: PlannedField, args: Arguments): PlannedRange {
   const isGiven = cursor !== undefined && list !== undefined;
   const at: Position = isGiven ? cursors.decode({ ...list, filter }, cursor, 'after') : { offset: 0 };
   const { offset, ...instant } = at;
-  // With a boundary, a page leaves out the rows that were answered before, so offsets do not count its rows. Therefore,
-  // windows of different offsets cannot share a page.
+  // A page behind a `boundary` leaves out rows that were answered before, so offsets do not count its rows. Therefore,
+  // windows of different offsets cannot share such a page.
   const text = JSON.stringify([filter, at.boundary === undefined ? instant : [instant, offset]]);
   const overlap = overlapOf(at, Math.max(limit, 1), maxPageSize);
   const range: ListRange = { kind: 'window', offset, limit };

@@ -56,7 +56,7 @@ export function estimateOf(request: EstimateRequest): Estimate {
 
 const nothing: Readonly<Sums> = { objects: 0, deferrals: 0, calls: 0, rows: 0 };
 
-/** The objects that a field answers at each object that has it. */
+/** The objects that a field answers, for each object that has the field. */
 interface Answered {
   readonly inside: readonly ObjectSelection[];
   readonly items: number;
@@ -69,7 +69,10 @@ interface Answered {
 /** The estimate of one tree. It visits each selection once, so that nested fragments cannot multiply the work. */
 class Estimating {
   readonly #request: EstimateRequest;
-  /** The sums of each selection, by the number of rows of its page; undefined if the selection is on no connection. */
+  /**
+   * The sums of each selection, by the number of rows of its page. The number is undefined if the selection is on no
+   * connection.
+   */
   readonly #known = memoize((_selection: ObjectSelection) => new Map<number | undefined, Sums>());
 
   constructor(request: EstimateRequest) {

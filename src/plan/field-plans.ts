@@ -208,7 +208,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
   planRead(planned, name, 0);
   const { builder, selected, parent, endpoint, stage, path } = planned;
   if (parent === undefined || selected.inside?.type.name !== endpoint.noun) return;
-  // Only the answer shows how many rows a report names. As many as fill a page of the maximum size are planned.
+  // The number of rows that a report names is known only from its answer. The plan assumes a page of the maximum size.
   const objects = toObjects({
     type: endpoint.noun,
     group: `${endpoint.id} of ${textOf(parent)}`,

@@ -3,7 +3,7 @@ import { rowOperations } from '../rest/rest-operations.ts';
 import { after, isBefore, type KeyedCollection, mayBeOne, type Stage } from './objects.ts';
 import type { Condition, PlannedCalls, Schedule } from './planned-calls.ts';
 
-/** A wanted window of a list, at each owner that has such a list. */
+/** A window of a list that is wanted, for each owner that has such a list. */
 export interface WantedWindow extends KeyedCollection {
   /**
    * A text that is equal for windows that may share pages. It names the collection, its filter, and the instant that
@@ -50,7 +50,9 @@ export class ListPlans {
   /** Lists for which a page of one row may be read, if any row will do. */
   readonly #anyRows = new Set<string>();
   #pending: WantedWindow[] = [];
-  /** The ends of lists, which are read if the first page is not the end. Their offset is that of the first page. */
+  /**
+   * The last rows of lists, which are read if the first page does not reach them. `offset` is that of the first page.
+   */
   #pendingEnds: WantedWindow[] = [];
 
   constructor(calls: PlannedCalls, schedule: Schedule, maxPageSize: number) {

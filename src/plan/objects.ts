@@ -108,12 +108,12 @@ export interface SelectedObjects {
   readonly known: Known;
 }
 
-/** The source from which the objects of a place are known. */
+/** The way in which the objects of a place became known. */
 export type Known =
   | Existence
   // A list or a write answered their rows.
   | 'listed'
-  // An action answered them. If it answered something else, they are read by their key.
+  // An action on a plugin answered them. If it answered something else, they are read by their key.
   | 'answered'
   // The row of a plugin names them as its organization, and has their name.
   | 'named';

@@ -28,15 +28,17 @@ export interface PlanRequest extends OperationScope {
   readonly maxPageSize: number;
   /** The most steps of planning (see `mostSteps`); by default unlimited. */
   readonly maxSteps?: number;
-  /** The rights of the caller for whom the operation would run; undefined if it has all rights of the key. */
+  /**
+   * The rights of the caller for whom the operation would run; undefined if the caller has all rights of the API key.
+   */
   readonly rights?: Rights | undefined;
   /** The part that is planned; by default all. */
   readonly part?: Part;
 }
 
 /**
- * A plan in the making. It goes through the stages of an operation as the loaders do: what is wanted at one stage is
- * turned into calls together, and the fields below are planned at the stage at which the answers arrive.
+ * A plan under construction. It follows the stages of an operation as the loaders do: the rows and windows that are
+ * wanted at one stage become calls together, and the fields below are planned at the stage at which the answers arrive.
  */
 export class PlanBuilder {
   readonly options: PlanRequest;
@@ -194,7 +196,7 @@ export class PlanLimitError extends Error {
   }
 }
 
-/** The steps of planning that are allowed for each REST call: so many places may need the answer of one call. */
+/** The steps of planning that are allowed for each REST call: that many fields may need the answer to one call. */
 const stepsOfCall = 30;
 
 /** The least limit of steps, so that small operations are planned even if few calls are allowed. */

@@ -27,7 +27,9 @@ export type Condition =
   // The list does not end in its first page.
   | 'long list';
 
-/** The objects of a group from one place on, up to but not including another. Ranges of one group never touch. */
+/**
+ * The objects of a group from index `from` up to, but not including, `to`. Ranges of one group that touch are joined.
+ */
 type Range = Pick<Objects, 'from' | 'to'>;
 
 function sizeOf({ from, to }: Range): number {

@@ -18,8 +18,8 @@ import { idText, type Row } from '../rest/values.ts';
  * The record of an object by its key. An object that was asked for by its id is null if it does not exist, or is out of
  * the caller's reach. An object that a row refers to always keeps its record; if its row is gone, its columns are null.
  * The row is awaited only if the selection needs a column of it. All other reads of the selection are started before
- * that. `isCounted` is true for an object that the answer's limits have counted already. `plan/field-plans.ts` predicts
- * these reads.
+ * that. `isCounted` is true for an object that is already counted towards the limits of the answer.
+ * `plan/field-plans.ts` predicts these reads.
  */
 export function fetchRecord(
   key: Key,

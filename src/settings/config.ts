@@ -110,9 +110,7 @@ function readAllSettings(reader: SettingsReader) {
     graphiql: plain.graphiql ?? !isInProduction,
     corsOrigins: plain.corsOrigins ?? [],
     corsHeaders: plain.corsHeaders ?? [],
-    // True if OpenTelemetry's own variables ask for traces.
     traces: readTraces(reader),
-    // Messages about settings that look like mistakes but may be intended.
     warnings: reader.warnings,
   });
 }

@@ -45,7 +45,7 @@ export function text(expected: string): Kind<string> {
   return { expected, read: (source) => source };
 }
 
-/** One of some words. */
+/** One of several words. */
 export function oneOf<const T extends string>(...values: readonly T[]): Kind<T> {
   return { expected: `one of ${values.join(', ')}`, read: (source) => values.find((value) => value === source) };
 }

@@ -33,7 +33,7 @@ export interface Kind<T> {
   readonly read: (text: string) => T | undefined;
 }
 
-/** Shows nothing of a value. */
+/** The function `shown` of a kind of which messages may show nothing. */
 export function nothing(): undefined {
   return undefined;
 }

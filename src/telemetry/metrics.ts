@@ -33,7 +33,10 @@ interface MetricsSettings {
   readonly maxUpstreamCalls: number;
 }
 
-/** Metrics in the Prometheus text format. No label holds a key, the id of an object, or a client's text. */
+/**
+ * Metrics in the Prometheus text format. No label holds a key or the id of an object. Labels hold no text of a client
+ * but names: of the client and its version, and of listed operations.
+ */
 export interface Metrics extends OperationMetrics {
   /** Counts a request that was refused before there was an operation. */
   readonly refused: CountRefused;
