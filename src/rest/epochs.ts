@@ -33,7 +33,7 @@ export interface Epochs {
 /** A new epoch of a key; `all`: every key gets a new one at its next use. */
 export type EpochChange = { readonly sharingKey: string; readonly epoch: Epoch } | 'all';
 
-/** Sends a change to the other processes. Answers true when they have adopted it, or undefined on a timeout. */
+/** Sends a change to the other processes. Returns true once they have adopted it, or undefined after a timeout. */
 type SendToOthers = (change: EpochChange) => MaybePromise<true | undefined>;
 
 /**

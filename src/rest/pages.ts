@@ -21,7 +21,7 @@ export interface EventQuery {
 /** One list: a collection and, for events, its filter. Windows of the same list can share pages. */
 export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
-  /** The form in which the list is read; undefined for pages of rows. No form takes the cursors of another. */
+  /** The form in which the list is read; undefined for pages of rows. A cursor of one form is not valid in another. */
   readonly table?: 'csv' | 'rows' | 'tail' | undefined;
 }
 

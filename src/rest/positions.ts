@@ -9,7 +9,7 @@ export interface Position {
   readonly offset: number;
   readonly before?: string | undefined;
   readonly after?: string | undefined;
-  /** The last rows that were answered, if the list is walked by time. */
+  /** The last rows of earlier pages, if the list is walked by time. */
   readonly boundary?: Boundary | undefined;
   /**
    * True if the upstream's `next` led nowhere and no count shows the end of the list. No page can be read from here.
@@ -17,7 +17,7 @@ export interface Position {
   readonly isStuck?: boolean | undefined;
 }
 
-/** The moment of the last rows that were answered, and the ids of these rows: other rows of that moment may follow. */
+/** The moment of the last rows of earlier pages, and the ids of these rows. Other rows of that moment may follow. */
 export interface Boundary {
   readonly time: string;
   readonly ids: readonly string[];
@@ -41,7 +41,7 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
   const time = inUtc(last);
   const { boundary } = counted;
   if (time === undefined) return undefined;
-  // These rows are newer than all that were answered, and have arrived since.
+  // These rows are newer than all rows of earlier pages, so they have arrived since.
   if (isLater(last, boundary?.time)) return counted;
   const start = rows.findLastIndex(({ timestamp }) => timestamp !== last && !isSameInstant(timestamp, last)) + 1;
   const tied = rows.slice(start).map(({ id }) => idText(id));
@@ -80,13 +80,13 @@ function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
   return found.toReversed();
 }
 
-/** The number of rows that were already answered and that a page reads again, beside `limit` new rows. */
+/** The number of rows of earlier pages that the next page reads again, beside `limit` new rows. */
 export function overlapOf({ offset, boundary }: Position, limit: number, maximum: number): number {
   const answered = offset === 0 ? (boundary?.ids.length ?? 0) : 0;
   return Math.max(Math.min(answered, maximum - limit), 0);
 }
 
-/** True if a row stands before the position: it was answered, or it has arrived since. */
+/** True if a row stands before the position: it was on an earlier page, or it has arrived since. */
 export function isBefore({ boundary }: Position, { id, timestamp }: Row): boolean {
   if (boundary === undefined) return false;
   if (isLater(timestamp, boundary.time)) return true;

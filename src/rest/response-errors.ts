@@ -38,7 +38,7 @@ export function toUpstreamError(status: number, headers: ResponseHeaders, text: 
 }
 
 /**
- * True if an answer is the page with which nginx refuses a connection because of its client certificate, after the
+ * True if a response is nginx's error page for a missing or wrong client certificate. nginx sends it after the TLS
  * handshake.
  */
 function wantsCertificate(status: number, text: string): boolean {

@@ -121,8 +121,8 @@ export class CallBudget implements Gate {
   }
 
   /**
-   * Resolves when the attempt may begin, and rejects with a Refusal if it cannot begin in time. Undefined if no budget
-   * counts it.
+   * Resolves when the attempt may begin, and rejects with a Refusal if it cannot begin in time. Returns undefined if no
+   * budget counts the call.
    */
   enter(attempt: Attempt): Promise<void> | undefined {
     if (!this.covers(attempt.request.operation.surface)) return undefined;

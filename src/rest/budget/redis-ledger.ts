@@ -28,7 +28,7 @@ export interface RedisLedgerOptions extends Omit<LocalLedgerOptions, 'onChange'>
   readonly log: Log;
 }
 
-/** The numbers of a decision, as the script answers them. */
+/** The numbers of a decision, as the script returns them. */
 type ScriptDecision = readonly number[];
 
 /** The answer of the script. If the era of the wave was over, it holds only the era of Redis. */

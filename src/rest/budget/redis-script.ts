@@ -4,7 +4,7 @@ import { createScript } from '../../redis.ts';
 const longestOfAllMs = 660_000;
 
 /**
- * Decides on a wave of calls as one atomic step. All times are of Redis's clock.
+ * Decides on a wave of calls as one atomic step. All times are on the clock of Redis.
  *
  * `KEYS[1]` holds the time of each log's last use, and the name of the era. Each further name is a log: a sorted set of
  * the calls of a key, or of one user with the key, by the time of their end. A call in flight is there with its latest

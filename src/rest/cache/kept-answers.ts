@@ -28,7 +28,6 @@ export class KeptAnswer {
   readonly limit: number | undefined;
   /** The time at which an operation last asked for `limit` rows. */
   limitAskedAt: number;
-  /** True while a refresh is in flight. */
   isRefreshing = false;
   /** The earliest time of the next refresh. A failed refresh postpones it. */
   refreshFrom = Number.NEGATIVE_INFINITY;

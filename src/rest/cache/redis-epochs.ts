@@ -13,10 +13,10 @@ const prefix = 'cache:epoch:';
 const tellEveryMs = 200;
 
 /**
- * Answers the replication id of the server and the epoch of a key. Makes an epoch if the key has none and is proven,
- * and replaces an epoch that is to end. The script starts with `#!lua` and has no flags. So it is refused by a Redis
- * that takes no writes, such as a replica, or a server that is out of memory. Such a Redis could not be told of the end
- * of an epoch, so its epochs must not be used.
+ * Returns the replication id of the server and the epoch of a key. First makes an epoch if the key has none and is
+ * proven, or replaces the epoch if it is to end. The script starts with `#!lua` and has no flags. So it is refused by a
+ * Redis that takes no writes, such as a replica, or a server that is out of memory. Such a Redis could not be told of
+ * the end of an epoch, so its epochs must not be used.
  *
  * A server gives itself a new replication id when it starts and when it becomes a primary. Its data then comes from a
  * file or from the former primary. The data may be older than what gateways have already read from this server or the

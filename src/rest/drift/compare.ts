@@ -8,7 +8,6 @@ export interface Shape {
   readonly types?: readonly JsonType[];
   /** The values that the document names, by `enum` or `x-known-values`. */
   readonly known?: readonly (string | number | null)[];
-  /** The items of an array. */
   readonly items?: Shape;
   /** The view that describes an object's members. */
   readonly view?: string;

@@ -31,11 +31,10 @@ const mostWrittenNames = 1000;
 export class DriftWatch {
   readonly #rate: number;
   readonly #onFirstSight: (series: DriftSeries) => void;
-  /** The number of answers with a difference, by series. */
   readonly #counts = new Map<string, DriftSeries & { count: number }>();
   /**
-   * Columns that clients have written and the document lacks. The upstream may answer them, but clients chose their
-   * names.
+   * Columns that clients have written and the document lacks. The upstream may send them back, but their names are the
+   * clients'.
    */
   readonly #written = new Set<string>();
 

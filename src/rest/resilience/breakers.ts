@@ -65,7 +65,7 @@ class Breaker {
   }
 }
 
-/** Settings of the breakers. Only the upstream's breaker calls back. */
+/** Settings of the breakers. The callbacks tell of the upstream's breaker only. */
 export interface BreakersOptions {
   /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
@@ -127,8 +127,8 @@ export class Breakers implements Gate {
   }
 
   /**
-   * Reports a probe without an answer. If it is a read, the operations that wait for it fail, in under a second. If it
-   * is a write, they go on waiting, because they must know its result.
+   * Reports a probe without an answer. Operations that wait for a read fail then, long before their deadlines.
+   * Operations that wait for a write go on waiting, because they must know its result.
    */
   #outwait(attempt: Attempt, breaker: Breaker): void {
     this.#removeProbe(attempt);

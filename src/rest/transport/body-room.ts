@@ -21,7 +21,7 @@ export interface BodyRoomLimits {
   readonly process: number;
 }
 
-/** The bytes of upstream bodies that one operation may keep for each byte that it may answer. */
+/** The bytes of upstream bodies that one operation may keep for each byte of its largest answer. */
 const keptPerAnswered = 4;
 /** The bytes of upstream bodies that one operation may keep in any case. */
 const leastKept = 16 * 2 ** 20;

@@ -81,7 +81,6 @@ interface End {
  * connection.
  */
 export class Connector {
-  /** The value of `Host`. */
   readonly host: string;
   /** Stands before the target of each request: a proxy without a tunnel wants whole URLs. */
   readonly prefix: string;
