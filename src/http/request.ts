@@ -27,7 +27,7 @@ export function methodOf({ method = '' }: IncomingMessage): string {
 
 /**
  * The refusal of a request for its method, or for a body that is not declared as plain JSON; undefined if the request
- * may be read. Other sites could send forms and plain text without a preflight.
+ * may be read. Forms and plain text are refused, because pages of other sites can send them without a preflight.
  */
 export function refusalOf(request: IncomingMessage): GraphQLError | undefined {
   const method = methodOf(request);
@@ -202,7 +202,7 @@ function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** True for a JSON object. A number beyond 2^53 is also kept as an object, which does not count. */
+/** True for a JSON object. A number beyond 2^53 does not count, although it is kept as an object. */
 function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value) && exactDigits(value) === undefined;
 }

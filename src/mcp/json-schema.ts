@@ -78,7 +78,8 @@ function pathTo(path: string, name: string): string {
 }
 
 /**
- * The expectation that a value itself does not meet; undefined if the schema allows the value. Members are not checked.
+ * The values that a schema allows, in words, if this value is not one of them; otherwise undefined. Members are not
+ * checked.
  */
 function expectedOf(value: unknown, schema: JsonSchema): string | undefined {
   const types = typesOf(schema);

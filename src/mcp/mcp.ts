@@ -58,7 +58,6 @@ export function createAgents({ tools: names, publicUrl }: McpConfig, options: To
   };
 }
 
-/** An operation of a listed document. */
 interface NamedOperation {
   readonly document: ListedDocument;
   readonly prepared: PreparedOperation;

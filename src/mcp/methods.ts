@@ -10,7 +10,6 @@ import type { ToolDefinition, Tools } from './tool.ts';
 /** Collaborators of the methods. */
 export interface MethodOptions {
   readonly run: RunOperation;
-  /** The current tools. */
   readonly tools: () => Tools;
   /** True if tools depend on the token of the caller. A list of tools is then for this caller alone. */
   readonly isPrivate: boolean;
@@ -76,7 +75,6 @@ function cacheable(isPrivate: boolean): readonly string[] {
 /** The texts of definitions, kept for as long as their tools. */
 const knownTexts = new WeakMap<ToolDefinition, Readonly<Record<Generation, string>>>();
 
-/** Answers `tools/list`. */
 async function list(
   { message: { params }, generation, context: { caller } }: Asked,
   { tools, isPrivate }: MethodOptions,

@@ -121,7 +121,7 @@ export class Tool {
     return this.#fields.every(({ field }) => rights.mutations.has(field.name));
   }
 
-  /** The reasons why the tool is a poor one, as hints for the author of its document. */
+  /** The weaknesses of the tool, as hints for the author of its document. */
   get hints(): readonly string[] {
     const { upper, objects } = this.#seenBy(undefined).cost;
     const largest = objects * usualCharacters;

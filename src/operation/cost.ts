@@ -39,8 +39,8 @@ export interface CostsOptions extends CostLimits {
 }
 
 /**
- * Returns the tool of an operation, found by the operation's name and the text of its document; undefined if it is no
- * tool.
+ * Returns the tool of an operation, found by the operation's name and the text of its document; undefined if the
+ * operation is no tool.
  */
 export type ToolOf = (name: string, text: string, caller: Caller | undefined) => ToolNote | undefined;
 
@@ -198,8 +198,8 @@ function wantsCost({ params: { extensions } }: Asked): boolean {
 type Explain = 'plan' | 'trace' | undefined;
 
 /**
- * The `explain` of a request. Throws if its value is unknown, or if clients may not see REST calls. To ignore it then
- * would be wrong, because a client that requests a plan does not expect the operation to run.
+ * The `explain` of a request. Throws if its value is unknown, or if clients may not see REST calls. Such a value is not
+ * ignored, because a client that requests a plan does not expect the operation to run.
  */
 function explainOf({ params: { extensions } }: Asked, { explain: isAllowed }: CostsOptions): Explain {
   const explain = extensions?.['explain'] ?? undefined;
@@ -258,7 +258,10 @@ export class Cost {
     this.#costs = costs;
   }
 
-  /** The most REST calls that it makes; undefined if that is not known without a plan of this run. */
+  /**
+   * The most REST calls that the operation makes; undefined if the number depends on the run and this run was not
+   * planned.
+   */
   get plannedCalls(): number | undefined {
     return this.#isConstant ? this.#costs.constantUpper(this.#asked.document.prepared) : this.plan?.upper;
   }

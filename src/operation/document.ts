@@ -32,8 +32,8 @@ export interface PreparedOperation extends OperationScope {
   /** The operation with `@defer`; undefined if it is always answered as a whole. */
   readonly deferred?: DeferredOperation | undefined;
   /**
-   * True if its document is listed in a manifest. No limit of documents and no limit of rows applies to such an
-   * operation. The deadline and the limits of arguments, of calls and of answers do apply.
+   * True if its document is listed in a manifest. The limits of documents and of rows do not apply to such an
+   * operation. The deadline, and the limits of arguments, calls and answers, do apply.
    */
   readonly listed: boolean;
   readonly deprecated: readonly string[] | undefined;

@@ -135,7 +135,10 @@ function isBadValue(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Cannot return null for non-nullable field');
 }
 
-/** The message of an error. For an error of a scalar, graphql's own message also names the variable or argument. */
+/**
+ * The message of an error. If the error was found before execution, graphql's own message is used, because it also
+ * names the variable or argument.
+ */
 function messageOf(located: GraphQLError | undefined, cause: Error): string {
   return located !== undefined && located.path === undefined ? located.message : cause.message;
 }

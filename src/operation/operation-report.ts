@@ -43,7 +43,7 @@ export interface OperationReport {
   readonly deprecated: readonly string[] | undefined;
 }
 
-/** Called with every operation when it is answered. */
+/** Called with the report of each operation when the operation has been answered. */
 export type OnOperation = (report: OperationReport) => void;
 
 /** The number of characters of a caller's hash that logs show: enough to distinguish callers without naming them. */

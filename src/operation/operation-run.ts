@@ -78,7 +78,7 @@ export class OperationRun {
   readonly cost: Cost;
   /** The epoch of the caller's key when the operation began; undefined if there are no epochs. */
   epoch: OperationEpoch | undefined;
-  /** The name under which its answer is kept; undefined if it must not be given to equal operations later. */
+  /** The name under which the answer is kept; undefined if the answer must not be given to equal operations later. */
   answerName: string | undefined;
   #coerced: VariableValues | undefined;
 

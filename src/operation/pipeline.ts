@@ -216,7 +216,7 @@ function sharedNameOf(run: OperationRun): string | undefined {
   )
     return undefined;
   const own = nameOf(run, request.caller);
-  // The epoch prevents sharing an operation that began before another process sent a write.
+  // With the epoch in the name, no request joins an operation that began before another process sent a write.
   return epoch === undefined ? own : `${epoch.name} ${own}`;
 }
 

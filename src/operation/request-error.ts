@@ -87,8 +87,8 @@ export const refusals = {
   largeArguments: { code: 'LIMIT_EXCEEDED', status: 400 },
   // The operation may exceed a limit of calls, rows, answered objects or steps of planning.
   expensiveOperation: { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true },
-  // The caller may not make the first calls of the operation, or the calls of a subscription's poll, in time.
-  // `Retry-After` says when it may. If it never may, there is no such header.
+  // The budget of the caller does not allow the first REST calls of the operation, or the polls of a subscription, in
+  // time. `Retry-After` says when it will. Without that header, it never will.
   rateLimited: { code: 'RATE_LIMITED', status: 429 },
   // There is no room for more REST calls, or for more answers. The same request may succeed a moment later.
   overloaded: { code: 'OVERLOADED', status: 503, headers: { 'retry-after': '1' } },

@@ -195,7 +195,6 @@ export class Connections {
     for (const { latest } of this.#open.values()) if (latest !== undefined) closeAfter(latest);
   }
 
-  /** Closes the connections whose clients read their answers too slowly. */
   closeSlowReaders(now: number): void {
     for (const [socket, { oldest, reader }] of this.#open) {
       // A client that has read everything is not stuck. That is noted here, too, because not every answer is watched.

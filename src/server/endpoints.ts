@@ -7,7 +7,6 @@ import { refusals } from '../operation/request-error.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { refusalOfHead } from './request-head.ts';
 
-/** The collaborators of the endpoints. */
 interface Endpoints {
   readonly gateway: Gateway;
   /** Undefined if metrics have a port of their own. */
@@ -44,7 +43,7 @@ export function createRoute(endpoints: Endpoints): Handle {
 
 /**
  * The path of a request. Changes `/graphql/` to `/graphql` in the request as well. Servers must also accept the whole
- * URL (RFC 9112 §3.2.2), which clients send to a proxy. Its path may be left out.
+ * URL (RFC 9112 §3.2.2), which clients send to a proxy. Such a URL may have no path.
  */
 export function pathOf(request: IncomingMessage): string {
   const { url = '' } = request;

@@ -2,7 +2,8 @@ import { js } from '@graphql-yoga/render-graphiql/graphiql';
 
 /**
  * GraphiQL's script with the history plugin. Yoga's bundle replaces GraphiQL's list of plugins by the explorer alone,
- * which removes the history. If there is a panel, its plugin `restCalls` is added, and `panel` traces runs.
+ * which removes the history. If the page has the panel "REST calls", its plugin `restCalls` is added, and `panel`
+ * traces runs.
  */
 export function bundleWith(hasPanel: boolean): string {
   const history = /\b(\w+)=\{title:"History"/.exec(js)?.[1];

@@ -86,7 +86,6 @@ export async function createPersisted(options: PersistedOptions): Promise<Persis
   };
 }
 
-/** Settings and collaborators of the listed documents. */
 type ListedOptions = Omit<PersistedOptions, 'prepare' | 'files' | 'redis'>;
 
 /**

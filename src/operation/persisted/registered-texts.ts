@@ -56,7 +56,7 @@ export interface Registrations extends TextStore {
 /** The interval at which a text in use is shared again, in milliseconds. */
 const sharedAgainMs = 60_000;
 
-/** Combines two stores. The near one is read first. Texts that only the shared store has are copied to the near one. */
+/** Combines two stores. `near` is read first. Texts that only `shared` has are copied to `near`. */
 export function createRegistrations(near: TextStore, shared: SharedTexts | undefined): Registrations {
   if (shared === undefined) return { ...near, shareOf: () => undefined };
   /** Texts that were shared or received recently. After some time, the other processes may have lost them. */
@@ -73,7 +73,7 @@ export function createRegistrations(near: TextStore, shared: SharedTexts | undef
     },
     set: (hash, text) => {
       near.set(hash, text);
-      // A client sends a text only if some process does not know it.
+      // A client sends a text only if some process does not know it, so the text may have to be shared again.
       known.delete(hash);
     },
     shareOf: (hash, text) => {

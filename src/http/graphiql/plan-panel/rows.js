@@ -158,7 +158,7 @@ function hasFailed({ status }) {
   return status === undefined || (status >= 400 && status !== 404);
 }
 
-/** A count and what it counts, if there is any. */
+/** A note with a count; no note if the count is zero. */
 function noted(count, text) {
   return count === 0 ? [] : [`${number(count)} ${text}`];
 }

@@ -41,7 +41,7 @@ class Run {
   /** Takes the trace from an answer. Returns the answer without it. */
   take(answer, isLast) {
     const { explain, cost, ...others } = answer?.extensions ?? {};
-    // The last part of an answer has its trace.
+    // Only the last part of an answer has the trace.
     if (explain === undefined && !isLast) this.#change({ firstPartMs: this.#state.firstPartMs ?? this.#elapsed });
     if (explain !== undefined) this.#change({ calls: explain.calls, cost, messages: this.#state.messages + 1 });
     if (isLast) this.end();

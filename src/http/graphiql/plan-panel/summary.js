@@ -56,7 +56,7 @@ function firstPartOf({ firstPartAfter, waves }) {
     : `The first part is sent after wave ${firstPartAfter} of ${waves}.`;
 }
 
-/** True if a run is of a subscription: each of its messages has a trace. Any other operation has one trace. */
+/** True if a run is that of a subscription, each message of which has a trace. Any other operation has one trace. */
 function isStream({ isRunning = false, isStopped = false, messages = 0 } = {}) {
   return messages > 1 || (messages === 1 && (isRunning || isStopped));
 }
