@@ -101,7 +101,7 @@ export class MemoryRoom {
 
   /**
    * Makes room for `more` bytes of a claim, whose size is then `whole`. If needed, ends the clients that have been
-   * stuck for longest. Returns false, and ends none, if this room or the one around it would still be too small.
+   * stuck for longest. Returns false, and ends no client, if this room or the room around it would still be too small.
    */
   makeRoom(more: number, whole = more): boolean {
     const most = whole > this.#largeBytes ? this.#bytes * (1 - shareForSmall) : this.#bytes;
@@ -128,7 +128,7 @@ export class MemoryRoom {
     if (this.#readers.delete(claim)) claim.release();
   }
 
-  /** Ends clients in this order until so many bytes are free. Returns the number of bytes that it has freed. */
+  /** Ends clients in the order of `stuck` until they have freed `bytes` bytes. Returns the number of freed bytes. */
   #free(stuck: readonly Stuck[], bytes: number): number {
     let freed = 0;
     for (const { claim, reader } of stuck) {

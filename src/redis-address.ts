@@ -1,6 +1,9 @@
 /** The servers that a URL of Redis names. */
 export interface RedisAddress {
-  /** One server, Sentinels that know which server is the primary, or some nodes of a Cluster that know the others. */
+  /**
+   * One server; Sentinels, which know the server that is the primary; or some nodes of a Cluster, which know the other
+   * nodes.
+   */
   readonly kind: 'server' | 'sentinel' | 'cluster';
   /** A URL for each server, Sentinel or node, with the user and the password that all share. */
   readonly members: readonly string[];

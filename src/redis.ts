@@ -198,8 +198,8 @@ export class SharedRedis {
   #failed(name: string, error: unknown): void {
     if (this.#isClosed) return;
     const reason = reasonOf(error);
-    // A script is sent as `evalsha` or as `eval`, and a user may be allowed only one of them: the log names the refused
-    // one.
+    // A script is sent as `evalsha` or as `eval`, and a user may be allowed only one of the two. The log names the
+    // refused command.
     const command = reason === 'NOPERM' && !isWithinScript(error) ? (commandOf(error) ?? name) : name;
     this.failures.set(command, (this.failures.get(command) ?? 0) + 1);
     if (isOutage(error)) {

@@ -40,7 +40,7 @@ export class SharedFiles {
     return this.#contents;
   }
 
-  /** Calls the listener with the contents that have changed, each time that some have. */
+  /** Calls the listener each time that contents have changed, with the changed ones. */
   onChange(listener: (changed: SharedContents) => void): void {
     this.#listeners.push(listener);
   }

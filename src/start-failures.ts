@@ -4,7 +4,7 @@ import { ManifestError } from './operation/persisted/manifest.ts';
 import { ConfigError } from './settings/settings.ts';
 import { complain } from './telemetry/start-lines.ts';
 
-/** Writes what is wrong, each fault of the settings in a line of its own, and ends the process. */
+/** Prints the error, with a line for each fault of the settings, and ends the process. */
 export function fail(error: unknown, inJson = false): never {
   const { message, exitCode } = failureOf(error);
   const lines = error instanceof ConfigError ? error.faults : [message];

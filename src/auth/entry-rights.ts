@@ -90,7 +90,7 @@ const unreachable = 'createProject';
 interface Allowable {
   readonly names: readonly string[];
   readonly reach: Reach | undefined;
-  /** The term for one of these mutations in messages. */
+  /** The words for one of the mutations in messages. */
   readonly what: string;
 }
 

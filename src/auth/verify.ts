@@ -20,11 +20,11 @@ export interface VerifiedToken {
   readonly tenant: string;
   /** The `sub`: a user of the identity provider. */
   readonly subject: string;
-  /** The names of its user's roles. The entry of the tenant need not have any of them. */
+  /** The roles that the token names. The tenant's entry may have none of them. */
   readonly roles: readonly string[];
-  /** True if it is for the endpoint of agents, and for nothing else of the gateway. */
+  /** True if the token is for the endpoint of agents alone. */
   readonly isForAgentsOnly: boolean;
-  /** The time at which it expires, tolerance included, in milliseconds of `Date.now()`. */
+  /** The time at which the token expires, tolerance included, in milliseconds of `Date.now()`. */
   readonly expiresAt: number;
 }
 

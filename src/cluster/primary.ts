@@ -18,7 +18,7 @@ export interface WorkersOptions {
   readonly files: SharedFiles;
   /** The ledger of the REST calls of all workers, if calls are limited. */
   readonly ledger?: Ledger | undefined;
-  /** The Redis in which this ledger counts, if there is one. */
+  /** The Redis in which `ledger` counts, if there is one. */
   readonly redis?: SharedRedis | undefined;
   /** The time after which workers that are still stopping are killed, in milliseconds. */
   readonly stopMs: number;
@@ -58,7 +58,7 @@ export class Workers {
     files.onChange((changed) => this.#tellAll('filesRead', changed));
   }
 
-  /** Starts one worker and, once that serves, the others. Rejects with a WorkersError if a worker cannot start. */
+  /** Starts one worker and, once it serves, all others. Rejects with a WorkersError if a worker cannot start. */
   async start(): Promise<Started> {
     const { workers } = this.#options.orders.config;
     setUpWorkers();
@@ -146,7 +146,7 @@ export class Workers {
     this.#timers.add(timer);
   }
 
-  /** Changes epochs in all workers but the one that writes. */
+  /** Changes epochs in all workers except `writer`. */
   async #changeOthers(writer: WorkerHandle, change: EpochChange): Promise<true> {
     const others = [...this.#running.values()].filter((worker) => worker !== writer);
     await Promise.all(others.map((worker) => worker.change(change)));
@@ -175,7 +175,7 @@ export class Workers {
       return;
     }
     this.#endWrites(worker);
-    // A worker that cannot start, perhaps because of a file that has become wrong, must not stop those that serve.
+    // A worker that cannot start, perhaps because a file has become wrong, must not stop the workers that serve.
     const isHarmless = !worker.hasServed && this.#serving().length > 0;
     const delay = this.#delayAfterEnd(place, isHarmless);
     this.#options.log('warn', 'a worker ended', { worker: place, how, restartMs: delay });

@@ -40,7 +40,7 @@ export class Channel<Theirs extends Functions<Theirs>> {
   #lastId = 0;
   #outgoing: Message[] = [];
 
-  /** `functions` are the ones that the other process may call. */
+  /** `functions` may be called by the other process. */
   constructor(send: (batch: Batch) => void, functions: Readonly<Record<string, Callable['run']>>) {
     this.#send = send;
     this.#functions = new Map(Object.entries(functions));

@@ -81,7 +81,7 @@ export class WorkerHandle {
     return this.#measured;
   }
 
-  /** The worker's current counts; those of its last report if it does not answer. */
+  /** The worker's current counts, or the counts of its last report if it does not answer. */
   async measure(): Promise<Measurements> {
     const measured = await this.#channel.ask('measure', undefined, measureTimeoutMs);
     this.#measured = measured ?? this.#measured;
@@ -142,10 +142,10 @@ interface Connection {
 }
 
 /**
- * Counts the connections that a worker is handed. When the worker ends, closes those that it had not taken; the
- * operating system closes the others. Node's cluster would wait forever for the acknowledgement of the ended worker,
- * and so would the clients. In `handoff` of lib/internal/cluster/round_robin_handle.js, the primary sends a message
- * `newconn` with a number. The worker sends an `ack` with that number before it reads from the connection.
+ * Counts the connections that a worker is handed. When the worker ends, closes the connections that it had not taken;
+ * the operating system closes the others. Node's cluster would wait forever for the acknowledgement of the ended
+ * worker, and so would the clients. In `handoff` of lib/internal/cluster/round_robin_handle.js, the primary sends a
+ * message `newconn` with a number. The worker sends an `ack` with that number before it reads from the connection.
  */
 export class Handovers {
   readonly #untaken = new Map<unknown, Connection>();

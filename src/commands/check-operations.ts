@@ -27,7 +27,7 @@ interface CheckedFile {
   readonly operations: readonly Verdict[];
 }
 
-/** The number of operations that were checked, and the numbers of those that failed, by reason. */
+/** The number of checked operations, and the numbers of failed ones by reason. */
 interface Sums {
   readonly operations: number;
   readonly invalid: number;

@@ -12,8 +12,9 @@ const contextLines = 2;
 const mostValues = 20;
 
 /**
- * A unified diff that makes an OpenAPI document fit answers with these differences. Lines that need no change keep
- * their form. Differences are left out if the document does not describe the place where they were found.
+ * A unified diff of an OpenAPI document. It removes the differences between the document and the answers. Lines that
+ * need no change keep their form. Differences are left out if the document does not describe the place where they were
+ * found.
  */
 export function patchOf(openapi: string, differences: readonly Difference[]): string {
   const fitting = fit(openapi, differences);
@@ -139,7 +140,7 @@ function append(list: unknown, items: readonly string[]): Edit | undefined {
   return { start: end, end, text: items.map((item) => `, ${item}`).join('') };
 }
 
-/** The edit that puts a member before the others. */
+/** The edit that adds a member to a map, before all others. */
 function addMember(text: string, map: YAMLMap, member: string): Edit {
   const [start] = rangeOf(map);
   if (map.flow === true) return { start: start + 1, end: start + 1, text: ` ${member},` };

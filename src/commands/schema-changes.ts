@@ -133,7 +133,7 @@ function severityOf(type: SchemaChange['type']): Severity {
 }
 
 /**
- * The uses that a breaking change to these subjects breaks. Without subjects there are none, and only validation finds
+ * The uses that a breaking change breaks, by the subjects of the change. If these are unknown, only validation finds
  * the broken documents, such as one with a fragment on a type that a union has lost.
  */
 function usesOf(before: GraphQLSchema, type: SchemaChange['type'], [first, second = '']: readonly string[]): string[] {

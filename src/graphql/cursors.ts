@@ -23,8 +23,8 @@ const longestRemembered = 300;
  * Opaque cursors. A cursor is the base64url of a signature and a payload. The payload of a list's cursor is the id of
  * its project or organization, and a position. The signature is the start of an HMAC-SHA-256 over the list, its filters
  * and the payload. It does not depend on the caller. Replicas that share the secret accept each other's cursors. A
- * cursor of a list below `@current` is also accepted for the same list of any project or organization, and vice versa,
- * because only a call could show if both are the same list.
+ * cursor of a list below `@current` is also accepted for the list of a project or organization that is named by its id,
+ * and vice versa: only a call could show if both are the same list.
  */
 export function createCursorCodec(secret: string): CursorCodec {
   const codeOf = (of: string, payload: string): Buffer =>

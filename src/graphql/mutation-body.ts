@@ -96,8 +96,8 @@ export function checkedWrite(
 
 /**
  * The keys of the objects that have to be read first: those that the body names. If there are any, the key of the
- * changed object is added, because the hosted service looks for both dashboards of a moved tile by their ids alone. A
- * project is not added: its id already shows if it is within reach.
+ * changed object is added: the hosted service looks for both dashboards of a moved tile by their ids alone, without
+ * their projects. A project is not added, because its id already shows if it is within reach.
  */
 function toShow(key: Key, named: readonly Key[]): readonly Key[] {
   const isShown = named.length === 0 || key.id === '' || ownerTypeOf(key.noun) === undefined;

@@ -10,14 +10,14 @@ import type { Row } from '../rest/values.ts';
 export interface Walk {
   /** Newest first, each once. */
   readonly rows: readonly Row[];
-  /** True if these are all rows since the moment that was asked for. */
+  /** True if no row since the requested moment is missing. */
   readonly isWhole: boolean;
 }
 
 /** The most REST calls of one poll: the first, and ten further ones. */
 export const mostCalls = 11;
 
-/** The seconds that the first poll of a tail reads back, because rows of these seconds may still arrive. */
+/** The seconds that the first poll of a tail reads back, because rows may arrive that late. */
 const firstSeconds = 60;
 
 /**

@@ -17,7 +17,7 @@ export interface Reader {
 
 /**
  * Reads `limit` rows from a position. If the upstream answers fewer than `required` rows and names a `next`, at most
- * ten further calls ask for the rest. If these do not suffice, or one of them fails, the page has the rows that have
+ * ten further calls ask for the rest. If these calls do not suffice, or one fails, the page has the rows that have
  * arrived, and goes on at `next`. A call behind all counted rows ends the list if it brings no new row. Rejects if a
  * client could not go on, because `next` leads to the same rows again or no row has arrived.
  */
@@ -33,7 +33,7 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
     if (page.rows.length >= required || page.next === undefined) break;
     const at = page.rows.length === 0 ? page.next : positionAfter(page, page.rows.length - 1);
-    // If pages are capped, a call that reads so many known rows again brings no new row.
+    // If the upstream caps its pages, a call that first reads all of these known rows again brings no new row.
     const isTooMuch = last.isCapped && (at.boundary?.ids.length ?? 0) > last.ids.length;
     const maximum = isTooMuch ? last.ids.length : reader.maximum;
     const further = await fetchFurther({ ...reader, maximum }, page, at, required - page.rows.length);

@@ -10,7 +10,7 @@ export interface Segment {
 /** A range of a list, put together from one REST page or several. */
 export interface ListPage {
   readonly rows: readonly Row[];
-  /** The segments, at least one. The segment of an empty page says where the page stands. */
+  /** At least one. The only segment of an empty page has the position of the page. */
   readonly segments: readonly Segment[];
   /** The position behind the last row; undefined at the end of the list. */
   readonly next: Position | undefined;

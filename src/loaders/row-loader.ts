@@ -82,7 +82,7 @@ export class RowLoader {
     return true;
   }
 
-  /** Finds rows that were wanted in the same turn. Lists have all columns that are wanted of these rows. */
+  /** Finds rows that were wanted in the same turn. The list view has all of their wanted columns. */
   #findAll(): void {
     const wanted = this.#wanted;
     this.#wanted = [];

@@ -87,8 +87,8 @@ function laterFor(
 const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown>>>();
 
 /**
- * In the format `20220824`, resolves a field once for all parts that have it, with its nodes in all of these parts. The
- * field then makes the same calls as in an answer that is sent whole, and its objects count once.
+ * In the format `20220824`, resolves a field once for all parts that have it, with its field nodes of all these parts.
+ * The field then makes the same calls as in an answer that is sent whole, and its objects count once.
  */
 function once(resolve: Resolver): Resolver {
   return (source, args: Readonly<Record<string, unknown>>, context, info) => {

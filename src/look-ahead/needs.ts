@@ -85,9 +85,9 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
 }
 
 /**
- * True if the selection has an id that only the object's row shows. Such ids are those of the `@current` project, and
- * the global id of a plugin below `@current`. Plugins that a report names are an exception: one read of the current
- * project tells the organization of them all.
+ * True if the selection has an id that only the object's row shows. Such are the ids of the `@current` project, and the
+ * global id of a plugin below `@current`. Plugins that a report names are an exception: one read of the current project
+ * tells the organization of them all.
  */
 function isNamedByRow({ noun, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
   if (noun === 'Project') return id === current && (globalId || upstreamId);

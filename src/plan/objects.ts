@@ -55,7 +55,7 @@ export function toObjects(facts: Facts): Objects {
   return { from: 0, to: 1, id: undefined, owner, certain: false, view: undefined, ...facts, owners };
 }
 
-/** The object with this key. Its owner is the one that the scope of the key names. */
+/** The object with this key. Its owner is the project or organization in the key's scope. */
 export function keyed({ type, scope, id }: NodeId, stage: Stage, certain: boolean): Objects {
   const ownerType = ownerTypeOf(type);
   const owner = ownerType && keyed({ type: ownerType, scope: '', id: scope }, stage, certain);

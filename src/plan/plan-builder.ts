@@ -70,7 +70,7 @@ export class PlanBuilder {
     this.rows = new RowPlans(calls, schedule, this.lists, options.maxPageSize);
   }
 
-  /** The objects that the caller may reach; undefined if these are all that the API key reaches. */
+  /** The objects that the caller may reach; undefined if the caller may reach all objects of the API key. */
   get reach(): Reach | undefined {
     return this.options.rights?.reach;
   }
@@ -207,5 +207,5 @@ export function mostSteps(maxUpstreamCalls: number): number {
   return Math.max(leastSteps, stepsOfCall * maxUpstreamCalls);
 }
 
-/** A path counts as one more step for each time that it has this many characters: long paths take longer to plan. */
+/** The number of characters for which a path counts as one more step, because long paths take longer to plan. */
 const usualPath = 256;

@@ -20,7 +20,7 @@ export interface PlannedCall {
 export type Condition =
   // All relations of the object answer 404. Its row then decides whether the object exists.
   | 'absent'
-  // A page of the list is read first, and lacks the rows of these keys.
+  // A page of the list is read first, and lacks the wanted rows.
   | 'not in the page'
   // The answer of a write is something other than the object.
   | 'not in the answer'
@@ -106,8 +106,8 @@ export class Schedule {
   }
 
   /**
-   * Runs every task. Before the first one, and after those of each wave, `settle` turns wanted rows and windows into
-   * calls.
+   * Runs every task. Before the first task, and after the tasks of each wave, `settle` turns wanted rows and windows
+   * into calls.
    */
   run(settle: () => void): void {
     settle();

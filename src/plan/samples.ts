@@ -22,7 +22,7 @@ interface Sampling {
   readonly number: number;
   /** The objects that the caller may reach; undefined if there is no limit. Objects out of reach cost nothing. */
   readonly reach: Reach | undefined;
-  /** Ids that the document itself names. If a variable has the same id, more rows of one list are read. */
+  /** The ids in the text of the document. If a variable has such an id, too, more rows of one list are read. */
   readonly named: readonly string[];
 }
 
@@ -86,8 +86,8 @@ export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly 
 }
 
 /**
- * Input objects with their required members, one for each sort of owner. They also have the first member of type
- * String, so that a filter is not empty, and `files`, without which the change of a plugin's source code is refused. If
+ * Input objects with their required members, one for each sort of owner. The first member of type String is added, so
+ * that a filter is not empty. So is `files`, because the change of a plugin's source code is refused without it. If
  * members name dashboards, each object is repeated with them, because the dashboards are read first for a caller with
  * limited reach.
  */
@@ -115,7 +115,9 @@ function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly u
   return dashboards.length === 0 ? bare : [...bare, ...bare.map((object) => ({ ...object, ...named }))];
 }
 
-/** A list of the largest allowed length. Its values are different samples, each the one at index `sort`. */
+/**
+ * A list of the largest allowed length, of samples of one sort. They differ, because each has a `number` of its own.
+ */
 function listOf(type: GraphQLInputType, sampling: Sampling, sort: number): readonly unknown[] {
   const { many, number } = sampling;
   return Array.from({ length: many }, (_value, at) => samplesOf(type, { ...sampling, number: number + at })[sort]);

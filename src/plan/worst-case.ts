@@ -32,8 +32,8 @@ export interface Extremes {
   /** The plan with the defaults of variables. Nullable variables without a default are left out. */
   readonly usual: Plan;
   /**
-   * The plan with the most calls, and of several such plans the one with the most rows. Its `lower` holds for all
-   * plans, and its `objects` are those of the largest answer.
+   * The plan with the most calls. If several plans have the most calls, their rows decide. Its `lower` holds for all
+   * plans, and its `objects` is that of the largest answer.
    */
   readonly worst: Plan;
   /** The variables of the worst plan that differ from those of the usual plan. */
@@ -48,7 +48,7 @@ const anyCursors: CursorCodec = {
   decodeQuery: () => '?',
 };
 
-/** The most rounds over all variables: the effect of one variable may depend on those that are examined after it. */
+/** The most rounds over all variables: the effect of one variable may depend on variables that are examined later. */
 const mostRounds = 3;
 
 /** The most variables for which the search also goes on from equally costly plans. With more, it would take seconds. */
@@ -61,7 +61,8 @@ const mostTied = 5;
 export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const { operation, maxPageSize } = options;
   const choices = (operation.variableDefinitions ?? []).map((one, place) =>
-    // The numbers of two variables differ by more than the length of a list, so that they have no object in common.
+    // The numbers of two variables differ by more than the length of a list, so that their samples have no object in
+    // common.
     choicesOf(one, options, 1 + place * maxPageSize),
   );
   const all = new Map<string, Found | undefined>();
@@ -211,7 +212,7 @@ function choicesOf(
 /** The most ids of a document that are tried. */
 const mostNamed = 4;
 
-/** Ids that an operation names itself, other than `@current`. */
+/** The ids in the text of an operation, other than `@current`. */
 function idsIn(scope: PlanningOptions): readonly string[] {
   const ids = new Set<string>();
   visitFields(scope, (selected) => {

@@ -241,8 +241,8 @@ export function startIdScope({ noun, scope }: Collection, { loaders }: GatewayCo
 }
 
 /**
- * The record of an object below `@current` with the owner's id for its global id. `rows` are those of its list, or only
- * its own.
+ * The record of an object below `@current` with the owner's id for its global id. `rows` are the rows of its list, or
+ * only its own row.
  */
 async function withRealScope(record: RowRecord, rows: readonly Row[], { loaders }: GatewayContext): Promise<RowRecord> {
   try {

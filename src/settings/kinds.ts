@@ -28,7 +28,7 @@ export function seconds(minimum: number, maximum: number): Kind<number> {
 
 const processes = whole(1, 256);
 
-/** A number of processes. `auto` is one for each core that this process may use. */
+/** A number of processes. `auto` stands for as many as the cores that this process may use. */
 export const workerCount: Kind<number> = {
   expected: `${processes.expected}, or auto`,
   read: (source) => (source === 'auto' ? availableParallelism() : processes.read(source)),

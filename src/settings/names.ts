@@ -10,7 +10,7 @@ const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI', 'LOGLEVEL', 'CO
 const shortest = 8;
 
 /**
- * Finds variables that would be ignored silently although their names nearly equal that of a setting. A name that is
+ * Finds variables whose names nearly equal the name of a setting, and which would be ignored silently. A name that is
  * almost certainly a mistake is a fault. One that may belong to another program, or that is set beside the right one,
  * is a warning.
  */
@@ -32,8 +32,8 @@ export function findMisspelt(reader: SettingsReader, settings: Settings): void {
 }
 
 /**
- * The name in `known` that is nearest to `name`; undefined if none is near. A name is near if at most two letters
- * differ, and these are at most a quarter of its letters.
+ * The name in `known` that is nearest to `name`; undefined if none is near. A name is near if at most two letters, and
+ * at most a quarter of the letters of the known name, differ.
  */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const near = known
@@ -44,8 +44,9 @@ function nearestOf(name: string, known: readonly string[]): string | undefined {
 }
 
 /**
- * True if a name is known to belong to other programs, or if one of its words is another word than in the setting that
- * it resembles: `WORKSPACE_ROOT` is not a misspelt `WORKSPACE_PORT`. A word with transposed letters is the same word.
+ * True if a name is known to belong to other programs, or if one of its words is clearly another word than in the name
+ * that it resembles: `WORKSPACE_ROOT` is not a misspelt `WORKSPACE_PORT`. A word with transposed letters is the same
+ * word.
  */
 function mayBeOthers(name: string, meant: string): boolean {
   if (namesOfOthers.has(name)) return true;

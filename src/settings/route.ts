@@ -153,7 +153,7 @@ export function currentRoute(route: Route, files: TlsFiles): () => Route {
   };
 }
 
-/** The time at which the first of these PEM certificates expires, in seconds since 1970. */
+/** The earliest time at which one of the PEM certificates expires, in seconds since 1970. */
 function firstExpiryOf(pem: string): number {
   return Math.min(...certificatesIn(pem).map(({ validToDate }) => validToDate.getTime() / 1000));
 }

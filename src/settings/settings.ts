@@ -1,6 +1,6 @@
 /**
- * The error of settings or arguments that cannot be used. Each fault names one of them, and says what is wrong and what
- * is expected.
+ * The error of settings or arguments that cannot be used. Each fault names a setting or an argument, and says what is
+ * wrong and what is expected.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -33,7 +33,7 @@ export interface Kind<T> {
   readonly read: (text: string) => T | undefined;
 }
 
-/** The function `shown` of a kind of which messages may show nothing. */
+/** A function for `Kind.shown`: messages show nothing of the value. */
 export function nothing(): undefined {
   return undefined;
 }

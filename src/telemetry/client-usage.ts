@@ -157,7 +157,10 @@ export class ClientUsage {
     return row;
   }
 
-  /** Counts a deprecated use. The schema has few deprecated fields, so the limit of clients also limits these rows. */
+  /**
+   * Counts a deprecated use. The schema has few deprecated fields, so the limit of clients also limits the number of
+   * these entries.
+   */
   #countDeprecated(more: CountedUse): void {
     const name = [more.client, more.version, more.coordinate].join('\n');
     const known = this.#deprecated.get(name);

@@ -230,7 +230,7 @@ export interface PrimarySources {
   readonly workers: () => { readonly running: number; readonly restarts: number };
 }
 
-/** Makes the metrics of the first of several processes, as data that is added to those of the workers. */
+/** Makes the metrics of the first of several processes, as data to be added to the metrics of the workers. */
 export function createPrimaryMetrics({ counting, redis, reloads, workers }: PrimarySources): () => Promise<Snapshot> {
   const instruments = new Instruments({ hasProcess: false });
   if (counting !== undefined) measureCounting(instruments, counting);

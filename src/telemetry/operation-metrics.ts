@@ -33,7 +33,7 @@ export function createOperationMetrics(
     durationBounds,
     () => [[{}, durations]],
   );
-  // The limit is one of the bounds, because operations that plan more are refused.
+  // The limit is one of the bounds, because operations that could make more calls are refused.
   const callBounds = [...usualCallBounds.filter((bound) => bound < maxUpstreamCalls), maxUpstreamCalls];
   // Both count the same operations, so that their sums can be compared.
   const [planned, made] = [new Tally(callBounds), new Tally(callBounds)];

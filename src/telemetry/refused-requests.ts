@@ -41,7 +41,7 @@ const labels = { ...ofConnections, ...beforeOperations };
 /** The reason why a request or its connection is refused before there is an operation. */
 export type RequestRefusal = keyof typeof labels;
 
-/** True if a kind of refusal is one before there is an operation. */
+/** True for a kind of refusal that comes before there is an operation. */
 export function isRequestRefusal(kind: string): kind is RequestRefusal {
   return Object.hasOwn(labels, kind);
 }

@@ -32,7 +32,7 @@ const serviceName = 'workspace-graphql-gateway';
 
 /**
  * Starts OpenTelemetry's SDK, which reads its standard `OTEL_*` variables itself. By default it would also export
- * metrics and logs; here these are exported only if their variables ask for it.
+ * metrics and logs; here it exports them only if their variables ask for it.
  */
 export function startTracing(environment: Environment, upstreamUrl: string, log: Log): RunningTracing {
   if (!isSet(environment[sendVariable])) environment[sendVariable] = String(sendMs);
