@@ -7,7 +7,7 @@ import type { Log } from './log.ts';
 export interface FollowOptions {
   /** The name of the files in the log. */
   readonly name: string;
-  /** The present paths and globs of the files. It is a function because a file that was read may name others. */
+  /** Returns the current paths and globs of the files. A file that was read may name further ones. */
   readonly patterns: () => readonly string[];
   /** The fingerprint of the files, taken before they were first read. */
   readonly since: string;

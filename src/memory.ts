@@ -45,7 +45,7 @@ export interface RoomOptions {
   readonly within?: MemoryRoom | undefined;
   /** The bytes above which a claim is large; by default none is. */
   readonly largeBytes?: number;
-  /** Called each time that a stuck client has been ended. A room within another room uses the outer `onCut`. */
+  /** Called whenever a stuck client has been ended. A room within another room uses the outer `onCut`. */
   readonly onCut?: () => void;
 }
 

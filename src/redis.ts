@@ -64,7 +64,7 @@ const closed = 'connection closed';
 /** The replies of a server that can serve nothing at the moment. */
 const outages: ReadonlySet<string> = new Set(['LOADING', 'MASTERDOWN', 'CLUSTERDOWN', 'NOAUTH']);
 
-/** The commands that gateways send, whose failures are counted. */
+/** The commands that gateways send. Failures are counted by command. */
 const commands = ['eval', 'evalsha', 'exists', 'get', 'pttl', 'scan', 'set', 'unlink'] as const;
 
 /**

@@ -28,7 +28,7 @@ const permissionTimeoutMs = 3000;
 /** Longest time that a write waits for the other workers, in milliseconds; the primary gives up a little sooner. */
 const changeTimeoutMs = 6000;
 
-/** The longest time for which a worker that cannot start waits until the primary knows why, in milliseconds. */
+/** The longest time that a worker which cannot start waits for the primary to learn the reason, in milliseconds. */
 const failureTimeoutMs = 1000;
 
 /** A worker's side of the channel to the primary. */

@@ -25,7 +25,7 @@ export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
     .getMetricsAsJSON();
 }
 
-/** Applies the bounds of metrics to all processes together, because the first series differ from worker to worker. */
+/** Applies the bounds of metrics to all processes together, because each worker may count other series separately. */
 function foldSeries(snapshots: readonly Snapshot[]): Snapshot[] {
   const bounded = new Map<string, Bound & { readonly series: Set<string> }>();
   for (const { name, bound } of snapshots.flat())

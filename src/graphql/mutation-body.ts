@@ -29,7 +29,7 @@ function inputFieldsOf({ parentType, fieldName }: MutationInfo): Readonly<Record
   return isInputObjectType(named) ? named.getFields() : {};
 }
 
-/** The input field that names the project or organization that a mutation is about: for a project its own `id`. */
+/** The input field that names the project or organization of a mutation. For a mutation of a project, this is `id`. */
 export function ownerArgumentOf(noun: Noun): string {
   const type = ownerTypeOf(noun);
   return type === undefined ? 'id' : owners[type].argument;
@@ -240,7 +240,7 @@ function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
     const text = snakeCase(name);
     const known = setters.get(text) ?? [];
     const isKnown = known.length > 0 || columns.has(text);
-    // In the body of a change of source code, all entries beside columns are files.
+    // In the body of a change of source code, all members other than columns are files.
     const own = isKnown ? known.find(({ fieldName }) => fieldName === info.fieldName)?.field : files;
     if (own !== undefined)
       throw new UserInputError(`Expected ${quoted(name)} in the input field \`${own.name}\`, but got it in \`extra\`.`);

@@ -2,7 +2,7 @@ import type { DashboardResolvers, MutationResolvers } from '../graphql/generated
 import { fetchRecord, fetchReferred } from './by-id.ts';
 import { changeRow, createRow, deletedId, prepareWrite, writeRow } from './writes.ts';
 
-/** The objects that a dashboard refers to. Its other fields are columns, which need no resolver. */
+/** The fields of a dashboard that are no columns. Columns need no resolver. */
 export const Dashboard: DashboardResolvers = {
   project: ({ scope }, _args, context, info) =>
     fetchRecord({ noun: 'Project', scope: '', id: scope }, 'assumed', context, info),

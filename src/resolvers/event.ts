@@ -12,7 +12,7 @@ import { countAnswered } from '../look-ahead/object-weight.ts';
 import { exactDigits, isObject, type JsonObject } from '../rest/values.ts';
 import { fetchRecord } from './by-id.ts';
 
-/** The objects that an event refers to. Its own fields are columns. */
+/** The fields of an event that are no columns. */
 export const Event: EventResolvers = {
   project: ({ scope }, _args, context, info) =>
     fetchRecord({ noun: 'Project', scope: '', id: scope }, 'assumed', context, info),

@@ -21,7 +21,7 @@ import { fetchRecord } from './by-id.ts';
 import { namedOrganization, organizationRecord } from './organization.ts';
 import { changeRow, createRow, deletedId, prepareWrite, write } from './writes.ts';
 
-/** The objects that a plugin refers to, and those below it. Its own fields are columns. */
+/** The fields of a plugin that are no columns: its organization, and its source code. */
 export const Plugin: PluginResolvers = {
   // A global plugin may be owned by another organization than the one that lists it.
   organization: (plugin, _args, context) => {

@@ -14,7 +14,7 @@ import { listConnection } from './connections.ts';
 import { namedOrganization, organizationRecord } from './organization.ts';
 import { changeRow, createRow, deletedId, prepareWrite, write } from './writes.ts';
 
-/** The objects that a project refers to, and those below it. Its own fields are columns. */
+/** The fields of a project that are no columns: objects that it refers to, and what is below it. */
 export const Project: ProjectResolvers = {
   organization: (project, _args, context) => {
     const id = namedOrganization(project, 'organization');

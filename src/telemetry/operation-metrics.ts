@@ -20,7 +20,7 @@ const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 const usualCallBounds = [0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000];
 
-/** Makes the metrics of operations. `maxUpstreamCalls` is the most REST calls that each may make. */
+/** Makes the metrics of operations. `maxUpstreamCalls` is the most REST calls that one operation may make. */
 export function createOperationMetrics(
   instruments: Instruments,
   usage: ClientUsage,

@@ -59,7 +59,7 @@ export function measureRestCalls(instruments: Instruments, upstream: () => Upstr
   );
 }
 
-/** The sources of saved REST calls, with their counts. */
+/** The counts of saved REST calls, by what saved them. */
 export interface Savers {
   readonly upstream: () => Pick<UpstreamHealth, 'sharedReads'>;
   readonly shared: { readonly savedCalls: number };

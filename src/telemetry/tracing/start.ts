@@ -24,7 +24,7 @@ const stopMs = 3000;
  * collector is down.
  */
 const sendMs = 5000;
-/** The variable that sets this time (`sendMs`). */
+/** The variable that sets this time instead of `sendMs`. */
 const sendVariable = 'OTEL_EXPORTER_OTLP_TIMEOUT';
 
 /** The name of the service, unless the environment sets it. */
