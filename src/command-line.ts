@@ -113,7 +113,7 @@ async function serveWorkspace(config: PlainConfig): Promise<void> {
   greet(`Workspace  ${url}\nDemo key   ${demoKey}`, { workspace: url, demoKey }, isProduction(process.env));
 }
 
-/** The addresses and the key that a greeting tells, as fields of a log line. */
+/** The addresses and the key in a greeting, as fields of a log line. */
 function placesOf(
   { url, upstream }: Started,
   { upstreamUrl, auth }: Config,

@@ -52,7 +52,7 @@ export interface GatewayOptions
   readonly joinWindowMs?: number | undefined;
   /** The authentication of requests, if the gateway holds the keys; by default callers send their own keys. */
   readonly auth?: TokenAuthOptions | undefined;
-  /** The keys of tenants and the manifests of servers; by default there are none. */
+  /** The keys of tenants, and the manifests that are fetched from servers; by default there are none. */
   readonly sharedFiles?: SharedFiles | undefined;
   /** The configuration of the cache of REST answers; by default nothing is cached. */
   readonly cache?: Omit<CacheOptions, 'refreshMs' | 'epochs' | 'remote'> | undefined;
@@ -255,7 +255,7 @@ function cacheOptionsOf(options: GatewayOptions, redis: SharedRedis | undefined)
   };
 }
 
-/** Watches for differences between answers and the schema. Each kind of difference is logged once. */
+/** Watches for differences between answers and the OpenAPI document. Each kind of difference is logged once. */
 function watchDrift({ driftSampleRate, log }: GatewayOptions): DriftWatch {
   return new DriftWatch(driftSampleRate, (series) =>
     log('warn', 'the upstream differs from the OpenAPI document', { ...series }),

@@ -23,8 +23,8 @@ export interface SharedContents {
 }
 
 /**
- * Files that the first process reads, and reads again when they change: the keys of tenants, and the manifests of
- * servers. It sends their contents to its workers.
+ * Files that the first process reads, and reads again when they change: the keys of tenants, and the manifests that are
+ * fetched from servers. It sends their contents to its workers.
  */
 export class SharedFiles {
   readonly #listeners: ((changed: SharedContents) => void)[] = [];
@@ -51,7 +51,7 @@ export class SharedFiles {
     for (const listener of this.#listeners) listener(changed);
   }
 
-  /** The manifests of servers; undefined if the settings name none. */
+  /** The manifests that are fetched from servers; undefined if the settings name none. */
   get remote(): RemoteManifests | undefined {
     if (this.#contents.manifests === undefined) return undefined;
     return {

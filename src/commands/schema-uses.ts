@@ -23,7 +23,7 @@ import {
  */
 export type Uses = ReadonlySet<string>;
 
-/** The omission of an argument or an input field that could have been given. */
+/** The text that stands for leaving out an argument or an input field. */
 export function omission(coordinate: string): string {
   return `${coordinate} left out`;
 }

@@ -204,8 +204,8 @@ export const mostFiles = 1000;
 const longestFileName = 200;
 
 /**
- * A name with an extension, perhaps below folders. No name of a column, or of a member that JavaScript's objects have
- * anyway, has a dot.
+ * A file name with an extension, perhaps in folders. Because of its dot, it cannot be the name of a column, or of a
+ * built-in member of JavaScript's objects.
  */
 const fileName = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.[a-z]\w*$/i;
 

@@ -209,7 +209,7 @@ function choicesOf(
   return { name, values: canBeLeftOut ? [undefined, ...samples] : samples };
 }
 
-/** The most ids of a document that are tried. */
+/** The most ids in the text of a document that are tried as values. */
 const mostNamed = 4;
 
 /** The ids in the text of an operation, other than `@current`. */
