@@ -55,7 +55,7 @@ export interface OperationsOptions extends ErrorReporting {
 
 /** Answers to whole queries, by name. Each was made from cached REST answers alone. */
 export interface WholeAnswers {
-  /** Finds the answer with this name, if all REST answers that it was made from are still fresh. */
+  /** Finds the answer with this name, if all REST answers that it was made from are still fresh and cached. */
   find(name: string): OperationResult | undefined;
   keep(name: string, text: string, sources: OperationCalls['sources']): void;
 }
@@ -195,8 +195,8 @@ function begin(run: OperationRun, options: OperationsOptions): MaybePromise<Oper
   const name = sharedNameOf(run);
   if (caller === undefined || name === undefined) return execute(run, options);
   if (epoch !== undefined && options.wholeAnswers !== undefined) {
-    run.answerName = `${epoch.generation} ${name}`;
-    const known = options.wholeAnswers.find(run.answerName);
+    run.answerName = name;
+    const known = options.wholeAnswers.find(name);
     if (known !== undefined) return known;
   }
   return options.shared.join(caller.sharingKey, name, request) ?? execute(run, options, name);

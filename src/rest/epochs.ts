@@ -104,18 +104,12 @@ let unshared = 0;
  * same epoch share reads. So an operation that begins after a write was answered gets no answer from before that write.
  */
 export class OperationEpoch {
-  /**
-   * The generation of the key's kept answers when the operation began. A key gets a new generation when a fresh one of
-   * these answers is replaced or evicted.
-   */
-  readonly generation: number;
   #name: Epoch = '';
   #isShared = false;
   #reuse: Reuse;
 
   /** Without an epoch, the operation uses, keeps and shares no answers. */
-  constructor(epoch: Epoch | undefined, reuse: Reuse, generation = 0) {
-    this.generation = generation;
+  constructor(epoch: Epoch | undefined, reuse: Reuse) {
     this.#reuse = reuse;
     this.moveTo(epoch);
   }

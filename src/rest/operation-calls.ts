@@ -29,6 +29,8 @@ export interface AnswerSource {
   /** The time at which the upstream gave it. */
   readonly readAt: number;
   readonly freshUntil: number;
+  /** True while the cache keeps the answer: until another one replaces it, or it makes room for others. */
+  isKept: boolean;
 }
 
 const none: ReadonlySet<Surface> = new Set();

@@ -17,7 +17,7 @@ function collect(): void {
 }
 
 function answerOf(name: string, text: string): KeptAnswer {
-  const read = { name, sharingKey: 'key', noun: 'dashboards', freshMs: 1, limit: 100, limitAskedAt: 0.5 };
+  const read = { name, noun: 'dashboards', freshMs: 1, limit: 100, limitAskedAt: 0.5 };
   return new KeptAnswer(read, parseJson(text), text, 0.5);
 }
 
@@ -39,7 +39,7 @@ function rowsOf(index: number, rowOf: (row: number) => unknown): unknown {
 test.each(pages)('answers with %s take no more memory than they may', async (what, page) => {
   collect();
   const before = process.memoryUsage().heapUsed;
-  const answers = new KeptAnswers(maxBytes, () => 0);
+  const answers = new KeptAnswers(maxBytes);
   const count = inForm(400, 100_000);
   for (let index = 0; index < count; index += 1) {
     const name = `epoch json /api/projects/1/dashboards/?limit=100&offset=${index}`;
@@ -66,7 +66,7 @@ test.each([
   for (let index = 0; index < count; index += 1) {
     // As it is once the kept answers themselves are gone.
     const sources = Array.from({ length: 5 }, () => ({
-      ...{ noun: 'dashboards', readAt: index + 0.5, freshUntil: index + 1.5 },
+      ...{ noun: 'dashboards', readAt: index + 0.5, freshUntil: index + 1.5, isKept: true },
     }));
     const text = Buffer.from(`${index} ${letter.repeat(length)}`).toString();
     answers.keep(Buffer.from(`caller epoch document ${index}`).toString(), text, sources);
@@ -81,7 +81,7 @@ test.each([
 });
 
 test('an answer that would drive out most others is not kept, the one asked for the longest ago makes room', () => {
-  const answers = new KeptAnswers(40_000, () => 0);
+  const answers = new KeptAnswers(40_000);
   const text = JSON.stringify('x'.repeat(1000));
   answers.keep(answerOf('large', JSON.stringify('x'.repeat(8000))));
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']) {

@@ -83,7 +83,7 @@ export class AnswerCache {
   constructor(options: CacheOptions, isProven: (caller: Caller) => boolean) {
     const { ttls, staleSeconds, maxBytes, refreshMs, remote } = options;
     const { epochs = new LocalEpochs(), now = () => performance.now() } = options;
-    this.#kept = new KeptAnswers(maxBytes * (1 - partOfWhole), now);
+    this.#kept = new KeptAnswers(maxBytes * (1 - partOfWhole));
     this.whole = new WholeAnswers({ counts: this.counts, now, maxBytes: maxBytes * partOfWhole });
     this.epochs = epochs;
     this.#isProven = isProven;
@@ -109,13 +109,8 @@ export class AnswerCache {
    * cache.
    */
   open(caller: Caller, reuse: Reuse): MaybePromise<OperationEpoch> {
-    const { sharingKey } = caller;
-    const isProven = this.#isProven(caller);
-    return mapMaybePromise(this.epochs.current(sharingKey, isProven), (epoch) =>
-      this.keepsAny
-        ? new OperationEpoch(epoch, reuse, this.#kept.generationOf(sharingKey, isProven))
-        : new OperationEpoch(epoch, 'uncounted'),
-    );
+    const current = this.epochs.current(caller.sharingKey, this.#isProven(caller));
+    return mapMaybePromise(current, (epoch) => new OperationEpoch(epoch, this.keepsAny ? reuse : 'uncounted'));
   }
 
   /**

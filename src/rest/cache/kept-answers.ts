@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import { KeyMap } from '../key-map.ts';
 import type { AnswerSource } from '../operation-calls.ts';
 import { bytesOnceParsed } from '../transport/json-weight.ts';
 import type { KeptRead } from './answer-cache.ts';
 
 /** The part of a read that its kept answer needs. */
-type AnsweredRead = Pick<KeptRead, 'name' | 'sharingKey' | 'noun' | 'freshMs' | 'limit' | 'limitAskedAt'>;
+type AnsweredRead = Pick<KeptRead, 'name' | 'noun' | 'freshMs' | 'limit' | 'limitAskedAt'>;
 
 /** The overhead of one answer beside its value and its name, in bytes: the entry and its places in maps and lists. */
 const bytesOfEntry = 600;
@@ -16,8 +15,6 @@ const bytesOfEntry = 600;
  */
 export class KeptAnswer {
   readonly name: string;
-  /** The sharing key of the caller that has read it. */
-  readonly sharingKey: string;
   readonly value: unknown;
   /** The number of characters of its text. */
   readonly length: number;
@@ -34,17 +31,16 @@ export class KeptAnswer {
 
   /** `readAt` is the time at which the upstream gave the value, which was read from `text`. */
   constructor(
-    { name, sharingKey, noun, freshMs, limit, limitAskedAt }: AnsweredRead,
+    { name, noun, freshMs, limit, limitAskedAt }: AnsweredRead,
     value: unknown,
     text: string,
     readAt: number,
   ) {
     this.name = name;
-    this.sharingKey = sharingKey;
     this.value = value;
     this.length = text.length;
     this.bytes = bytesOfEntry + 2 * name.length + text.length + bytesOnceParsed(text);
-    this.source = { noun, readAt, freshUntil: readAt + freshMs };
+    this.source = { noun, readAt, freshUntil: readAt + freshMs, isKept: false };
     this.limit = limit;
     this.limitAskedAt = limitAskedAt;
   }
@@ -56,16 +52,16 @@ const largestPart = 1 / 4;
 /** The answers that one process keeps, by name. The least recently used answer makes room for others. */
 export class KeptAnswers {
   readonly #answers: LRUCache<string, KeptAnswer>;
-  readonly #generations = new KeyMap<number>();
-  #generation = 0;
 
-  constructor(maxBytes: number, now: () => number) {
+  constructor(maxBytes: number) {
     this.#answers = new LRUCache({
       maxSize: maxBytes,
       maxEntrySize: maxBytes * largestPart,
-      // A stale answer need not end the generation: whole answers that were made of it are no longer used.
-      dispose: ({ sharingKey, source }) => {
-        if (source.freshUntil > now()) this.#generations.delete(sharingKey);
+      onInsert: ({ source }) => {
+        source.isKept = true;
+      },
+      dispose: ({ source }) => {
+        source.isKept = false;
       },
     });
   }
@@ -81,18 +77,5 @@ export class KeptAnswers {
   /** Keeps an answer in place of the one of the same name. */
   keep(answer: KeptAnswer): void {
     this.#answers.set(answer.name, answer, { size: answer.bytes });
-  }
-
-  /**
-   * The generation of a key's answers. It changes when a fresh answer is replaced or evicted. A number is never given
-   * twice. So equal operations within one generation are given the same answers. `isProven` is false also for a key
-   * whose answers this process has only from Redis.
-   */
-  generationOf(sharingKey: string, isProven: boolean): number {
-    const known = this.#generations.get(sharingKey);
-    if (known !== undefined) return known;
-    this.#generation += 1;
-    this.#generations.set(sharingKey, this.#generation, isProven);
-    return this.#generation;
   }
 }

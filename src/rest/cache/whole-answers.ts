@@ -35,8 +35,8 @@ const bytesOfSource = 100;
 const largestPart = 1 / 8;
 
 /**
- * The whole answers of queries in one process. Their names are made of the caller, epoch, generation, operation and
- * variables. An answer is used until the first of the kept answers that it was made of is stale.
+ * The whole answers of queries in one process. Their names are made of the caller, epoch, operation and variables. An
+ * answer is used until the first of the kept answers that it was made of is stale, or is no longer kept.
  */
 export class WholeAnswers {
   readonly #options: WholeAnswersOptions;
@@ -63,7 +63,7 @@ export class WholeAnswers {
     const known = this.#answers.get(name);
     if (known === undefined) return undefined;
     const now = this.#options.now();
-    if (now >= known.freshUntil) {
+    if (now >= known.freshUntil || !known.sources.every(isKept)) {
       this.#answers.delete(name);
       return undefined;
     }
@@ -82,4 +82,8 @@ export class WholeAnswers {
     const size = bytesOfEntry + 2 * (name.length + text.length) + bytesOfSource * sources.length;
     this.#answers.set(name, { text, mostBytes: Buffer.byteLength(text), freshUntil, sources }, { size });
   }
+}
+
+function isKept(source: AnswerSource): boolean {
+  return source.isKept;
 }
