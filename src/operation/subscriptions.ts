@@ -28,7 +28,7 @@ import type { Results } from './results.ts';
 
 /** Settings of subscriptions. */
 export interface LiveSettings extends StreamLimits {
-  /** Time between two polls, in milliseconds. */
+  /** The time between two polls, in milliseconds. */
   readonly pollMs: number;
   /** Memory for messages that wait for slow clients, in bytes; by default 96 MiB. */
   readonly waitingBytes?: number;
@@ -46,7 +46,7 @@ interface LiveOptions extends ErrorReporting {
   readonly upstream: Pick<Upstream, 'budget' | 'epochOf'>;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
-  /** Longest time that one message may take to be answered, in milliseconds. */
+  /** The longest time for answering one message, in milliseconds. */
   readonly operationDeadlineMs: number;
   readonly maxPageSize: number;
   readonly memory: MemoryRoom;

@@ -39,8 +39,8 @@ interface Connection {
 }
 
 /**
- * The open connections of a server. Each connection has one request in work at a time: node's parser emits all
- * pipelined requests at once, and other clients would have to wait for all of them.
+ * The open connections of a server. Each connection has one request in work at a time. Node's parser emits all
+ * pipelined requests at once; without this rule, other clients would have to wait for all of them.
  */
 export class Connections {
   // A map by connection instead of a set of the requests in flight: a set whose members change quickly keeps former

@@ -3,7 +3,9 @@
  * key.
  */
 
-/** The most characters of a link that is made or opened. They are limited because the browser stores the linked tab. */
+/**
+ * The most characters of a link that is made or opened. Links are limited because the browser stores the linked tab.
+ */
 const mostLink = 100_000;
 const longest = '100,000 characters';
 

@@ -31,7 +31,7 @@ function withoutHeaders(value) {
   }
 }
 
-/** Shows a message below the field of the key. */
+/** Shows a message in the header of the page. */
 function tell(text) {
   document.querySelector('#told').textContent = text;
 }
@@ -74,8 +74,9 @@ function storable({ query, variables = null, headers = null, title = firstNameIn
 
 /**
  * Keeps GraphiQL from opening a further tab at a reload. GraphiQL stores the last edited query and variables apart from
- * its tabs, and opens a new tab if no stored tab has them. This function replaces them by those of the open tab, or
- * of the tab that has the query of the address. At the first visit, a query in the address gets a tab of its own.
+ * its tabs, and opens a new tab if no stored tab has them. This function replaces that query and these variables by
+ * those of the open tab, or of the tab that has the query of the address. At the first visit, a query in the address
+ * gets a tab of its own.
  */
 function keepTabs() {
   if (localStorage.getItem('graphiql:tabState') === null) openPanelAtFirst();
