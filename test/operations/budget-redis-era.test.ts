@@ -14,11 +14,15 @@ const limit = 1200;
 const first = { key: '', subject: '' };
 
 /** A ledger that counts in a Redis, and its connection. */
-async function connect(url: string, windows: readonly BudgetWindow[], log: Log = () => undefined): Promise<Counting> {
+async function connect(
+  url: string,
+  windows: readonly BudgetWindow[],
+  { log = () => undefined, replicas = 1 }: { readonly log?: Log; readonly replicas?: number } = {},
+): Promise<Counting> {
   const redis = connectRedis({ redisUrl: url });
   if (redis === undefined) throw new Error('no Redis');
   const ledger = createLedger({
-    settings: { windows: { rest: windows }, scope: 'all', share: 100, agentShare: 100, replicas: 1 },
+    settings: { windows: { rest: windows }, scope: 'all', share: 100, agentShare: 100, replicas },
     ...{ operationDeadlineMs: 8000, upstreamUrl: 'http://upstream.test', redis, log },
   });
   await until(() => ledger.counting?.().mode === 'redis');
@@ -85,6 +89,31 @@ test.skipIf(!hasRedis).each(cases)(
 );
 
 test.skipIf(!hasRedis)(
+  'waves that find together that Redis has lost calls have the part of their gateway',
+  async () => {
+    await using redis = await startRedis();
+    const logged: string[] = [];
+    const log: Log = (_level, message) => logged.push(message);
+    using counting = await connect(redis.url, [{ limit: 4, ms: 600_000 }], { log, replicas: 2 });
+    const begin = async (id: string): Promise<string | undefined> => {
+      const bySurface = [{ surface: 'rest', ids: [id] } as const];
+      return (await counting.ledger.reserve([{ ...first, isBackground: false, holds: false, bySurface }]))[0]?.kind;
+    };
+    expect(await begin('a')).toBe('begin');
+    await redis.ask('FLUSHALL');
+    expect(await Promise.all(['b', 'c', 'd'].map(begin))).toEqual(['begin', 'wait', 'wait']);
+    await until(() => counting.ledger.counting?.().mode === 'redis');
+    expect(await begin('e')).toBe('begin');
+    expect(await begin('f')).toBe('begin');
+    expect(await begin('g')).toBe('wait');
+    expect(logged).toEqual([
+      'calls are counted in Redis',
+      'Redis has lost calls that it had counted: this gateway has added its own again',
+    ]);
+  },
+);
+
+test.skipIf(!hasRedis)(
   'calls that end while Redis learns of all calls are told, though there are more of them than are kept as changes',
   async () => {
     await using redis = await startRedis();
@@ -123,9 +152,8 @@ test.skipIf(!hasRedis).each([
 ])('a Redis that $what does not decide, and the log says so', async ({ answer, reason }) => {
   await using redis = await startRedis();
   const logged: object[] = [];
-  using counting = await connect(redis.url, [{ limit, ms: 1000 }], (_level, msg, fields) =>
-    logged.push({ msg, ...fields }),
-  );
+  const log: Log = (_level, msg, fields) => logged.push({ msg, ...fields });
+  using counting = await connect(redis.url, [{ limit, ms: 1000 }], { log });
   vi.spyOn(counting.redis, 'run').mockImplementation(async () => answer());
   await until(() => counting.ledger.counting?.().mode === 'local');
   expect(logged.at(-1)).toEqual({

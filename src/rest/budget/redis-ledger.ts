@@ -31,12 +31,12 @@ export interface RedisLedgerOptions extends Omit<LocalLedgerOptions, 'onChange'>
 /** The numbers of a decision, as the script returns them. */
 type ScriptDecision = readonly number[];
 
-/** The answer of the script. If the era of the wave was over, it holds only the era of Redis. */
+/** The answer of the script. */
 interface ScriptAnswer {
   readonly era: string;
   /** The number of calls that Redis did not have. */
   readonly added: number;
-  readonly decisions: readonly ScriptDecision[] | undefined;
+  readonly decisions: readonly ScriptDecision[];
 }
 
 /**
@@ -57,15 +57,15 @@ const callsAStep = 500;
 /** The most changes that are kept while Redis cannot be reached. If there are more, Redis later gets all calls anew. */
 const mostChanges = 10_000;
 
-/** The most times that one wave is sent, if Redis begins a new era each time. */
-const tries = 3;
+/** The failure of a wave whose era is over. It is logged only if that happens while Redis is told of all calls. */
+const lost = new Error('Redis keeps losing calls');
 
 /**
  * Counts calls in Redis for all gateways together. Counts the calls of this gateway in its own ledger as well, which
  * decides while Redis cannot be asked. Calls of unproven keys are counted only there.
  *
- * While Redis decides, it is told each change. While Redis cannot be asked, this ledger tries each second to send what
- * Redis lacks. Redis decides again once it has that.
+ * While Redis decides, it is told each change. While it does not, this ledger tries each second to send what Redis lacks,
+ * and at once if Redis has lost calls. Redis decides again once it has that.
  */
 export class RedisLedger implements Ledger {
   readonly #options: RedisLedgerOptions;
@@ -74,17 +74,15 @@ export class RedisLedger implements Ledger {
   readonly #prefix: string;
   readonly #longestWindowMs: number;
   readonly #throttle = new LogThrottle();
-  /** The era in which Redis has all calls of this gateway, except for the changed ones. Empty before the first one. */
-  #era = '';
+  /**
+   * The era in which Redis has all calls of this gateway, except for the changed ones. Undefined if it may lack others:
+   * Redis is then sent all calls.
+   */
+  #era: string | undefined;
   /** Calls that have begun or ended, or were not sent after all, since Redis was told. */
   #changed = new Set<CountedCall>();
   /** True if Redis decides. */
   #isUp = false;
-  /**
-   * Pending while this gateway tells Redis of all its calls, because Redis has begun a new era; undefined otherwise.
-   * Waves wait for it.
-   */
-  #adding: Promise<void> | undefined;
   #isClosed = false;
   #lostCalls = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -125,7 +123,7 @@ export class RedisLedger implements Ledger {
       ...{ ...account, isBackground: false, holds: false },
       bySurface: surfaces.map((surface) => ({ surface, ids: [] })),
     };
-    const [decision] = (this.#isShared(account.key) ? await this.#ask([want]) : undefined) ?? [];
+    const [decision] = (this.#isShared(account.key) ? await this.#ask([want]) : undefined)?.decisions ?? [];
     if (decision === undefined) return this.#local.look(account, surfaces);
     const outlooks = this.#outlooksOf(want, decision);
     return new Map([...outlooks].map(([surface, ofLogs]) => [surface, strictest(ofLogs)]));
@@ -141,14 +139,14 @@ export class RedisLedger implements Ledger {
   }
 
   async #reserveThere(wants: readonly Want[]): Promise<readonly WantDecision[]> {
-    const decisions = await this.#ask(wants);
-    if (decisions === undefined) {
+    const answer = await this.#ask(wants);
+    if (answer === undefined) {
       // Redis may have counted these calls, so it is told that they were not sent.
       this.#note(wants.flatMap((want) => callsOf(want, 0, notSent)));
       return this.#local.reserve(wants);
     }
     return wants.flatMap((want, index) => {
-      const decision = decisions[index];
+      const decision = answer.decisions[index];
       return decision === undefined ? [] : this.#decisionOf(want, decision);
     });
   }
@@ -181,11 +179,6 @@ export class RedisLedger implements Ledger {
 
   /** Notes calls that have begun or ended, or were not sent, so that Redis learns of them. */
   #note(calls: readonly CountedCall[]): void {
-    if (this.#changed.size >= mostChanges) {
-      // Redis never has an era of this name.
-      this.#era = randomUUID();
-      this.#changed.clear();
-    }
     const isFirst = this.#changed.size === 0;
     for (const call of calls) this.#changed.add(call);
     if (!this.#isUp || !isFirst) return;
@@ -194,12 +187,13 @@ export class RedisLedger implements Ledger {
     });
   }
 
-  /** Tells Redis what it lacks. From then on Redis decides. */
-  async #beat(): Promise<void> {
-    const isTold = (await this.#ask([])) !== undefined;
-    if (isTold && !this.#isUp && this.#options.redis.isUp) {
+  /** Tells Redis what it lacks. From then on Redis decides. `isLoss` is true if Redis has lost calls while it decided. */
+  async #beat(isLoss = false): Promise<void> {
+    const answer = await this.#ask([]);
+    if (answer !== undefined && !this.#isUp && this.#options.redis.isUp) {
       this.#isUp = true;
-      this.#options.log('info', 'calls are counted in Redis');
+      if (isLoss) this.#lost(answer.added);
+      else this.#options.log('info', 'calls are counted in Redis');
     }
     clearTimeout(this.#timer);
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.#beat(), beatMs).unref();
@@ -217,44 +211,39 @@ export class RedisLedger implements Ledger {
       log('warn', 'calls cannot be counted in Redis: this gateway has its part of the budget', { reason, gateways });
   }
 
-  /** Sends what has changed, and asks for the calls of wants. Undefined if Redis cannot be asked. */
-  async #ask(wants: readonly Want[]): Promise<readonly ScriptDecision[] | undefined> {
+  /** Sends what Redis lacks, and asks for the calls of wants. Undefined if Redis does not decide. */
+  async #ask(wants: readonly Want[]): Promise<ScriptAnswer | undefined> {
+    const era = this.#era;
     const changed = [...this.#changed];
     this.#changed.clear();
     try {
-      return await this.#decide(changed, wants);
+      const calls = era === undefined ? new Set([...changed, ...this.#local.calls()]) : changed;
+      const answer = await this.#send(era, [...calls], wants);
+      this.#era = answer.era;
+      return answer;
     } catch (error) {
-      // Redis may have received these changes; sending them twice changes nothing. Changes since then stay behind them.
-      this.#changed = new Set([...changed, ...this.#changed]);
-      this.#down(messageOf(error));
+      this.#keep(changed);
+      if (error !== lost || era === undefined) this.#down(messageOf(error));
+      // Several waves may find that their era is over: the first of them counts.
+      else if (era === this.#era) {
+        const isLoss = this.#isUp;
+        this.#isUp = false;
+        this.#era = undefined;
+        void this.#beat(isLoss);
+      }
       return undefined;
     }
   }
 
-  /** Asks until an answer is of the same era as the question. Redis gets all calls of this gateway for each new era. */
-  async #decide(changed: readonly CountedCall[], wants: readonly Want[]): Promise<readonly ScriptDecision[]> {
-    for (let left = tries; left > 0; left -= 1) {
-      const { era, decisions } = await this.#send(this.#era, changed, wants);
-      if (decisions !== undefined) return decisions;
-      // Another wave may have met the era first.
-      if (era !== this.#era) await (this.#adding ??= this.#addAll(era).finally(() => (this.#adding = undefined)));
-    }
-    throw new Error('Redis keeps losing calls');
-  }
-
   /**
-   * Sends all calls that count, in an era that Redis has begun. `#era` changes only after that, so Redis decides on no
-   * wave without the calls that it lacks.
+   * Keeps changes that could not be sent, before those since then. Redis may have received them; sending them twice
+   * changes nothing.
    */
-  async #addAll(era: string): Promise<void> {
-    const isLoss = this.#isUp;
-    const before = this.#era;
-    const { added, decisions } = await this.#send(era, this.#local.calls(), []);
-    if (decisions === undefined) return;
-    // If `#note` has dropped changes meanwhile, `#era` keeps its new name, which no era of Redis has: so Redis is sent
-    // all calls once more.
-    if (this.#era === before) this.#era = era;
-    if (isLoss) this.#lost(added);
+  #keep(changed: readonly CountedCall[]): void {
+    this.#changed = new Set([...changed, ...this.#changed]);
+    if (this.#changed.size <= mostChanges) return;
+    this.#era = undefined;
+    this.#changed.clear();
   }
 
   #lost(calls: number): void {
@@ -265,20 +254,21 @@ export class RedisLedger implements Ledger {
       });
   }
 
-  /** Sends calls, and wants with the last of them. Stops early if the era is over. Rejects if Redis cannot be asked. */
-  async #send(era: string, calls: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer> {
+  /** Sends calls, and wants with the last of them. Rejects if Redis cannot be asked, or if the era is over. */
+  async #send(known: string | undefined, calls: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer> {
+    let era = known;
     let added = 0;
     for (let from = 0; ; from += callsAStep) {
       const to = from + callsAStep;
       const isLast = to >= calls.length;
       const answer = await this.#run(era, calls.slice(from, to), isLast ? wants : []);
-      if (answer.decisions === undefined) return answer;
+      era = answer.era;
       added += answer.added;
       if (isLast) return { ...answer, added };
     }
   }
 
-  async #run(era: string, counted: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer> {
+  async #run(era: string | undefined, counted: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer> {
     const { redis, longestCallMs } = this.#options;
     const names: Names = new Map([[`${this.#prefix}logs`, 1]]);
     const now = performance.now();
@@ -323,11 +313,8 @@ export class RedisLedger implements Ledger {
 
 function toAnswer(answer: unknown): ScriptAnswer {
   const [era, added = 0, decisions] = list(answer);
-  return {
-    era: String(era),
-    added: Number(added),
-    decisions: decisions === undefined ? undefined : list(decisions).map((one) => list(one).map(Number)),
-  };
+  if (decisions === undefined) throw lost;
+  return { era: String(era), added: Number(added), decisions: list(decisions).map((one) => list(one).map(Number)) };
 }
 
 function list(value: unknown): readonly unknown[] {

@@ -12,19 +12,21 @@ const longestOfAllMs = 660_000;
  *
  * An era ends when Redis has lost calls. That is so if a log that should exist was evicted, if everything was flushed,
  * if the server was started with an older file, or if it has become the primary; the last two give it another
- * replication id. A wave that names another era than Redis has changes no log. Its gateway then adds all of its calls
- * that Redis lacks, and sends the wave again.
+ * replication id. A wave that names another era than Redis has changes no log. Its gateway then decides alone until it
+ * has added all of its calls that Redis lacks.
  *
  * The argument is JSON, and names each log by its number in `KEYS`:
  *
- * - `era`, in which Redis has all calls of the gateway, and `newEra`, the name of the next one
+ * - `era`, in which Redis has all calls of the gateway, and `newEra`, the name of the next one. There is no `era` in the
+ *   first step of a gateway that sends all of its calls.
  * - `longestCallMs`, and `keptMs`, the time for which names without new calls are kept
  * - `calls` of the gateway, each with its log, its id, and the milliseconds until its end. These are less than 0 if the
  *   call has ended, and false if it was not sent.
  * - `wants`, each with `holds` and `bySurface`: for each surface the `ids` of its calls, the milliseconds of its
  *   `windows`, and `logs`, the number and the `limits` of the key's log, then those of the user's log.
  *
- * The answer has the era of Redis, the number of `calls` that Redis did not have, and the decision on each want.
+ * The answer is empty if the wave names another era than Redis has. Otherwise it has the era, the number of `calls` that
+ * Redis did not have, and the decision on each want.
  * `LocalLedger` decides by the same rules. A decision begins with the milliseconds until its calls may begin (0 if they
  * have begun) and the number of the surface whose limit has no room. Then come two numbers for each surface, log and
  * window: the calls that count now, and the milliseconds until the last of them stops counting.
@@ -47,7 +49,8 @@ if not era then
   redis.call('PEXPIRE', KEYS[1], wave.keptMs)
 end
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
-if server .. era ~= wave.era then return { server .. era } end
+era = server .. era
+if wave.era and wave.era ~= era then return {} end
 
 redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, at(-wave.keptMs))
 
@@ -146,5 +149,5 @@ for key = 2, #KEYS do
     redis.call('ZREM', KEYS[1], KEYS[key])
   end
 end
-return { wave.era, added, decisions }
+return { era, added, decisions }
 `);
