@@ -10,7 +10,7 @@ import { SavedCalls } from './saved-calls.ts';
 
 interface PendingWindow {
   readonly window: Window;
-  /** Equal for windows that may share pages. */
+  /** A text that is equal for windows that may share pages. */
   readonly base: string;
   readonly page: Promise<ListPage>;
   readonly resolve: (page: ListPage | Promise<ListPage>) => void;

@@ -12,7 +12,7 @@ import { type Arguments, collectionOf, ownersOf, type PlanBuilder, type PlannedF
 
 interface PlannedRange {
   readonly range: ListRange;
-  /** Equal for windows that may share pages. */
+  /** A text that is equal for windows that may share pages. */
   readonly list: string;
   /** The number of rows of the previous page that are read again. */
   readonly overlap: number;

@@ -32,8 +32,8 @@ export interface Extremes {
   /** The plan with the defaults of variables. Nullable variables without a default are left out. */
   readonly usual: Plan;
   /**
-   * The plan with the most calls. If several plans have the most calls, their rows decide. Its `lower` holds for all
-   * plans, and its `objects` is that of the largest answer.
+   * The plan with the most calls. If several plans have the most calls, the one with the most rows. Its `lower` holds
+   * for all plans, and its `objects` is that of the largest answer.
    */
   readonly worst: Plan;
   /** The variables of the worst plan that differ from those of the usual plan. */

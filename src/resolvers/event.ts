@@ -55,8 +55,8 @@ function countEndCursor<Content>({ list, page }: TableSource<Content>, context: 
   return cursor;
 }
 
-// The OpenAPI document describes the answer of `events/values/` as an event. Upstreams answer an array of `{"name":
-// …}`, or `{"results": […], "refreshing": …}`.
+// The OpenAPI document describes the answer of `events/values/` as an event. Upstreams answer an array of
+// `{"name": …}`, or `{"results": […], "refreshing": …}`.
 
 /** The values of an answer. A value that is no object becomes the `name` of one. Null for any other answer. */
 function eventValuesIn(body: unknown): JsonObject[] | null {
