@@ -30,7 +30,7 @@ import { createPurge, type Purge } from './rest/cache/operator-purge.ts';
 import { DriftWatch } from './rest/drift/drift-watch.ts';
 import type { Epochs } from './rest/epochs.ts';
 import type { Ledger } from './rest/ledger.ts';
-import type { UpstreamHealth, UpstreamOptions } from './rest/resilience/upstream-resources.ts';
+import type { UpstreamOptions, UpstreamResources } from './rest/resilience/upstream-resources.ts';
 import { isOutdated, type Tenants } from './rest/tenants.ts';
 import { bodyRoomLimitsFor } from './rest/transport/body-room.ts';
 import { createUpstream, type Upstream } from './rest/upstream.ts';
@@ -89,10 +89,8 @@ export interface Gateway {
   readonly cutStreams: () => void;
   readonly metrics: Metrics;
   readonly purge: Purge;
-  /** The state of the upstream, for metrics and readiness. */
-  readonly upstreamHealth: () => UpstreamHealth;
-  /** Asks the upstream once, without a key. Resolves to a phrase about its answer; never rejects. */
-  readonly checkUpstream: () => Promise<string>;
+  /** What calls to the upstream share, for its check at the start and for readiness. */
+  readonly resources: UpstreamResources;
   /** Closes the connections to the upstream; calls in flight fail. */
   readonly close: () => void;
 }
@@ -119,6 +117,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   // The cache claims its part of the memory at the start.
   memory.claim().insist(caching?.maxBytes ?? 0);
   const upstream = createUpstream({ ...upstreamOptionsOf(options), memory, eventLoop, budget }, caching);
+  const { resources } = upstream;
   const cursors = createCursorCodec(options.cursorSecret);
   const schemas = createSchemas(schema, options.incremental);
   const { sharedFiles = new SharedFiles() } = options;
@@ -131,21 +130,20 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   // Tokens for agents are accepted, too.
   const tokens = options.auth && { ...options.auth, tenants: tenants(), agentAudience: agents?.resource?.url };
   const authenticator = tokens && createTokenAuth(tokens, currentRoute(tokens.route, files), log);
-  const tls = followTls({ files, route, reroute: upstream.reroute, log });
+  const tls = followTls({ files, route, reroute: (next) => resources.transport.reroute(next), log });
   const shared = new SharedOperations(options.joinWindowMs);
   const saved = new SavedCalls();
   const drift = watchDrift(options);
   const cache = options.cache && upstream.cache;
   const sources = {
-    upstream: upstream.health,
+    resources,
     documents: persisted.uses,
     shared,
     saved,
     drift,
     cache,
     redis,
-    budget: upstream.budget,
-    auth: authenticator && { results: authenticator.counts, held: upstream },
+    authentications: authenticator?.counts,
     expiries: tls.expiries,
   };
   const metrics = createMetrics(sources, options);
@@ -176,8 +174,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     cutStreams: () => live?.streams.cutAll(),
     metrics,
     purge: createPurge(cache?.epochs, tenants),
-    upstreamHealth: upstream.health,
-    checkUpstream: upstream.check,
+    resources,
     close: () => {
       for (const one of [persisted, tls, authenticator?.keySet, upstream, redis]) one?.close();
     },

@@ -7,6 +7,7 @@ import { reloadOnHangUp } from './hang-up.ts';
 import type { Log } from './log.ts';
 import { connectRedis } from './redis.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
+import { checkUpstream } from './rest/check-upstream.ts';
 import { createAdminEndpoint, followAdminToken } from './server/admin.ts';
 import { startMetricsServer, startServer } from './server/server.ts';
 import { type Config, cursorSecretOf, isProduction } from './settings/config.ts';
@@ -170,7 +171,7 @@ async function startServing(
     adminToken && createAdminEndpoint({ token: adminToken.current, usage: metrics.usage, purge: gateway.purge });
   const scraped = isSeparate ? startMetricsServer(metrics, { ...options, port: config.metricsPort, admin }) : undefined;
   const closeMetrics = scraped && (await listening('METRICS_PORT', scraped));
-  const checked = config.upstreamUrl === undefined ? undefined : gateway.checkUpstream();
+  const checked = config.upstreamUrl === undefined ? undefined : checkUpstream(gateway.resources);
   return {
     gateway,
     url: server.url,

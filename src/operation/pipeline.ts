@@ -31,7 +31,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly costs: Costs;
   /** The most bytes of the arguments of one field. */
   readonly argumentBytes: number;
-  readonly upstream: Pick<Upstream, 'refusalOf' | 'isAccepted' | 'epochOf'>;
+  readonly upstream: Pick<Upstream, 'resources' | 'refusalOf' | 'epochOf'>;
   readonly wholeAnswers: WholeAnswers | undefined;
   readonly shared: SharedOperations;
   /** The total time that an operation may take, in milliseconds. */
@@ -155,7 +155,8 @@ function noteEnd(
     use.restCalls += report.calls;
     if (errors !== undefined) use.errors += 1;
   }
-  if (share !== undefined && caller !== undefined && upstream.isAccepted(caller)) share(callerNameOf(caller));
+  if (share !== undefined && caller !== undefined && upstream.resources.keys.isProven(caller))
+    share(callerNameOf(caller));
   onEnd(report);
 }
 

@@ -24,7 +24,7 @@ export interface ResultsOptions extends ErrorReporting {
   /** The memory for answers that are being made or that clients have not read yet. */
   readonly room: MemoryRoom;
   readonly maxAnswerBytes: number;
-  readonly upstream: Pick<Upstream, 'budget'>;
+  readonly upstream: Pick<Upstream, 'resources'>;
 }
 
 /** The data and errors that an executor has made. */
@@ -87,7 +87,7 @@ export class Results {
    * up.
    */
   withRateLimits({ request: { caller }, cost }: OperationRun, result: OperationResult): MaybePromise<OperationResult> {
-    const { budget } = this.#options.upstream;
+    const { budget } = this.#options.upstream.resources;
     if (budget === undefined || caller === undefined) return result;
     const { surfaces: touched } = cost.calls;
     const planned = cost.wantsCost ? cost.plan?.calls.map(({ operation }) => operations[operation].surface) : [];

@@ -43,7 +43,7 @@ const waitingBytes = 96 * 2 ** 20;
 interface LiveOptions extends ErrorReporting {
   readonly schema: GraphQLSchema;
   readonly createContext: CreateContext;
-  readonly upstream: Pick<Upstream, 'budget' | 'epochOf'>;
+  readonly upstream: Pick<Upstream, 'resources' | 'epochOf'>;
   readonly results: Results;
   readonly eventLoop: EventLoopYield;
   /** The longest time for answering one message, in milliseconds. */
@@ -79,12 +79,13 @@ export class Live {
 
   constructor(settings: LiveSettings, options: LiveOptions) {
     const { maxPageSize, operationDeadlineMs: deadlineMs, upstream, memory } = options;
+    const { budget } = upstream.resources;
     this.options = options;
     this.streams = new Streams(settings);
     this.tails = new Tails({
       pollMs: settings.pollMs,
       room: new MemoryRoom(settings.waitingBytes ?? waitingBytes, { within: memory }),
-      backoffOf: settings.backoffOf ?? (upstream.budget && backoffBy(upstream.budget)),
+      backoffOf: settings.backoffOf ?? (budget && backoffBy(budget)),
       maxPageSize,
       deadlineMs,
       restFor: async (caller, deadline, calls) =>
@@ -97,7 +98,7 @@ export class Live {
    * subscription is refused.
    */
   async subscribe(run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void): Promise<OperationResult> {
-    const { budget } = this.options.upstream;
+    const { budget } = this.options.upstream.resources;
     const starvation = budget && starvationOf(budget, caller);
     if (starvation !== undefined) throw requestError('rateLimited', starvation);
     const subscription = new Subscription(run, caller, this);

@@ -6,13 +6,12 @@ import { type OperationCalls, statusOf } from './operation-calls.ts';
 import type { CallOwner, CallRequest } from './resilience/gate.ts';
 import { type CallingOperation, UpstreamCall } from './resilience/upstream-call.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
-import { deletedJson, writtenJson } from './response-content.ts';
+import { csvOf, deletedJson, jsonOf, writtenJson } from './response-content.ts';
 import type { RestOperation } from './rest-operations.ts';
-import type { SingleFlight } from './single-flight.ts';
 import { acceptedCodings } from './transport/content-coding.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
 
-/** The format in which an answer is read: a JSON value, or a CSV text. The same target may be read in both formats. */
+/** The format in which an answer is read: a JSON value, or a CSV text. The target of a CSV text has `format=csv`. */
 export type ReadFormat = 'json' | 'csv';
 
 /**
@@ -35,27 +34,21 @@ export interface RestClient {
 /** Called with the value that a response holds, once for all operations that share the read. */
 export type OnResponse = (value: unknown, response: DecodedResponse) => void;
 
-/** One format of reads: the `Accept` header, the decoder, and the reads in flight. */
-interface FormatReads {
-  readonly accept: string;
-  readonly decode: CallRequest['decode'];
-  readonly inFlight: SingleFlight<UpstreamCall>;
-}
-
-/** The resources with which all operations make their REST calls. */
-export interface Shared extends Readonly<Record<ReadFormat, FormatReads>> {
-  readonly upstream: UpstreamResources;
-}
+/** The `Accept` header and the decoder of each format. */
+const formats: Readonly<Record<ReadFormat, Pick<CallRequest, 'decode'> & { readonly accept: string }>> = {
+  json: { accept: 'application/json', decode: jsonOf },
+  csv: { accept: 'text/csv', decode: csvOf },
+};
 
 /** Makes the REST calls of one operation, with the key of its caller. */
 export class CallerClient implements RestClient, CallOwner {
   readonly caller: Caller;
   hasSucceeded = false;
-  readonly #shared: Shared;
+  readonly #resources: UpstreamResources;
   readonly #operation: CallingOperation;
 
-  constructor(shared: Shared, caller: Caller, operation: CallingOperation) {
-    this.#shared = shared;
+  constructor(resources: UpstreamResources, caller: Caller, operation: CallingOperation) {
+    this.#resources = resources;
     this.caller = caller;
     this.#operation = operation;
   }
@@ -77,21 +70,22 @@ export class CallerClient implements RestClient, CallOwner {
     const { calls, deadline, epoch } = this.#operation;
     calls.touch(operation.surface);
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
-    const { inFlight, decode } = this.#shared[format];
+    const { reads, retries } = this.#resources;
     const sharedBy = epoch === undefined ? this.caller.sharingKey : epoch.name;
-    const running = inFlight.find(sharedBy, target);
+    const running = reads.find(sharedBy, target);
     if (running !== undefined) return this.#join(running, target);
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
-    const call = new UpstreamCall(this.#shared.upstream, this, {
+    const { decode } = formats[format];
+    const call = new UpstreamCall(this.#resources, this, {
       operation,
       target,
       headers: this.#headers(format),
       isWrite: false,
       decode: onResponse === undefined ? decode : heard(decode, onResponse),
     });
-    inFlight.add(sharedBy, target, call);
-    this.#shared.upstream.retries.earn();
+    reads.add(sharedBy, target, call);
+    retries.earn();
     const answer = call.join(this.#operation);
     call.start();
     return answer;
@@ -106,19 +100,15 @@ export class CallerClient implements RestClient, CallOwner {
     this.calls.touch(operation.surface);
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
-    const { upstream, json, csv } = this.#shared;
     const body = content === undefined ? undefined : JSON.stringify(content);
     const common = this.#headers('json');
     const headers = body === undefined ? common : { ...common, 'content-type': 'application/json' };
     const decode = operation.method === 'DELETE' ? deletedJson : writtenJson;
     // A read that begins after the write must not join one that began before it or during it.
-    const invalidate = (): void => {
-      json.inFlight.invalidate(this.caller.sharingKey);
-      csv.inFlight.invalidate(this.caller.sharingKey);
-    };
+    const invalidate = (): void => this.#resources.reads.invalidate(this.caller.sharingKey);
     invalidate();
     const request = { operation, target, headers, body, isWrite: true, ...sending, decode };
-    const call = new UpstreamCall(upstream, this, request);
+    const call = new UpstreamCall(this.#resources, this, request);
     const answer = call.join(this.#operation);
     call.start();
     return answer.finally(invalidate);
@@ -148,7 +138,7 @@ export class CallerClient implements RestClient, CallOwner {
     const { trace } = this.#operation;
     const isTraced = trace?.['traceparent'] !== undefined;
     if (!isTraced && format === 'json') return untracedJsonHeaders(this.caller);
-    return { ...trace, ...headersOf(this.caller), accept: this.#shared[format].accept };
+    return { ...trace, ...headersOf(this.caller), accept: formats[format].accept };
   }
 }
 

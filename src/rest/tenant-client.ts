@@ -6,7 +6,7 @@ import type { RestOperation } from './rest-operations.ts';
 import type { Tenant } from './tenants.ts';
 
 /** Counts of faults with the keys that the gateway holds for tenants, since the start. */
-export interface HeldKeyFaults {
+interface HeldKeyFaults {
   /** The number of REST calls whose key the upstream did not take. */
   refusedKeys: number;
   /** The number of REST calls that were stopped because they would have left the reach of their tenant. */

@@ -64,9 +64,9 @@ export function pathOf(request: IncomingMessage): string {
  * every replica out of service.
  */
 function sendReadiness({ gateway, isStopping }: Endpoints, response: ServerResponse): void {
-  const { state, reachability } = gateway.upstreamHealth();
-  const { kind, ...reason } = reachability;
-  const upstream = { breaker: state, state: kind, ...reason };
+  const { breakers, reachability } = gateway.resources;
+  const { kind, ...reason } = reachability.state;
+  const upstream = { breaker: breakers.isOpen ? 'open' : 'closed', state: kind, ...reason };
   const stopping = isStopping();
   sendJson(response, stopping ? 503 : 200, { status: stopping ? 'stopping' : 'ready', upstream });
 }

@@ -6,8 +6,7 @@ import type { CallBudget } from '../rest/budget/call-budget.ts';
 import { mostTenants, otherTenants } from '../rest/call-counts.ts';
 import { type DriftWatch, mostDriftSeries, otherDrift } from '../rest/drift/drift-watch.ts';
 import type { CountingState } from '../rest/ledger.ts';
-import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
-import type { HeldKeyFaults } from '../rest/tenant-client.ts';
+import type { UpstreamResources } from '../rest/resilience/upstream-resources.ts';
 import { packageVersion } from '../version.ts';
 import { ClientUsage, type Usage } from './client-usage.ts';
 import { byLabel, Instruments, type Measured, type Sample } from './instruments.ts';
@@ -17,14 +16,12 @@ import { measureRestCalls, measureSavedCalls, type Savers } from './rest-metrics
 
 /** The sources of counters that are kept outside the metrics. */
 export interface MetricsSources extends Savers {
-  readonly upstream: () => UpstreamHealth;
   readonly documents: DocumentUses;
   readonly shared: { readonly joined: number; readonly savedCalls: number };
   readonly drift: DriftWatch;
   readonly redis: SharedRedis | undefined;
-  readonly budget: CallBudget | undefined;
-  /** Undefined if callers send their own keys. */
-  readonly auth?: AuthMeasured | undefined;
+  /** The counts of authentications; undefined if callers send their own keys. */
+  readonly authentications?: ReadonlyMap<AuthResult, number> | undefined;
   /** The times at which certificates expire, in seconds since 1970, by the settings that name them. */
   readonly expiries?: () => ReadonlyMap<string, number>;
 }
@@ -60,16 +57,16 @@ export type Snapshot = readonly Measured[];
 
 /** Makes the metrics of one gateway. */
 export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: MetricsSettings): Metrics {
-  const { upstream, documents, shared, drift, redis, budget, auth, expiries } = sources;
+  const { resources, documents, shared, drift, redis, authentications, expiries } = sources;
   const instruments = new Instruments({ hasProcess: true });
-  const usage = new ClientUsage(() => upstream().calls.reduce((sum, { count }) => sum + count, 0));
+  const usage = new ClientUsage(() => resources.counts.all.reduce((sum, { count }) => sum + count, 0));
   const operations = createOperationMetrics(instruments, usage, maxUpstreamCalls);
   instruments.counter(
     'gateway_shared_operations_total',
     'Operations answered by an equal one under way.',
     () => shared.joined,
   );
-  measureRestCalls(instruments, upstream);
+  measureRestCalls(instruments, resources);
   measureSavedCalls(instruments, sources);
   instruments.counter(
     'gateway_upstream_drift_total',
@@ -79,11 +76,11 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   );
   measureDocuments(instruments, documents);
   if (redis !== undefined) measureRedis(instruments, redis);
-  const counting = budget?.counting;
+  const counting = resources.budget?.counting;
   if (counting !== undefined) measureCounting(instruments, counting);
   const reloads: Metrics['reloads'] = new Map();
   measureReloads(instruments, reloads);
-  if (auth !== undefined) measureAuth(instruments, auth);
+  if (authentications !== undefined) measureAuth(instruments, authentications, resources);
   instruments.gauge(
     'gateway_certificate_expiry_timestamp_seconds',
     'When the first certificate of a file expires, in seconds since 1970, by the setting that names the file.',
@@ -131,12 +128,6 @@ function measureStreams(instruments: Instruments, { streams, tails }: StreamsMea
   );
 }
 
-interface AuthMeasured {
-  readonly results: ReadonlyMap<AuthResult, number>;
-  /** The use of the keys that the gateway holds. */
-  readonly held: { readonly heldKeyFaults: HeldKeyFaults; readonly callsByTenant: ReadonlyMap<string, number> };
-}
-
 /**
  * The labels of authentications. They are named here, so that the kinds of results can change and the metric does not.
  */
@@ -149,25 +140,29 @@ const authLabels: Readonly<Record<AuthResult, string>> = {
   unavailable: 'unavailable',
 };
 
-function measureAuth(instruments: Instruments, { results, held }: AuthMeasured): void {
+function measureAuth(
+  instruments: Instruments,
+  authentications: ReadonlyMap<AuthResult, number>,
+  { counts, heldKeys }: UpstreamResources,
+): void {
   instruments.counter(
     'gateway_tenant_rest_calls_total',
     'REST calls sent, by tenant.',
-    () => byLabel('tenant', held.callsByTenant),
+    () => byLabel('tenant', counts.byTenant),
     { most: mostTenants, others: { tenant: otherTenants } },
   );
   instruments.counter('gateway_authentications_total', 'Requests, by what became of their token.', () =>
-    [...results].map(([result, count]) => [{ result: authLabels[result] }, count]),
+    [...authentications].map(([result, count]) => [{ result: authLabels[result] }, count]),
   );
   instruments.counter(
     'gateway_held_key_refusals_total',
     'REST calls for which the upstream did not take a key that the gateway holds.',
-    () => held.heldKeyFaults.refusedKeys,
+    () => heldKeys.faults.refusedKeys,
   );
   instruments.counter(
     'gateway_reach_faults_total',
     'REST calls that were stopped because they would have left the reach of their tenant.',
-    () => held.heldKeyFaults.stoppedCalls,
+    () => heldKeys.faults.stoppedCalls,
   );
 }
 

@@ -2,73 +2,73 @@ import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { AnswerCache } from '../rest/cache/answer-cache.ts';
 import { ageBounds } from '../rest/cache/cache-counts.ts';
 import { durationBounds } from '../rest/call-counts.ts';
-import type { UpstreamHealth } from '../rest/resilience/upstream-resources.ts';
+import type { UpstreamResources } from '../rest/resilience/upstream-resources.ts';
 import { byLabel, type Instruments, type Sample } from './instruments.ts';
 
 /** Counts REST calls, their results, and the reasons for which they waited. */
-export function measureRestCalls(instruments: Instruments, upstream: () => UpstreamHealth): void {
+export function measureRestCalls(instruments: Instruments, resources: UpstreamResources): void {
+  const { counts, reachability, retries, limiter, keys, reads, breakers, budgetCounts } = resources;
   instruments.counter(
     'gateway_rest_calls_total',
     'REST calls sent, by method, route and HTTP status (or why there was none).',
-    () =>
-      upstream().calls.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
+    () => counts.all.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
   );
   instruments.histogram(
     'gateway_rest_call_duration_seconds',
     'Time from sending a REST call to its end, by route.',
     durationBounds,
-    () => [...upstream().durations].map(([route, durations]) => [{ route }, durations]),
+    () => [...counts.durations].map(([route, durations]) => [{ route }, durations]),
   );
   instruments.counter(
     'gateway_upstream_failures_total',
     'REST calls that got no answer of the API, by reason, and by where they failed: upstream or proxy.',
-    () => upstream().failures.map(({ reason, place, count }) => [{ reason, place }, count]),
+    () => reachability.failures.map(({ reason, place, count }) => [{ reason, place }, count]),
   );
-  instruments.counter('gateway_rest_retries_total', 'Reads sent a second time.', () => upstream().retries);
+  instruments.counter('gateway_rest_retries_total', 'Reads sent a second time.', () => retries.spent);
   instruments.counter(
     'gateway_rest_sheds_total',
     'REST calls refused for want of room or time.',
-    () => upstream().sheds,
+    () => limiter.sheds + keys.sheds,
   );
   instruments.counter(
     'gateway_rest_shared_reads_total',
     'Reads answered by an equal one in flight.',
-    () => upstream().sharedReads,
+    () => reads.joined,
   );
-  instruments.gauge('gateway_rest_calls_in_flight', 'REST calls under way.', () => upstream().inFlight);
-  instruments.gauge('gateway_rest_calls_queued', 'REST calls that wait for room.', () => upstream().queued);
+  instruments.gauge('gateway_rest_calls_in_flight', 'REST calls under way.', () => limiter.inFlight);
+  instruments.gauge('gateway_rest_calls_queued', 'REST calls that wait for room.', () => limiter.queued + keys.waiting);
   instruments.gauge(
     'gateway_breaker_open',
     '1 while the circuit breaker of the upstream is open.',
-    () => (upstream().state === 'open' ? 1 : 0),
+    () => (breakers.isOpen ? 1 : 0),
     'max',
   );
   instruments.counter(
     'gateway_budget_refusals_total',
     'Operations and REST calls refused because a budget was spent, by surface.',
-    () => byLabel('surface', upstream().budgets.refusals),
+    () => byLabel('surface', budgetCounts.refusals),
   );
   instruments.counter('gateway_budget_waits_total', 'REST calls that waited for a budget, by surface.', () =>
-    byLabel('surface', upstream().budgets.waits),
+    byLabel('surface', budgetCounts.waits),
   );
   instruments.gauge(
     'gateway_budget_left_ratio',
     'The least share of a window that calls have left in the last minute, by surface.',
-    () => byLabel('surface', upstream().budgets.left()),
+    () => byLabel('surface', budgetCounts.left()),
     'min',
   );
 }
 
 /** The counts of saved REST calls, by what saved them. */
 export interface Savers {
-  readonly upstream: () => Pick<UpstreamHealth, 'sharedReads'>;
+  readonly resources: UpstreamResources;
   readonly shared: { readonly savedCalls: number };
   readonly saved: SavedCalls;
   readonly cache: AnswerCache | undefined;
 }
 
 /** Counts the REST calls that were saved, and measures what is kept to save them. */
-export function measureSavedCalls(instruments: Instruments, { upstream, shared, saved, cache }: Savers): void {
+export function measureSavedCalls(instruments: Instruments, { resources, shared, saved, cache }: Savers): void {
   instruments.counter(
     'gateway_rest_calls_saved_total',
     'REST calls that were not made, at least, by what saved them.',
@@ -77,7 +77,7 @@ export function measureSavedCalls(instruments: Instruments, { upstream, shared, 
       [{ by: 'totals' }, saved.totals],
       [{ by: 'known_rows' }, saved.knownRows],
       [{ by: 'views' }, saved.views],
-      [{ by: 'shared_reads' }, upstream().sharedReads],
+      [{ by: 'shared_reads' }, resources.reads.joined],
       [{ by: 'shared_operations' }, shared.savedCalls],
       [{ by: 'cache' }, cache?.counts.answered ?? 0],
     ],

@@ -27,7 +27,7 @@ test('an answer that is there when the deadline passes is used, however busy the
   const until = performance.now() + 700;
   while (performance.now() < until);
   expect((await answer).body).toBe(whole);
-  const { state, reachability } = gateway.gateway.upstreamHealth();
-  expect([state, reachability.kind]).toEqual(['closed', 'answering']);
+  const { breakers, reachability } = gateway.gateway.resources;
+  expect([breakers.isOpen, reachability.state.kind]).toEqual([false, 'answering']);
   await worker.terminate();
 });

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { checkUpstream } from '../../src/rest/check-upstream.ts';
 import { startBoth } from '../support/both.ts';
 import { startCaching } from '../support/cache.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -67,8 +68,9 @@ describe.each([401, 402, 403, 404, 410, 429, 451])('A status %i', (status) => {
       const failed = await gateway.ask(read);
       expect([name, codesOf(failed)]).toEqual([name, [`project ${code}`]]);
       expect(failed.errors?.[0]?.extensions['upstream']).toMatchObject({ status });
-      expect(gateway.gateway.upstreamHealth()).toMatchObject({
-        reachability: { kind: 'failing', reason: 'NOT_THE_API' },
+      expect(gateway.gateway.resources.reachability.state).toMatchObject({
+        kind: 'failing',
+        reason: 'NOT_THE_API',
       });
       // Neither is the key refused, nor does it pause.
       answer = undefined;
@@ -95,7 +97,7 @@ test.each([401, 403, 429])(
     });
     const url = `http://127.0.0.1:${await listen(server)}`;
     await using gateway = await startGateway({ url });
-    expect(await gateway.gateway.checkUpstream()).toMatch(/^NOT_THE_API: /);
+    expect(await checkUpstream(gateway.gateway.resources)).toMatch(/^NOT_THE_API: /);
     server.close();
     server.closeAllConnections();
   },

@@ -80,7 +80,7 @@ test('16 operations of 100 calls each from one key, all at once, wait for their 
   const answers = together(16, 16, (index) => gateway.ask(nested, { variables: { after: cursors[index] } }));
   await until(() => upstream.requests.length === 15 + 16);
   lists.resolve(undefined);
-  await until(() => gateway.gateway.upstreamHealth().queued === 1600 - 512);
+  await until(() => gateway.gateway.resources.limiter.queued === 1600 - 512);
   dashboards.resolve(undefined);
   expect((await answers).flatMap(codesOf)).toEqual([]);
 });
@@ -115,7 +115,7 @@ test('what the cache has is answered though no call would find a place, what is 
   isHeld = true;
   const others = together(5, 5, (index) => gateway.ask(read(index + 2)));
   // One is in flight, and of the eight places of the queue one key has half.
-  await until(() => gateway.gateway.upstreamHealth().queued === 4);
+  await until(() => gateway.gateway.resources.limiter.queued === 4);
   const statusOf = async (query: string): Promise<number> => (await gateway.ask(query)).status;
   const inAnotherWay = '{ project(id: 1) { upstreamId name } }';
   expect([await statusOf(read(1)), await statusOf(inAnotherWay), await statusOf(read(7))]).toEqual([200, 200, 503]);

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import type { Log } from '../../src/log.ts';
+import { checkUpstream } from '../../src/rest/check-upstream.ts';
 import { startBoth } from '../support/both.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
@@ -26,7 +27,7 @@ test("pages of another server with status 200 are reported once, and are never t
   for (let count = 0; count < 5; count += 1) await gateway.ask('{ project(id: 1) { name } }');
   expect(upstream.requests.length).toBeGreaterThanOrEqual(5);
   expect(lines).toEqual(['upstream fails NOT_THE_API']);
-  expect(gateway.gateway.upstreamHealth().reachability.kind).toBe('failing');
+  expect(gateway.gateway.resources.reachability.state.kind).toBe('failing');
 });
 
 test('an upstream that answers 404 to every path does not seem to answer again because an object is not there', async () => {
@@ -36,10 +37,10 @@ test('an upstream that answers 404 to every path does not seem to answer again b
   });
   // Not `startUpstream`, which hides what is asked at the start.
   await using gateway = await startGateway({ url: `http://127.0.0.1:${await listen(server)}` }, { log });
-  await gateway.gateway.checkUpstream();
+  await checkUpstream(gateway.gateway.resources);
   expect((await gateway.ask('{ project(id: 1) { name } }')).data).toEqual({ project: null });
   expect(lines).toEqual(['upstream fails WRONG_PATH']);
-  expect(gateway.gateway.upstreamHealth().reachability).toMatchObject({
+  expect(gateway.gateway.resources.reachability.state).toMatchObject({
     kind: 'failing',
     reason: 'WRONG_PATH',
     place: 'upstream',
@@ -56,5 +57,5 @@ test('an upstream that refuses what is asked answers', async () => {
   const { gateway } = await startBoth(() => refusal, { log });
   await gateway.ask('{ project(id: 1) { name } }');
   expect(lines).toEqual([]);
-  expect(gateway.gateway.upstreamHealth().reachability.kind).toBe('answering');
+  expect(gateway.gateway.resources.reachability.state.kind).toBe('answering');
 });

@@ -305,13 +305,13 @@ test('tenants with one key take turns: one that wants much leaves the other a pl
   await using gateway = await startTenants(upstream, both, { maxUpstreamInFlight: 2, operationDeadlineMs: 60_000 });
   const read = (tenant: string, id: number): Promise<Answer> =>
     gateway.askAs(tenant, `{ project(id: ${id}) { name } }`);
-  const { upstreamHealth } = gateway.gateway;
+  const { limiter } = gateway.gateway.resources;
   // Two in flight. Of the sixteen places in the queue a tenant has half, and one of its users half of those.
   const many = Promise.all([1, 2, 3, 4, 5, 6].map((id) => read('much', id)));
-  await expect.poll(() => upstreamHealth().queued).toBe(4);
+  await expect.poll(() => limiter.queued).toBe(4);
   const refused = codesOf(await read('much', 7));
   const one = read('little', 8);
-  await expect.poll(() => upstreamHealth().queued).toBe(5);
+  await expect.poll(() => limiter.queued).toBe(5);
   upstream.release();
   expect([refused, (await one).data]).toEqual([['OVERLOADED'], { project: { name: 'Project 8' } }]);
   expect((await many).flatMap((answer) => codesOf(answer))).toEqual([]);

@@ -47,10 +47,10 @@ async function askAndLeave(asked: TestGateway, query: string): Promise<void> {
   const { gateway } = asked;
   const controller = new AbortController();
   const answer = asked.ask(query, { ...as('phx_new'), signal: controller.signal }).catch(() => undefined);
-  await until(() => gateway.upstreamHealth().queued > 0);
+  await until(() => gateway.resources.keys.waiting > 0);
   controller.abort();
   await answer;
-  await until(() => gateway.upstreamHealth().queued === 0);
+  await until(() => gateway.resources.keys.waiting === 0);
 }
 
 test('a client that keeps leaving makes no more calls with an invented key than one that stays', async () => {
@@ -73,7 +73,7 @@ test('a key is known by the answer to a call whose client has left', async () =>
   await until(() => upstream.requests.length === 8);
   answer();
   await until(() => upstream.records.every(({ cancelled, endedAt }) => !cancelled && endedAt !== Infinity));
-  await until(() => gateway.gateway.upstreamHealth().inFlight === 0);
+  await until(() => gateway.gateway.resources.limiter.inFlight === 0);
   upstream.reset();
   expect(codesOf(await gateway.ask(twenty(200), as('phx_new')))).toEqual([]);
   expect([upstream.requests.length, upstream.waves()]).toEqual([20, 1]);

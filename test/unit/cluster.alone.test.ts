@@ -2,11 +2,16 @@ import { expect, test } from 'vitest';
 import { type Batch, Channel } from '../../src/cluster/rpc.ts';
 import { retire, totalsOf } from '../../src/cluster/totals.ts';
 import { createRestarts } from '../../src/cluster/worker-handle.ts';
+import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import { SavedCalls } from '../../src/loaders/saved-calls.ts';
 import type { OperationReport } from '../../src/operation/operation-report.ts';
+import { durationBounds } from '../../src/rest/call-counts.ts';
 import { DriftWatch } from '../../src/rest/drift/drift-watch.ts';
 import { operations } from '../../src/rest/generated/views.ts';
+import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
+import { Tally } from '../../src/tally.ts';
 import { createMetrics, createPrimaryMetrics, type Metrics, type Snapshot } from '../../src/telemetry/metrics.ts';
+import { attemptOf, lostAfter } from '../support/attempts.ts';
 import * as rows from '../support/rows.ts';
 
 test('a worker that ends again is started later each time, the others at their own pace', () => {
@@ -75,6 +80,24 @@ interface Process {
   readonly drift: DriftWatch;
 }
 
+/** The resources of a process that has made six calls, whose breaker is open, and where two calls wait. */
+function usedResources(): UpstreamResources {
+  const resources = createUpstreamResources({
+    url: 'http://upstream.test',
+    ...{ connections: 1, maxInFlight: 1, bodyRoomLimits: { operation: 1000, process: 1000 } },
+    eventLoop: new EventLoopYield(),
+    log: () => undefined,
+  });
+  const { breakers, counts, keys } = resources;
+  counts.all.push({ method: 'GET', route: '/a', outcome: 200, count: 6 });
+  const durations = new Tally(durationBounds);
+  for (const seconds of [0, 0, 0, 10, 14, 16]) durations.add(seconds);
+  counts.durations.set('/a', durations);
+  keys.waiting = 2;
+  while (!breakers.isOpen) breakers.left(attemptOf('a'), lostAfter(1));
+  return resources;
+}
+
 /** A process with listed documents, how often each was asked for, and the calls of tenants. */
 function processWith(
   hits: Readonly<Record<string, number>> = {},
@@ -83,22 +106,14 @@ function processWith(
   const drift = new DriftWatch(1, () => undefined);
   const uses = Object.entries(hits).map(([id, count]) => ({ id, hits: count, errors: 0, restCalls: 0 }));
   const documents = { automatic: { hits: 0, misses: 0, registrations: 0 }, all: () => uses };
-  const upstream = () => ({
-    state: 'open' as const,
-    ...{ inFlight: 1, queued: 2, retries: 3, sheds: 4, sharedReads: 5 },
-    calls: [{ method: 'GET', route: '/a', outcome: 200, count: 6 }],
-    durations: new Map([['/a', { counts: [1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3], sum: 40 }]]),
-    failures: [{ reason: 'ECONNREFUSED' as const, place: 'upstream' as const, count: 7 }],
-    reachability: { kind: 'unknown' as const },
-    budgets: { refusals: new Map([['rest' as const, 9]]), waits: new Map(), left: () => new Map() },
-  });
+  const resources = usedResources();
+  for (const [tenant, count] of callsByTenant) resources.counts.byTenant.set(tenant, count);
   return {
     drift,
     metrics: createMetrics(
       {
-        ...{ upstream, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls(), drift },
-        ...{ cache: undefined, redis: undefined, budget: undefined },
-        auth: { results: new Map(), held: { heldKeyFaults: { refusedKeys: 0, stoppedCalls: 0 }, callsByTenant } },
+        ...{ resources, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls(), drift },
+        ...{ cache: undefined, redis: undefined, authentications: new Map() },
       },
       { maxUpstreamCalls: 150 },
     ),

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { mapMaybePromise } from '../../maybe-promise.ts';
 import type { Caller } from '../caller.ts';
-import { CallerClient, type OnResponse, type ReadFormat, type RestClient, type Shared } from '../client.ts';
+import { CallerClient, type OnResponse, type ReadFormat, type RestClient } from '../client.ts';
 import type { OperationEpoch } from '../epochs.ts';
 import { isForbidden, isNotFound, isUnauthenticated } from '../errors.ts';
 import { OperationCalls, statusOf } from '../operation-calls.ts';
 import { OperationDeadline } from '../operation-deadline.ts';
 import type { CallingOperation } from '../resilience/upstream-call.ts';
+import type { UpstreamResources } from '../resilience/upstream-resources.ts';
 import type { RestOperation } from '../rest-operations.ts';
 import { type AnswerCache, type KeptRead, withLimit } from './answer-cache.ts';
 import { forbidsKeeping } from './freshness.ts';
@@ -19,7 +20,7 @@ interface CachingOperation extends CallingOperation {
 
 interface CachedClientOptions {
   readonly cache: AnswerCache;
-  readonly shared: Shared;
+  readonly resources: UpstreamResources;
   readonly caller: Caller;
   readonly operation: CachingOperation;
 }
@@ -48,7 +49,7 @@ export class CachedClient implements RestClient {
 
   constructor(options: CachedClientOptions) {
     this.#options = options;
-    this.#client = new CallerClient(options.shared, options.caller, options.operation);
+    this.#client = new CallerClient(options.resources, options.caller, options.operation);
   }
 
   read(operation: RestOperation, target: string, format: ReadFormat = 'json'): Promise<unknown> {
@@ -106,21 +107,20 @@ export class CachedClient implements RestClient {
    * refreshed.
    */
   #give(answer: KeptAnswer, read: Read, kept: KeptRead): Promise<unknown> {
-    const { cache, shared, operation } = this.#options;
-    const { upstream } = shared;
+    const { cache, resources, operation } = this.#options;
     const { deadline, calls } = operation;
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const isStale = cache.isStale(answer);
     if (isStale) this.#refresh(answer, read, kept);
     // If the page has more rows than the read asks for, only the part with these rows counts.
     const share = kept.limit === undefined || answer.limit === undefined ? 1 : kept.limit / answer.limit;
-    const refusal = deadline.count(Math.ceil(answer.bytes * share), upstream.bodies.limits.operation);
+    const refusal = deadline.count(Math.ceil(answer.bytes * share), resources.bodies.limits.operation);
     if (refusal !== undefined) return Promise.reject(refusal);
     deadline.received += answer.length;
     calls.reuse(read.target, answer.source, isStale ? 'stale' : 'hit');
     const { value } = answer;
     if (!deadline.isLarge) return Promise.resolve(value);
-    return new Promise((resolve) => upstream.eventLoop.doLater(() => resolve(value), deadline.endsAt));
+    return new Promise((resolve) => resources.eventLoop.doLater(() => resolve(value), deadline.endsAt));
   }
 
   /**

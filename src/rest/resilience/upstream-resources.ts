@@ -1,11 +1,12 @@
 import type { EventLoopYield } from '../../event-loop-yield.ts';
 import type { Log } from '../../log.ts';
 import type { MemoryRoom } from '../../memory.ts';
-import type { Distribution } from '../../tally.ts';
 import { BudgetCounts } from '../budget/budget-counts.ts';
 import { CallBudget, type CallBudgetOptions } from '../budget/call-budget.ts';
-import { type CallCount, CallCounts } from '../call-counts.ts';
+import { CallCounts } from '../call-counts.ts';
 import { UpstreamError } from '../errors.ts';
+import { SingleFlight } from '../single-flight.ts';
+import { HeldKeys } from '../tenant-client.ts';
 import { BodyRoom, type BodyRoomLimits } from '../transport/body-room.ts';
 import type { Route } from '../transport/connect.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
@@ -14,17 +15,25 @@ import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { beforeSending, type Gate } from './gate.ts';
 import { KeyTrials } from './key-trials.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
-import { type FailureCount, Reachability, type ReachabilityState } from './reachability.ts';
+import { Reachability } from './reachability.ts';
 import { RetryBudget } from './retry-policy.ts';
+import type { UpstreamCall } from './upstream-call.ts';
 
-/** The resources that all calls to the upstream share. */
+/**
+ * The resources that all calls to the upstream share. Metrics and `/readyz` read their states and their counts, which
+ * count since the start.
+ */
 export interface UpstreamResources {
   readonly transport: Transport;
+  /** The reads in flight, by target. */
+  readonly reads: SingleFlight<UpstreamCall>;
   /** The prefix of every path of the API. */
   readonly prefix: string;
   /** The gates that attempts pass before they are sent, in this order. */
   readonly gates: readonly Gate[];
   readonly keys: KeyTrials;
+  /** The keys that the gateway holds. */
+  readonly heldKeys: HeldKeys;
   readonly breakers: Breakers;
   readonly limiter: ConcurrencyLimiter;
   readonly retries: RetryBudget;
@@ -60,30 +69,11 @@ export interface UpstreamOptions {
   readonly log: Log;
 }
 
-/** The health of the upstream and of the way to it. Counters count since the start. */
-export interface UpstreamHealth {
-  /** The state of the upstream's breaker. Breakers of single keys are not reported. */
-  readonly state: 'closed' | 'open';
-  readonly inFlight: number;
-  readonly queued: number;
-  /** The number of reads that were sent again at the cost of the retry budget. */
-  readonly retries: number;
-  /** The number of calls that were refused because there was no place, or no time before the deadline. */
-  readonly sheds: number;
-  /** The number of reads that joined another operation's call in flight. */
-  readonly sharedReads: number;
-  readonly calls: readonly CallCount[];
-  /** The durations of calls, by route. */
-  readonly durations: ReadonlyMap<string, Distribution>;
-  readonly failures: readonly FailureCount[];
-  /** The state of the way to the upstream, as the last call found it. */
-  readonly reachability: ReachabilityState;
-  /** The numbers of refusals and waits because of spent budgets, and the least share that was left lately. */
-  readonly budgets: Pick<BudgetCounts, 'refusals' | 'waits' | 'left'>;
-}
-
 /** The largest response by default, in bytes. The meaning of the failure reason `BODY_TOO_LARGE` names this size. */
 const largestBody = 8 * 2 ** 20;
+
+/** The age up to which other operations may join a read, in milliseconds. An older read may never be answered. */
+const joinWindowMs = 1000;
 
 /** Extra connections for probes, so that they do not wait behind calls that are never answered. */
 const spareConnections = 8;
@@ -144,26 +134,10 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
     }),
     prefix: pathname.replace(/\/+$/, ''),
     gates: gates.filter((gate) => gate !== undefined),
+    reads: new SingleFlight(joinWindowMs, now),
+    heldKeys: new HeldKeys(log),
     retries: new RetryBudget(),
     ...{ budget, budgetCounts, counts },
     ...{ breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
-  };
-}
-
-/** A snapshot for metrics and readiness. */
-export function healthOf(upstream: UpstreamResources, sharedReads: number): UpstreamHealth {
-  const { breakers, keys, limiter, retries, counts, reachability, budgetCounts } = upstream;
-  const state = breakers.isOpen ? 'open' : 'closed';
-  const { inFlight } = limiter;
-  const queued = limiter.queued + keys.waiting;
-  const sheds = limiter.sheds + keys.sheds;
-  const { failures, state: last } = reachability;
-  return {
-    ...{ state, inFlight, queued, retries: retries.spent, sheds, sharedReads },
-    calls: counts.all,
-    durations: counts.durations,
-    failures,
-    reachability: last,
-    budgets: budgetCounts,
   };
 }
