@@ -6,13 +6,10 @@ import { type OperationCalls, statusOf } from './operation-calls.ts';
 import type { CallOwner, CallRequest } from './resilience/gate.ts';
 import { type CallingOperation, UpstreamCall } from './resilience/upstream-call.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
-import { csvOf, deletedJson, jsonOf, writtenJson } from './response-content.ts';
+import { deletedJson, type ReadFormat, readFormats, writtenJson } from './response-content.ts';
 import type { RestOperation } from './rest-operations.ts';
 import { acceptedCodings } from './transport/content-coding.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
-
-/** The format in which an answer is read: a JSON value, or a CSV text. The target of a CSV text has `format=csv`. */
-export type ReadFormat = 'json' | 'csv';
 
 /**
  * Makes REST calls for one caller, until the deadline of one operation. A call that fails rejects with an
@@ -33,12 +30,6 @@ export interface RestClient {
 
 /** Called with the value that a response holds, once for all operations that share the read. */
 export type OnResponse = (value: unknown, response: DecodedResponse) => void;
-
-/** The `Accept` header and the decoder of each format. */
-const formats: Readonly<Record<ReadFormat, Pick<CallRequest, 'decode'> & { readonly accept: string }>> = {
-  json: { accept: 'application/json', decode: jsonOf },
-  csv: { accept: 'text/csv', decode: csvOf },
-};
 
 /** Makes the REST calls of one operation, with the key of its caller. */
 export class CallerClient implements RestClient, CallOwner {
@@ -76,7 +67,7 @@ export class CallerClient implements RestClient, CallOwner {
     if (running !== undefined) return this.#join(running, target);
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
-    const { decode } = formats[format];
+    const { decode } = readFormats[format];
     const call = new UpstreamCall(this.#resources, this, {
       operation,
       target,
@@ -138,7 +129,7 @@ export class CallerClient implements RestClient, CallOwner {
     const { trace } = this.#operation;
     const isTraced = trace?.['traceparent'] !== undefined;
     if (!isTraced && format === 'json') return untracedJsonHeaders(this.caller);
-    return { ...trace, ...headersOf(this.caller), accept: formats[format].accept };
+    return { ...trace, ...headersOf(this.caller), accept: readFormats[format].accept };
   }
 }
 

@@ -17,7 +17,7 @@ export function jsonOf({ status, contentType, text }: DecodedResponse): unknown 
 }
 
 /** The CSV text that a response holds. Throws for JSON and for markup, such as a proxy's error page with status 200. */
-export function csvOf(response: DecodedResponse): string {
+function csvOf(response: DecodedResponse): string {
   const { status, contentType, text } = response;
   if (/json/i.test(contentType) || isMarkup(response)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   return text;
@@ -26,6 +26,15 @@ export function csvOf(response: DecodedResponse): string {
 function isMarkup({ contentType, text }: DecodedResponse): boolean {
   return /html|xml/i.test(contentType) || text.trimStart().startsWith('<');
 }
+
+/** Each format of reads: the `Accept` header, and the decoder of answers. */
+export const readFormats = {
+  json: { accept: 'application/json', decode: jsonOf },
+  csv: { accept: 'text/csv', decode: csvOf },
+} as const;
+
+/** The format in which an answer is read: a JSON value, or a CSV text. The target of a CSV text has `format=csv`. */
+export type ReadFormat = keyof typeof readFormats;
 
 /** The JSON that a write answered; undefined if it answered nothing. */
 export function writtenJson(response: DecodedResponse): unknown {

@@ -1,7 +1,8 @@
 import { type Log, LogThrottle } from '../log.ts';
-import type { ReadFormat, RestClient } from './client.ts';
+import type { RestClient } from './client.ts';
 import { isUnauthenticated, UpstreamError } from './errors.ts';
 import { reachesTarget } from './reach.ts';
+import type { ReadFormat } from './response-content.ts';
 import type { RestOperation } from './rest-operations.ts';
 import type { Tenant } from './tenants.ts';
 

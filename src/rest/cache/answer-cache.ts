@@ -3,15 +3,14 @@ import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import { RecentMap } from '../../recent-map.ts';
 import type { SharedRedis } from '../../redis.ts';
 import type { Caller } from '../caller.ts';
-import type { ReadFormat } from '../client.ts';
 import { type Epoch, type Epochs, LocalEpochs, OperationEpoch, type Reuse } from '../epochs.ts';
 import { namesCurrent } from '../paths.ts';
-import { csvOf, jsonOf } from '../response-content.ts';
+import { type ReadFormat, readFormats } from '../response-content.ts';
 import type { RestOperation } from '../rest-operations.ts';
 import { CacheCounts } from './cache-counts.ts';
 import { type Freshness, freshnessByOperation } from './freshness.ts';
 import { KeptAnswer, KeptAnswers } from './kept-answers.ts';
-import { type AnswerPlace, RedisAnswers } from './redis-answers.ts';
+import { RedisAnswers } from './redis-answers.ts';
 import { RedisEpochs } from './redis-epochs.ts';
 import { WholeAnswers } from './whole-answers.ts';
 
@@ -40,9 +39,14 @@ export function sharedIn(redis: SharedRedis, upstreamUrl: string, log: Log): Pic
   return { epochs: new RedisEpochs(redis, upstreamUrl, log), remote: new RedisAnswers(redis, upstreamUrl) };
 }
 
-/** A read whose answer is kept, and the place where it is kept. */
-export interface KeptRead extends AnswerPlace, Freshness {
+/** A read whose answer is kept. */
+export interface CachedRead extends Freshness {
+  readonly caller: Caller;
+  readonly operation: RestOperation;
+  readonly target: string;
   readonly format: ReadFormat;
+  /** The name of the answer: its epoch, and the target without the number of rows. */
+  readonly name: string;
   /** The number of rows that are asked for; undefined if the read is not of a page. */
   readonly limit: number | undefined;
   /** The time at which an operation last asked for `limit` rows. */
@@ -121,22 +125,18 @@ export class AnswerCache {
     caller: Caller,
     epoch: Epoch,
     operation: RestOperation,
-    format: ReadFormat,
     target: string,
-  ): KeptRead | undefined {
+    format: ReadFormat,
+  ): CachedRead | undefined {
     const freshness = this.#freshness.get(operation);
     if (freshness === undefined || namesCurrent(target)) return undefined;
-    return {
-      ...placeOf(caller, epoch, format, target),
-      ...freshness,
-      format,
-      limit: limitIn(format, target),
-      limitAskedAt: this.now(),
-    };
+    const name = nameOf(epoch, target);
+    const limit = limitIn(target);
+    return { caller, operation, target, format, name, limit, limitAskedAt: this.now(), ...freshness };
   }
 
   /** The answer that may be given without a call, if there is one. Counts the read. */
-  find(read: KeptRead, reuse: Reuse): KeptAnswer | undefined | Promise<KeptAnswer | undefined> {
+  find(read: CachedRead, reuse: Reuse): KeptAnswer | undefined | Promise<KeptAnswer | undefined> {
     if (reuse !== 'normal') {
       if (reuse !== 'uncounted') this.counts.add(read.noun, 'bypass');
       return undefined;
@@ -159,24 +159,23 @@ export class AnswerCache {
   }
 
   /** Keeps the answer to a read, with the text that it was read from. */
-  keep(read: KeptRead, value: unknown, text: string): void {
-    this.epochs.prove?.(read.sharingKey);
+  keep(read: CachedRead, value: unknown, text: string): void {
+    this.epochs.prove?.(read.caller.sharingKey);
     this.#keepHere(read, value, text, this.now());
-    this.#remote?.keep(read, { text, limit: read.limit }, read.freshMs + read.staleMs);
+    this.#remote?.keep(read, text);
   }
 
   /**
    * The read that refreshes a stale answer. It asks for as many rows as the answer has, if an operation has asked for
    * that many within the time for which answers are used (fresh and stale). So one call refreshes pages of all sizes.
    */
-  refreshOf(answer: KeptAnswer, read: KeptRead): KeptRead {
-    const { limit, limitAskedAt } = answer;
+  refreshOf({ limit, limitAskedAt }: KeptAnswer, read: CachedRead): CachedRead {
     const isAskedFor = this.now() - limitAskedAt <= read.freshMs + read.staleMs;
-    return isAskedFor ? { ...read, limit, limitAskedAt } : read;
+    return isAskedFor ? { ...read, target: withLimit(read.target, limit), limit, limitAskedAt } : read;
   }
 
   /** Decides which gateway refreshes a stale answer. A fresh answer of another gateway is adopted. */
-  async refreshAt(read: KeptRead): Promise<Refresh> {
+  async refreshAt(read: CachedRead): Promise<Refresh> {
     const remote = this.#remote;
     if (remote === undefined) return 'here';
     if ((await this.#findRemote(remote, read, read.freshMs)) !== undefined) return 'done';
@@ -217,21 +216,19 @@ export class AnswerCache {
 
   /** True if an answer to a target is kept, fresh or stale, in this process or in the shared store. */
   async #hasAny(caller: Caller, epoch: Epoch, target: string): Promise<boolean> {
-    const places = formats.map((format) => placeOf(caller, epoch, format, target));
-    if (places.some(({ name }) => this.#kept.find(name) !== undefined)) return true;
-    const remote = this.#remote;
-    return remote !== undefined && (await Promise.all(places.map((place) => remote.has(place)))).includes(true);
+    const name = nameOf(epoch, target);
+    return this.#kept.find(name) !== undefined || (await this.#remote?.has({ caller, name })) === true;
   }
 
   /** The answer that this process has for a read, if it may still be used. */
-  #findHere({ name, limit, limitAskedAt, staleMs }: KeptRead): KeptAnswer | undefined {
+  #findHere({ name, limit, limitAskedAt, staleMs }: CachedRead): KeptAnswer | undefined {
     const answer = this.#kept.find(name);
     if (answer === undefined || this.now() - answer.source.freshUntil >= staleMs) return undefined;
     if (answer.limit === limit) answer.limitAskedAt = limitAskedAt;
     return holds(answer, limit) ? answer : undefined;
   }
 
-  #counted(answer: KeptAnswer | undefined, { noun }: KeptRead): KeptAnswer | undefined {
+  #counted(answer: KeptAnswer | undefined, { noun }: CachedRead): KeptAnswer | undefined {
     if (answer === undefined) this.counts.add(noun, 'miss');
     else {
       this.counts.add(noun, this.isStale(answer) ? 'stale' : 'hit');
@@ -241,7 +238,7 @@ export class AnswerCache {
   }
 
   /** Adopts Redis's answer to a read, if it is younger than `youngerMs` milliseconds and has enough rows. */
-  async #findRemote(remote: RedisAnswers, read: KeptRead, youngerMs: number): Promise<KeptAnswer | undefined> {
+  async #findRemote(remote: RedisAnswers, read: CachedRead, youngerMs: number): Promise<KeptAnswer | undefined> {
     const found = await remote.find(read);
     if (found === undefined || found.ageMs >= youngerMs || !holds(found, read.limit)) return undefined;
     const { text, limit, ageMs } = found;
@@ -252,33 +249,31 @@ export class AnswerCache {
     }
   }
 
-  #keepHere(read: KeptRead, value: unknown, text: string, readAt: number): KeptAnswer {
+  #keepHere(read: CachedRead, value: unknown, text: string, readAt: number): KeptAnswer {
     const answer = new KeptAnswer(read, value, text, readAt);
     this.#kept.keep(answer);
     return answer;
   }
 }
 
-const formats: readonly ReadFormat[] = ['json', 'csv'];
-
 const limitPattern = /\?limit=(\d+)/;
 
 /** The target of the same list with another number of rows. */
-export function withLimit(target: string, limit: number | undefined): string {
+function withLimit(target: string, limit: number | undefined): string {
   return limit === undefined ? target : target.replace(limitPattern, `?limit=${limit}`);
 }
 
 /** The number of rows that a target asks for; undefined if it is no page, or a page of a table, which is never cut. */
-function limitIn(format: ReadFormat, target: string): number | undefined {
-  if (format === 'csv' || target.includes('select=')) return undefined;
+function limitIn(target: string): number | undefined {
+  if (target.includes('select=') || target.includes('format=csv')) return undefined;
   const digits = limitPattern.exec(target)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The place of the answer to a target. All pages that begin at the same row of a list have the same place. */
-function placeOf({ key, sharingKey }: Caller, epoch: Epoch, format: ReadFormat, target: string): AnswerPlace {
-  const list = limitIn(format, target) === undefined ? target : target.replace(limitPattern, '?');
-  return { upstreamKey: key, sharingKey, epoch, name: `${epoch} ${format} ${list}` };
+/** The name of the answer to a target. All pages that begin at the same row of a list have the same name. */
+function nameOf(epoch: Epoch, target: string): string {
+  const list = limitIn(target) === undefined ? target : target.replace(limitPattern, '?');
+  return `${epoch} ${list}`;
 }
 
 /** True if an answer has all rows that are asked for. */
@@ -288,10 +283,8 @@ function holds({ limit: has }: { readonly limit: number | undefined }, limit: nu
 
 /** The value of a kept text. Only texts that could be read are kept. */
 function valueIn(text: string, format: ReadFormat): unknown {
-  const read = { status: 200, cacheControl: '', text };
-  return format === 'csv'
-    ? csvOf({ ...read, contentType: 'text/csv' })
-    : jsonOf({ ...read, contentType: 'application/json' });
+  const { accept: contentType, decode } = readFormats[format];
+  return decode({ status: 200, contentType, cacheControl: '', text });
 }
 
 /** The most ended epochs that are remembered. Within a short time fewer epochs end. */

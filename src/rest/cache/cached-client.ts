@@ -1,15 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { mapMaybePromise } from '../../maybe-promise.ts';
 import type { Caller } from '../caller.ts';
-import { CallerClient, type OnResponse, type ReadFormat, type RestClient } from '../client.ts';
+import { CallerClient, type OnResponse, type RestClient } from '../client.ts';
 import type { OperationEpoch } from '../epochs.ts';
 import { isForbidden, isNotFound, isUnauthenticated } from '../errors.ts';
 import { OperationCalls, statusOf } from '../operation-calls.ts';
 import { OperationDeadline } from '../operation-deadline.ts';
 import type { CallingOperation } from '../resilience/upstream-call.ts';
 import type { UpstreamResources } from '../resilience/upstream-resources.ts';
+import type { ReadFormat } from '../response-content.ts';
 import type { RestOperation } from '../rest-operations.ts';
-import { type AnswerCache, type KeptRead, withLimit } from './answer-cache.ts';
+import type { AnswerCache, CachedRead } from './answer-cache.ts';
 import { forbidsKeeping } from './freshness.ts';
 import type { KeptAnswer } from './kept-answers.ts';
 
@@ -23,14 +24,6 @@ interface CachedClientOptions {
   readonly resources: UpstreamResources;
   readonly caller: Caller;
   readonly operation: CachingOperation;
-}
-
-interface Read {
-  readonly format: ReadFormat;
-  readonly operation: RestOperation;
-  readonly target: string;
-  /** Undefined if its answer is not kept. */
-  readonly kept: KeptRead | undefined;
 }
 
 /** The most calls of a refresh: one, and one retry. */
@@ -55,14 +48,12 @@ export class CachedClient implements RestClient {
   read(operation: RestOperation, target: string, format: ReadFormat = 'json'): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
     if (!cache.keepsAny) return this.#client.read(operation, target, format);
-    const kept = cache.readOf(caller, own.epoch.name, operation, format, target);
-    const read: Read = { format, operation, target, kept };
+    const read = cache.readOf(caller, own.epoch.name, operation, target, format);
+    if (read === undefined) return this.#watched(this.#client.read(operation, target, format), target);
     // `#client` refuses the reads of an operation that has ended.
-    if (kept === undefined || own.deadline.ended !== undefined) return this.#call(read);
-    const found = cache.find(kept, own.epoch.reuse);
-    return mapMaybePromise(found, (answer) =>
-      answer === undefined ? this.#call(read) : this.#give(answer, read, kept),
-    );
+    if (own.deadline.ended !== undefined) return this.#call(read);
+    const found = cache.find(read, own.epoch.reuse);
+    return mapMaybePromise(found, (answer) => (answer === undefined ? this.#call(read) : this.#give(answer, read)));
   }
 
   /** Sends a write. The epoch of the key is renewed before the write is sent, and again when it has ended. */
@@ -84,19 +75,15 @@ export class CachedClient implements RestClient {
     }
   }
 
-  /**
-   * Reads a target of the upstream. If the answer may be kept, it is kept under the epoch that was current when the
-   * read began.
-   */
-  #call(read: Read): Promise<unknown> {
+  /** Reads from the upstream. The answer is kept under the epoch that was current when the read began. */
+  #call(read: CachedRead): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
-    const { format, operation, target, kept } = read;
-    if (kept === undefined) return this.#watched(this.#client.read(operation, target, format), target);
-    own.calls.limitFreshness(cache.now() + kept.freshMs);
+    const { operation, target, format } = read;
+    own.calls.limitFreshness(cache.now() + read.freshMs);
     let dropping: Promise<void> | undefined;
     const onResponse: OnResponse = (value, { cacheControl, text }) => {
       if (forbidsKeeping(cacheControl)) dropping = cache.drop(caller, own.epoch, target);
-      else if (own.epoch.keeps) cache.keep(kept, value, text);
+      else if (own.epoch.keeps) cache.keep(read, value, text);
     };
     const answer = this.#watched(this.#client.read(operation, target, format, onResponse), target);
     return answer.then((value) => (dropping === undefined ? value : dropping.then(() => value)));
@@ -106,14 +93,14 @@ export class CachedClient implements RestClient {
    * Gives a kept answer. Its memory counts for the operation as if the upstream had given the answer. A stale answer is
    * refreshed.
    */
-  #give(answer: KeptAnswer, read: Read, kept: KeptRead): Promise<unknown> {
+  #give(answer: KeptAnswer, read: CachedRead): Promise<unknown> {
     const { cache, resources, operation } = this.#options;
     const { deadline, calls } = operation;
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const isStale = cache.isStale(answer);
-    if (isStale) this.#refresh(answer, read, kept);
+    if (isStale) this.#refresh(answer, read);
     // If the page has more rows than the read asks for, only the part with these rows counts.
-    const share = kept.limit === undefined || answer.limit === undefined ? 1 : kept.limit / answer.limit;
+    const share = read.limit === undefined || answer.limit === undefined ? 1 : read.limit / answer.limit;
     const refusal = deadline.count(Math.ceil(answer.bytes * share), resources.bodies.limits.operation);
     if (refusal !== undefined) return Promise.reject(refusal);
     deadline.received += answer.length;
@@ -127,7 +114,7 @@ export class CachedClient implements RestClient {
    * Refreshes an answer, unless this or another gateway is refreshing it, or another gateway has just done so. The
    * operation does not wait for the refresh, and may end before it.
    */
-  #refresh(answer: KeptAnswer, read: Read, asked: KeptRead): void {
+  #refresh(answer: KeptAnswer, asked: CachedRead): void {
     const { cache, operation } = this.#options;
     if (answer.isRefreshing || cache.now() < answer.refreshFrom) return;
     answer.isRefreshing = true;
@@ -138,10 +125,10 @@ export class CachedClient implements RestClient {
       ...this.#options,
       operation: { deadline, calls, epoch, isBackground: true },
     });
-    const kept = cache.refreshOf(answer, asked);
+    const read = cache.refreshOf(answer, asked);
     const readAnew = async (): Promise<void> => {
-      const where = await cache.refreshAt(kept);
-      if (where === 'here') await refreshing.#call({ ...read, target: withLimit(read.target, kept.limit), kept });
+      const where = await cache.refreshAt(read);
+      if (where === 'here') await refreshing.#call(read);
       else if (where === 'elsewhere') await delay(untilReadMs, undefined, { ref: false });
     };
     // If the refresh fails, the answer stays for as long as it may be used.

@@ -1,10 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { AnswerSource } from '../operation-calls.ts';
 import { bytesOnceParsed } from '../transport/json-weight.ts';
-import type { KeptRead } from './answer-cache.ts';
-
-/** The part of a read that its kept answer needs. */
-type AnsweredRead = Pick<KeptRead, 'name' | 'noun' | 'freshMs' | 'limit' | 'limitAskedAt'>;
+import type { CachedRead } from './answer-cache.ts';
 
 /** The overhead of one answer beside its value and its name, in bytes: the entry and its places in maps and lists. */
 const bytesOfEntry = 600;
@@ -31,11 +28,12 @@ export class KeptAnswer {
 
   /** `readAt` is the time at which the upstream gave the value, which was read from `text`. */
   constructor(
-    { name, noun, freshMs, limit, limitAskedAt }: AnsweredRead,
+    read: Pick<CachedRead, 'name' | 'noun' | 'freshMs' | 'limit' | 'limitAskedAt'>,
     value: unknown,
     text: string,
     readAt: number,
   ) {
+    const { name, noun, freshMs, limit, limitAskedAt } = read;
     this.name = name;
     this.value = value;
     this.length = text.length;

@@ -1,19 +1,11 @@
 import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
-import { RecentMap } from '../../recent-map.ts';
+import { memoize } from '../../memoize.ts';
 import type { SharedRedis } from '../../redis.ts';
-import type { Epoch } from '../epochs.ts';
+import type { Caller } from '../caller.ts';
+import type { CachedRead } from './answer-cache.ts';
 
-/**
- * The place of an answer in Redis. Redis knows only a hash of this place. The answer is encrypted with a key that is
- * derived from `upstreamKey`.
- */
-export interface AnswerPlace {
-  readonly upstreamKey: string;
-  readonly sharingKey: string;
-  readonly epoch: Epoch;
-  /** The name of the answer: its epoch, its format, and the path and query without the number of rows. */
-  readonly name: string;
-}
+/** The part of a read by which its answer is found: the key that has read it, and the name of the answer. */
+type Place = Pick<CachedRead, 'caller' | 'name'>;
 
 interface RemoteText {
   readonly text: string;
@@ -31,41 +23,38 @@ const longestText = 2 ** 20;
  */
 const keptPattern = /^(\d+) (\d*) (.*)$/s;
 
-/** The most keys that are remembered: more than are used within a short time. */
-const mostKeys = 1000;
-
-/** The answers that gateways share, encrypted. A text that cannot be opened, for whatever reason, is a miss. */
+/**
+ * The answers that gateways share. Redis knows each by a hash of its place, and encrypted. A text that cannot be opened,
+ * for whatever reason, is a miss.
+ */
 export class RedisAnswers {
   readonly #redis: SharedRedis;
-  readonly #upstream: string;
-  readonly #keys = new RecentMap<string, Buffer>({ entries: mostKeys });
+  readonly #upstreamUrl: string;
 
-  /** `upstream` is part of every name, because several upstreams may share one Redis. */
-  constructor(redis: SharedRedis, upstream: string) {
+  /** `upstreamUrl` is part of every name, because several upstreams may share one Redis. */
+  constructor(redis: SharedRedis, upstreamUrl: string) {
     this.#redis = redis;
-    this.#upstream = upstream;
+    this.#upstreamUrl = upstreamUrl;
   }
 
-  async find(place: AnswerPlace): Promise<RemoteText | undefined> {
+  async find(place: Place): Promise<RemoteText | undefined> {
     const name = this.#nameOf(place);
     const asked = [this.#redis.ask('get', [name], { isBinary: true }), this.#redis.ask('pttl', [name])];
     const [sealed, leftMs] = await Promise.all(asked);
     if (!Buffer.isBuffer(sealed) || typeof leftMs !== 'number' || leftMs <= 0) return undefined;
-    const kept = open(sealed, this.#keyOf(place), sealedAs(name, place)) ?? '';
+    const kept = open(sealed, sealingKeyOf(place.caller), name) ?? '';
     const [, forMs = '', limit = '', text = ''] = keptPattern.exec(kept) ?? [];
     // Another client of Redis may have changed the expiry.
     const ageMs = Number(forMs) - leftMs;
     return text === '' || ageMs < 0 ? undefined : { text, limit: limit === '' ? undefined : Number(limit), ageMs };
   }
 
-  /**
-   * Keeps the text of an answer for `forMs` milliseconds; `limit` is the number of rows of a page. Does not wait for
-   * Redis.
-   */
-  keep(place: AnswerPlace, { text, limit }: Omit<RemoteText, 'ageMs'>, forMs: number): void {
+  /** Keeps the text of the answer to a read, while it is fresh and stale. Does not wait for Redis. */
+  keep(read: CachedRead, text: string): void {
     if (text.length > longestText) return;
-    const name = this.#nameOf(place);
-    const sealed = seal(`${forMs} ${limit ?? ''} ${text}`, this.#keyOf(place), sealedAs(name, place));
+    const name = this.#nameOf(read);
+    const forMs = read.freshMs + read.staleMs;
+    const sealed = seal(`${forMs} ${read.limit ?? ''} ${text}`, sealingKeyOf(read.caller), name);
     void this.#redis.ask('set', [name, sealed, 'PX', forMs]);
   }
 
@@ -73,31 +62,19 @@ export class RedisAnswers {
    * True if this gateway is to refresh the answer, because it is the first to ask within `forMs` milliseconds. Also
    * true if Redis does not answer.
    */
-  async claim(place: AnswerPlace, forMs: number): Promise<boolean> {
+  async claim(place: Place, forMs: number): Promise<boolean> {
     const name = this.#nameOf(place).replace('answer', 'refresh');
     return (await this.#redis.ask('set', [name, '', 'PX', forMs, 'NX'])) !== null;
   }
 
-  async has(place: AnswerPlace): Promise<boolean> {
+  async has(place: Place): Promise<boolean> {
     const name = this.#nameOf(place);
     return (await this.#redis.ask('exists', [name])) === 1;
   }
 
-  #nameOf({ sharingKey, epoch, name }: AnswerPlace): string {
-    return `cache:answer:${hash('sha256', `${this.#upstream} ${sharingKey} ${epoch} ${name}`, 'base64url')}`;
+  #nameOf({ caller, name }: Place): string {
+    return `cache:answer:${hash('sha256', `${this.#upstreamUrl} ${caller.sharingKey} ${name}`, 'base64url')}`;
   }
-
-  #keyOf({ upstreamKey, sharingKey }: AnswerPlace): Buffer {
-    const known = this.#keys.get(sharingKey);
-    if (known !== undefined) return known;
-    const key = sealingKeyOf(upstreamKey);
-    this.#keys.set(sharingKey, key);
-    return key;
-  }
-}
-
-function sealedAs(name: string, { epoch }: AnswerPlace): string {
-  return `${name} ${epoch}`;
 }
 
 const algorithm = 'aes-256-gcm';
@@ -105,9 +82,7 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /** The encryption key for answers read with an upstream key: only a holder of the upstream key can derive it. */
-function sealingKeyOf(upstreamKey: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', upstreamKey, '', 'cached REST answers', 32));
-}
+const sealingKeyOf = memoize(({ key }: Caller) => Buffer.from(hkdfSync('sha256', key, '', 'cached REST answers', 32)));
 
 /** A text, encrypted so that it can only be opened with the key and with what it is bound to. */
 function seal(text: string, key: Buffer, bound: string): Buffer {

@@ -42,7 +42,7 @@ interface Told {
  */
 export class RedisEpochs implements Epochs {
   readonly #redis: SharedRedis;
-  readonly #upstream: string;
+  readonly #upstreamUrl: string;
   readonly #log: Log;
   readonly #throttle = new LogThrottle();
   /** Keys whose epoch has ended, but Redis may not know that yet. Each end of an epoch has a mark of its own. */
@@ -50,10 +50,10 @@ export class RedisEpochs implements Epochs {
   /** True while a retry is scheduled or running. */
   #isTelling = false;
 
-  /** `upstream` is part of every name, because several upstreams may share one Redis. */
-  constructor(redis: SharedRedis, upstream: string, log: Log) {
+  /** `upstreamUrl` is part of every name, because several upstreams may share one Redis. */
+  constructor(redis: SharedRedis, upstreamUrl: string, log: Log) {
     this.#redis = redis;
-    this.#upstream = upstream;
+    this.#upstreamUrl = upstreamUrl;
     this.#log = log;
   }
 
@@ -94,7 +94,7 @@ export class RedisEpochs implements Epochs {
   }
 
   async #run(sharingKey: string, isProven: boolean, act: 'keep' | 'end', mustSend: boolean): Promise<Told | undefined> {
-    const name = `${prefix}${hash('sha256', `${this.#upstream} ${sharingKey}`, 'base64url')}`;
+    const name = `${prefix}${hash('sha256', `${this.#upstreamUrl} ${sharingKey}`, 'base64url')}`;
     const args = [randomUUID(), act, isProven ? 'proven' : '', keptSeconds];
     const answer = await this.#redis.run(script, [name], args, { mustSend });
     if (!Array.isArray(answer)) return undefined;

@@ -1,5 +1,6 @@
-import type { ReadFormat, RestClient } from '../client.ts';
+import type { RestClient } from '../client.ts';
 import { answers } from '../generated/answers.ts';
+import type { ReadFormat } from '../response-content.ts';
 import type { RestOperation } from '../rest-operations.ts';
 import { isObject, type JsonObject } from '../values.ts';
 import { Comparison, type Difference, type DriftKind, type IsForeign } from './compare.ts';
