@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { EpochChange } from '../rest/epochs.ts';
-import type { Account, LedgerCall, Outlooks, Want, WantDecision } from '../rest/ledger.ts';
+import type { Account, CallEnd, LedgerCall, LogOutlooks, Want, WantDecision } from '../rest/ledger.ts';
 import type { Surface } from '../rest/rest-operations.ts';
 import type { Config } from '../settings/config.ts';
 import type { SharedContents } from '../shared-files.ts';
@@ -71,10 +71,9 @@ export interface PrimaryFunctions {
   totals(this: void): Promise<Totals>;
   /** Reserve REST calls in the ledger of all workers; undefined if there is no ledger. */
   reserve(this: void, wants: readonly Want[]): MaybePromise<readonly WantDecision[]> | undefined;
-  endCall(this: void, end: { readonly call: LedgerCall; readonly provesKey: boolean }): void;
-  dropCall(this: void, call: LedgerCall): void;
+  endCall(this: void, ended: { readonly call: LedgerCall; readonly end: CallEnd }): void;
   look(
     this: void,
     question: { readonly account: Account; readonly surfaces: readonly Surface[] },
-  ): MaybePromise<Outlooks> | undefined;
+  ): MaybePromise<LogOutlooks> | undefined;
 }

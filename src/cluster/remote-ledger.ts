@@ -1,4 +1,4 @@
-import type { Account, Ledger, LedgerCall, Outlooks, Want, WantDecision } from '../rest/ledger.ts';
+import type { Account, CallEnd, Ledger, LedgerCall, LogOutlooks, Want, WantDecision } from '../rest/ledger.ts';
 import type { Surface } from '../rest/rest-operations.ts';
 import type { PrimaryFunctions } from './messages.ts';
 import type { Channel } from './rpc.ts';
@@ -22,15 +22,11 @@ export class RemoteLedger implements Ledger {
     return (await this.#primary.ask('reserve', wants, Number.POSITIVE_INFINITY)) ?? [];
   }
 
-  end(call: LedgerCall, provesKey: boolean): void {
-    this.#primary.tell('endCall', { call, provesKey });
+  end(call: LedgerCall, end: CallEnd): void {
+    this.#primary.tell('endCall', { call, end });
   }
 
-  drop(call: LedgerCall): void {
-    this.#primary.tell('dropCall', call);
-  }
-
-  async look(account: Account, surfaces: readonly Surface[]): Promise<Outlooks> {
+  async look(account: Account, surfaces: readonly Surface[]): Promise<LogOutlooks> {
     return (await this.#primary.ask('look', { account, surfaces }, lookTimeoutMs)) ?? new Map();
   }
 }

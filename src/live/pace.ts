@@ -1,6 +1,5 @@
-import type { CallBudget } from '../rest/budget/call-budget.ts';
+import type { CallBudget, Outlooks } from '../rest/budget/call-budget.ts';
 import type { Caller } from '../rest/caller.ts';
-import type { Outlooks } from '../rest/ledger.ts';
 import { mostCalls } from './walk.ts';
 
 /**

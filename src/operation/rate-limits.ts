@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
+import type { Outlooks } from '../rest/budget/call-budget.ts';
 import type { Refusal } from '../rest/errors.ts';
-import type { Outlooks } from '../rest/ledger.ts';
 import type { Surface } from '../rest/rest-operations.ts';
 import { overload, requestError } from './request-error.ts';
 

@@ -34,9 +34,8 @@ export interface Want extends Account {
 
 /** The decision on a want. */
 export type WantDecision =
-  // All calls of the want have begun. `left` has, for each surface, the smallest share that any window then has left,
-  // from 0 to 1.
-  | { readonly kind: 'begin'; readonly left: ReadonlyMap<Surface, number> }
+  // All calls of the want have begun.
+  | { readonly kind: 'begin' }
   // The calls of the want may begin in `turnMs` milliseconds if the calls in flight end soon. `surface` is the surface
   // that lacks calls.
   | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
@@ -54,8 +53,16 @@ export interface WindowStatus {
 /** The windows of a surface, shortest first. */
 export type Outlook = readonly WindowStatus[];
 
-/** The windows that limit an account, by surface: those of its key and of its subject combined. */
-export type Outlooks = ReadonlyMap<Surface, Outlook>;
+/** The windows of all logs that count the calls of an account, by surface: the log of its key, then its subject's. */
+export type LogOutlooks = ReadonlyMap<Surface, readonly Outlook[]>;
+
+/** The end of a call. */
+export type CallEnd =
+  // It was reserved, but not sent after all. No log counts it any longer.
+  | 'not sent'
+  | 'ended'
+  // Its answer shows that the upstream knows the key.
+  | 'proves key';
 
 /** The way in which calls are counted, for metrics. */
 export interface CountingState {
@@ -72,31 +79,11 @@ export interface CountingState {
 export interface Ledger {
   /** Reserves calls for wants, in their order. A missing decision means that the ledger could not be asked. */
   readonly reserve: (wants: readonly Want[]) => MaybePromise<readonly WantDecision[]>;
-  /** Reports a call that has ended. `provesKey` is true if the answer shows that the upstream knows the key. */
-  readonly end: (call: LedgerCall, provesKey: boolean) => void;
-  /** Takes back a reserved call that is not sent. */
-  readonly drop: (call: LedgerCall) => void;
+  /** Reports the end of a reserved call. */
+  readonly end: (call: LedgerCall, end: CallEnd) => void;
   /** Reads what is left of the windows of an account on these surfaces. */
-  readonly look: (account: Account, surfaces: readonly Surface[]) => MaybePromise<Outlooks>;
+  readonly look: (account: Account, surfaces: readonly Surface[]) => MaybePromise<LogOutlooks>;
   /** Tells the present way of counting. Undefined if this process does not itself count in a Redis. */
   readonly counting?: () => CountingState;
   readonly close?: () => void;
-}
-
-/** The combined windows of all logs that count a call. In each window, the log that allows least decides. */
-export function strictest([all = [], ...others]: readonly Outlook[]): Outlook {
-  return all.map((window, index) => {
-    const both = [window, ...others.flatMap((other) => other[index] ?? [])];
-    return {
-      ms: window.ms,
-      limit: Math.min(...both.map(({ limit }) => limit)),
-      remaining: Math.min(...both.map(({ remaining }) => remaining)),
-      resetsInMs: Math.max(...both.map(({ resetsInMs }) => resetsInMs)),
-    };
-  });
-}
-
-/** The smallest share that is left in any window of the logs of a call, from 0 to 1. */
-export function leftIn(outlooks: readonly Outlook[]): number {
-  return Math.min(1, ...outlooks.flat().map(({ remaining, limit }) => remaining / limit));
 }

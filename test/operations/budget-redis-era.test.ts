@@ -63,7 +63,7 @@ test.skipIf(!hasRedis).each(cases)(
     for (let waves = 0; waves < limit / 10; waves += 10) ids.push(...(await begin(10)));
     expect(ids).toHaveLength(limit);
     const last = ids.pop() ?? '';
-    for (const id of ids) ledger.end({ ...first, id, surface: 'rest' }, true);
+    for (const id of ids) ledger.end({ ...first, id, surface: 'rest' }, 'proves key');
     // Redis is told of their ends.
     await pause(200);
     let steps = 0;
@@ -74,7 +74,7 @@ test.skipIf(!hasRedis).each(cases)(
       return steps === failing ? pause(30).then(() => undefined) : run(script, names, values);
     });
     await redis.ask('FLUSHALL');
-    ledger.end({ ...first, id: last, surface: 'rest' }, true);
+    ledger.end({ ...first, id: last, surface: 'rest' }, 'proves key');
     const begun = await Promise.all(
       Array.from({ length: 50 }, async (_, nth) => {
         await new Promise((resolve) => setTimeout(resolve, nth));
@@ -134,11 +134,11 @@ test.skipIf(!hasRedis)(
     });
     await redis.ask('FLUSHALL');
     await until(() => adding === 1);
-    for (const id of ids) ledger.end({ ...first, id, surface: 'rest' }, true);
+    for (const id of ids) ledger.end({ ...first, id, surface: 'rest' }, 'proves key');
     lastStep.resolve();
     await vi.waitFor(
       async () => {
-        const [window] = (await ledger.look(first, ['rest'])).get('rest') ?? [];
+        const [[window] = []] = (await ledger.look(first, ['rest'])).get('rest') ?? [];
         expect([ledger.counting?.().mode, window?.remaining]).toEqual(['redis', calls]);
       },
       { timeout: 5000 },

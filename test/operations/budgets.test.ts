@@ -124,19 +124,29 @@ describe('An operation whose budget is spent', () => {
   });
 });
 
+async function leftSharesOf({ url }: { readonly url: string }): Promise<readonly string[]> {
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  return metrics.match(/^gateway_budget_left_ratio.*$/gm) ?? [];
+}
+
 test('the metrics show the least share of a window that calls have left, whichever key they had', async () => {
   await using upstream = await startOpen();
   await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '4/60,100/3600', events: '10/60' }) });
-  const left = async (): Promise<readonly string[]> => {
-    const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
-    return metrics.match(/^gateway_budget_left_ratio.*$/gm) ?? [];
-  };
-  expect(await left()).toEqual([]);
+  expect(await leftSharesOf(gateway)).toEqual([]);
   for (const id of [1, 2]) await gateway.ask(one(id));
   await gateway.ask(one(3), as('phx_other'));
-  expect(await left()).toEqual(['gateway_budget_left_ratio{surface="rest"} 0.5']);
+  expect(await leftSharesOf(gateway)).toEqual(['gateway_budget_left_ratio{surface="rest"} 0.5']);
   for (const id of [1, 2, 3]) await gateway.ask(one(id));
-  expect(await left()).toEqual(['gateway_budget_left_ratio{surface="rest"} 0']);
+  expect(await leftSharesOf(gateway)).toEqual(['gateway_budget_left_ratio{surface="rest"} 0']);
+});
+
+test('the metrics show the least share of a window of a tenant, though each of its users has more left', async () => {
+  await using upstream = await startOpen();
+  const entries = { acme: { key: 'phx_acme', projects: ['1'] } };
+  await using gateway = await startTenants(upstream, entries, { budget: budgetOf({ rest: '10/60' }, { share: 50 }) });
+  for (const sub of ['ada', 'bob', 'cleo', 'dora'])
+    await gateway.ask(one(1), { headers: await gateway.headersOf('acme', { claims: { sub } }) });
+  expect(await leftSharesOf(gateway)).toEqual(['gateway_budget_left_ratio{surface="rest"} 0.6']);
 });
 
 describe('A call that finds nothing left', () => {

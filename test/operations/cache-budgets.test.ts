@@ -43,12 +43,11 @@ test('a client that joins a refresh has the calls that are left for clients', as
     reserve: (wants) =>
       Promise.all(
         wants.map(async ({ isBackground }): Promise<WantDecision> => {
-          if (!isBackground) return { kind: 'begin', left: new Map() };
+          if (!isBackground) return { kind: 'begin' };
           return new Promise((resolve) => refreshes.push(resolve));
         }),
       ),
     end: () => undefined,
-    drop: () => undefined,
     look: () => new Map(),
   };
   await using gateway = await startCaching(upstream, { budget: budgetOf({ rest: '10/600' }), ledger });

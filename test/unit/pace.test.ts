@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { backoffBy, Pace } from '../../src/live/pace.ts';
-import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
-import type { Outlooks } from '../../src/rest/ledger.ts';
+import type { CallBudget, Outlooks } from '../../src/rest/budget/call-budget.ts';
 
 /** A pace with a clock of its own. */
 function createPace(pollMs: number, backoffOf?: (key: string) => number) {

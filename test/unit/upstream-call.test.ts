@@ -188,7 +188,7 @@ test('a call that is given up while it waits for a connection is taken back, unl
   await new Promise(setImmediate);
   expect(reads.map(({ calls }) => calls.made)).toEqual([0, 1]);
   const looked = await budget.ledger.look({ key: caller.sharingKey, subject: '' }, ['rest']);
-  expect(looked.get('rest')).toMatchObject([{ remaining: 9 }]);
+  expect(looked.get('rest')).toMatchObject([[{ remaining: 9 }]]);
   expect(upstream.counts.all).toMatchObject([{ outcome: 'aborted', count: 1 }]);
   expect(upstream.reachability.failures.find(({ reason }) => reason === 'TIMEOUT')?.count).toBe(1);
   expect(upstream.limiter.inFlight).toBe(0);
@@ -211,7 +211,6 @@ function createHeldUpstream(): HeldUpstream {
   const ledger: Ledger = {
     reserve: () => new Promise((resolve) => decisions.push(resolve)),
     end: () => undefined,
-    drop: () => undefined,
     look: () => new Map(),
   };
   const budget = { ...budgetOf({ rest: '1/60' }), ledger };
@@ -231,7 +230,7 @@ test.each([
     const { expire } = startRead(upstream, 60_000);
     await until(() => asked() === round);
     pass(heldMs);
-    decide({ kind: 'begin', left: new Map() });
+    decide({ kind: 'begin' });
     await until(() => upstream.sent() === round);
     pass(flightMs);
     expire();

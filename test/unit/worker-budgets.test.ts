@@ -27,8 +27,7 @@ class Worker {
     }, {});
     const worker = new Channel<WorkerFunctions>((batch) => primary.receive(structuredClone(batch)), {
       reserve: (wants: Told<'reserve'>) => ledger.reserve(wants),
-      endCall: ({ call, provesKey }: Told<'endCall'>) => ledger.end(call, provesKey),
-      dropCall: (call: Told<'dropCall'>) => ledger.drop(call),
+      endCall: ({ call, end }: Told<'endCall'>) => ledger.end(call, end),
       look: ({ account, surfaces }: Told<'look'>) => ledger.look(account, surfaces),
     });
     const ledgerOfWorker = new RemoteLedger(primary);

@@ -26,7 +26,7 @@ export class BudgetCounts {
     this.waits.set(surface, (this.waits.get(surface) ?? 0) + 1);
   }
 
-  /** Notes the share of a window that was left after calls had begun, from 0 to 1. */
+  /** Notes the share of a window that is left, from 0 to 1. */
   found(surface: Surface, left: number): void {
     const now = performance.now();
     const least = this.#least.get(surface);

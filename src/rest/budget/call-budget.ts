@@ -7,7 +7,7 @@ import {
   accountOf,
   type Ledger,
   type LedgerCall,
-  type Outlooks,
+  type Outlook,
   type Want,
   type WantDecision,
 } from '../ledger.ts';
@@ -39,6 +39,9 @@ const unanswered: WantDecision = { kind: 'wait', turnMs: 1000, surface: 'rest' }
 
 /** The longest time until the ledger is asked again about a queue, in milliseconds. */
 const longestTimerMs = 60_000;
+
+/** The windows that limit an account, by surface: those of its key and of its subject combined. */
+export type Outlooks = ReadonlyMap<Surface, Outlook>;
 
 /** A call that waits for its place in the budget, or has it. */
 export interface BudgetedCall extends Queued {
@@ -117,7 +120,9 @@ export class CallBudget implements Gate {
   /** Reads what is left of the windows of an account on these surfaces. */
   async look({ key, subject }: Account, asked: readonly Surface[]): Promise<Outlooks> {
     const covered = asked.filter((surface) => this.covers(surface));
-    return this.#ledger.look({ key: this.#keyOf(key), subject }, covered);
+    const outlooks = await this.#ledger.look({ key: this.#keyOf(key), subject }, covered);
+    for (const [surface, logs] of outlooks) this.#options.counts.found(surface, leftIn(logs));
+    return new Map([...outlooks].map(([surface, logs]) => [surface, strictest(logs)]));
   }
 
   /**
@@ -137,7 +142,7 @@ export class CallBudget implements Gate {
     else if (outcome.kind === 'not-sent') this.#giveBack(call.counted);
     // The upstream may still have a call that was given up, so it counts for the longest time that a call can last.
     else if (outcome.kind !== 'given-up')
-      this.#ledger.end(call.counted, outcome.kind === 'answered' && outcome.isKnown);
+      this.#ledger.end(call.counted, outcome.kind === 'answered' && outcome.isKnown ? 'proves key' : 'ended');
   }
 
   close(): void {
@@ -231,7 +236,7 @@ export class CallBudget implements Gate {
     let again = longestTimerMs;
     for (const { decision, group, want } of decided) {
       if (decision.kind === 'begin') {
-        this.#begin(group, want, decision.left);
+        this.#begin(group, want);
         continue;
       }
       const leftMs = group.until - now;
@@ -250,8 +255,7 @@ export class CallBudget implements Gate {
   }
 
   /** Lets a group begin. Reserved calls that have left meanwhile are given back. */
-  #begin(group: Group, { key, subject, bySurface }: Want, left: ReadonlyMap<Surface, number>): void {
-    const { counts } = this.#options;
+  #begin(group: Group, { key, subject, bySurface }: Want): void {
     for (const { surface, ids } of bySurface) {
       for (const id of ids) {
         const call = group.calls.get(id);
@@ -262,8 +266,7 @@ export class CallBudget implements Gate {
         group.queue.calls.served(call);
         this.#forget(call);
         call.hasBegun = true;
-        if (group.hasWaited) counts.waited(surface);
-        counts.found(surface, left.get(surface) ?? 0);
+        if (group.hasWaited) this.#options.counts.waited(surface);
         call.begin();
       }
     }
@@ -279,7 +282,7 @@ export class CallBudget implements Gate {
   }
 
   #giveBack(counted: LedgerCall): void {
-    this.#ledger.drop(counted);
+    this.#ledger.end(counted, 'not sent');
     const queue = this.#queues.get(counted.key);
     if (queue !== undefined) this.#askFor(queue);
   }
@@ -322,4 +325,22 @@ function wantOf({ queue: { key }, calls, isBackground, hasWaited }: Group): Want
     ids: all.map(({ counted }) => counted.id),
   }));
   return { key, subject: first?.user ?? '', isBackground, holds: hasWaited, bySurface };
+}
+
+/** The combined windows of all logs that count a call. In each window, the log that allows least decides. */
+function strictest([all = [], ...others]: readonly Outlook[]): Outlook {
+  return all.map((window, index) => {
+    const both = [window, ...others.flatMap((other) => other[index] ?? [])];
+    return {
+      ms: window.ms,
+      limit: Math.min(...both.map(({ limit }) => limit)),
+      remaining: Math.min(...both.map(({ remaining }) => remaining)),
+      resetsInMs: Math.max(...both.map(({ resetsInMs }) => resetsInMs)),
+    };
+  });
+}
+
+/** The smallest share that is left in any window of the logs of a call, from 0 to 1. */
+function leftIn(outlooks: readonly Outlook[]): number {
+  return Math.min(1, ...outlooks.flat().map(({ remaining, limit }) => remaining / limit));
 }

@@ -2,12 +2,10 @@ import { RecentMap } from '../../recent-map.ts';
 import { KeyMap } from '../key-map.ts';
 import {
   type Account,
+  type CallEnd,
   type Ledger,
   type LedgerCall,
-  leftIn,
-  type Outlook,
-  type Outlooks,
-  strictest,
+  type LogOutlooks,
   type Want,
   type WantDecision,
 } from '../ledger.ts';
@@ -65,18 +63,22 @@ export class LocalLedger implements Ledger {
     return calls;
   }
 
-  end(call: LedgerCall, provesKey: boolean): void {
-    this.#end(call, performance.now());
-    const logs = provesKey ? this.#keys.prove(call.key) : undefined;
+  end(call: LedgerCall, end: CallEnd): void {
+    const endedAt = end === 'not sent' ? notSent : performance.now();
+    const [ended] = this.#logsOf(call).map((log) => log.end(call.id, endedAt));
+    if (ended !== undefined && this.isProven(call.key)) this.#options.onChange?.([ended]);
+    const logs = end === 'proves key' ? this.#keys.prove(call.key) : undefined;
     if (logs !== undefined) this.#options.onChange?.(logs.calls());
   }
 
-  drop(call: LedgerCall): void {
-    this.#end(call, notSent);
-  }
-
-  look({ key, subject }: Account, surfaces: readonly Surface[]): Outlooks {
-    return new Map(surfaces.map((surface) => [surface, strictest(this.#outlooksOf({ key, subject, surface }))]));
+  look(account: Account, surfaces: readonly Surface[]): LogOutlooks {
+    const now = performance.now();
+    return new Map(
+      surfaces.map((surface) => {
+        const logs = this.#limitedLogsOf({ ...account, surface }, false);
+        return [surface, logs.map(({ log, limits }) => log.outlook(now, limits))];
+      }),
+    );
   }
 
   #decide(want: Want, held: Map<CallWindows, number>): WantDecision {
@@ -100,25 +102,12 @@ export class LocalLedger implements Ledger {
     if (late.turnMs === 0) {
       const calls = this.count(want);
       if (this.isProven(key)) this.#options.onChange?.(calls);
-      const left = new Map(
-        bySurface.map(({ surface }) => [surface, leftIn(this.#outlooksOf({ key, subject, surface }))]),
-      );
-      return { kind: 'begin', left };
+      return { kind: 'begin' };
     }
     // Calls that wait only because the share of their user is used up hold back no other user.
     const holding = holds ? asked.filter(({ isShare }) => isShare || !isHeldByShare) : [];
     for (const { log, count } of holding) held.set(log, (held.get(log) ?? 0) + count);
     return { kind: 'wait', ...late };
-  }
-
-  #end(call: LedgerCall, endedAt: number): void {
-    const [ended] = this.#logsOf(call).map((log) => log.end(call.id, endedAt));
-    if (ended !== undefined && this.isProven(call.key)) this.#options.onChange?.([ended]);
-  }
-
-  #outlooksOf(account: Omit<LedgerCall, 'id'>): readonly Outlook[] {
-    const now = performance.now();
-    return this.#limitedLogsOf(account, false).map(({ log, limits }) => log.outlook(now, limits));
   }
 
   #limitedLogsOf(account: Omit<LedgerCall, 'id'>, isBackground: boolean): readonly LimitedLog[] {

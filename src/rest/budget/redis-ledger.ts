@@ -5,13 +5,11 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import type { SharedRedis } from '../../redis.ts';
 import {
   type Account,
+  type CallEnd,
   type CountingState,
   type Ledger,
   type LedgerCall,
-  leftIn,
-  type Outlook,
-  type Outlooks,
-  strictest,
+  type LogOutlooks,
   type Want,
   type WantDecision,
 } from '../ledger.ts';
@@ -109,24 +107,18 @@ export class RedisLedger implements Ledger {
     });
   }
 
-  end(call: LedgerCall, provesKey: boolean): void {
-    this.#local.end(call, provesKey);
+  end(call: LedgerCall, end: CallEnd): void {
+    this.#local.end(call, end);
   }
 
-  drop(call: LedgerCall): void {
-    this.#local.drop(call);
-  }
-
-  async look(account: Account, surfaces: readonly Surface[]): Promise<Outlooks> {
+  async look(account: Account, surfaces: readonly Surface[]): Promise<LogOutlooks> {
     // A want without calls reserves nothing, but its answer has the state of the logs.
     const want: Want = {
       ...{ ...account, isBackground: false, holds: false },
       bySurface: surfaces.map((surface) => ({ surface, ids: [] })),
     };
     const [decision] = (this.#isShared(account.key) ? await this.#ask([want]) : undefined)?.decisions ?? [];
-    if (decision === undefined) return this.#local.look(account, surfaces);
-    const outlooks = this.#outlooksOf(want, decision);
-    return new Map([...outlooks].map(([surface, ofLogs]) => [surface, strictest(ofLogs)]));
+    return decision === undefined ? this.#local.look(account, surfaces) : this.#outlooksOf(want, decision);
   }
 
   close(): void {
@@ -155,12 +147,11 @@ export class RedisLedger implements Ledger {
     const [turnMs = 0, late = 1] = decision;
     if (turnMs > 0) return { kind: 'wait', turnMs, surface: want.bySurface[late - 1]?.surface ?? 'rest' };
     this.#local.count(want);
-    const outlooks = this.#outlooksOf(want, decision);
-    return { kind: 'begin', left: new Map([...outlooks].map(([surface, ofLogs]) => [surface, leftIn(ofLogs)])) };
+    return { kind: 'begin' };
   }
 
-  /** The outlooks of the logs that count the calls of a want, by surface. */
-  #outlooksOf({ subject, bySurface }: Want, [, , ...states]: ScriptDecision): ReadonlyMap<Surface, readonly Outlook[]> {
+  /** The state of the logs of a want that has no calls. */
+  #outlooksOf({ subject, bySurface }: Want, [, , ...states]: ScriptDecision): LogOutlooks {
     const numbers = states.values();
     const next = (): number => numbers.next().value ?? 0;
     return new Map(

@@ -28,8 +28,8 @@ const longestOfAllMs = 660_000;
  * The answer is empty if the wave names another era than Redis has. Otherwise it has the era, the number of `calls` that
  * Redis did not have, and the decision on each want.
  * `LocalLedger` decides by the same rules. A decision begins with the milliseconds until its calls may begin (0 if they
- * have begun) and the number of the surface whose limit has no room. Then come two numbers for each surface, log and
- * window: the calls that count now, and the milliseconds until the last of them stops counting.
+ * have begun) and the number of the surface whose limit has no room. For a surface without `ids`, two numbers follow for
+ * each log and window: the calls that count now, and the milliseconds until the last of them stops counting.
  */
 export const script = createScript(`
 local time = redis.call('TIME')
@@ -135,7 +135,7 @@ for index, want in ipairs(wave.wants) do
     for nth, log in ipairs(part.logs) do
       if turn == 0 then begin(part, log)
       elseif want.holds and not (isHeldByShare and nth == 1) then held[log.key] = (held[log.key] or 0) + #part.ids end
-      tellState(decisions[index], part, log)
+      if #part.ids == 0 then tellState(decisions[index], part, log) end
     end
   end
 end
