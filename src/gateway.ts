@@ -79,14 +79,14 @@ export interface GatewayOptions
 export interface Gateway {
   readonly handle: HandleGraphQL;
   /** The handlers of paths other than that of GraphQL. */
-  readonly others: ReadonlyMap<string, Handle>;
+  readonly handlers: ReadonlyMap<string, Handle>;
   /**
    * Reads certificates and the manifests of persisted documents again, and fetches the keys that verify tokens. A file
    * that cannot be used is logged, and changes nothing.
    */
   readonly reload: () => Promise<void>;
-  /** Ends the streams of all subscriptions and refuses new ones, so that their clients connect to another gateway. */
-  readonly cutStreams: () => void;
+  /** Disconnects the clients of all subscriptions and refuses new ones, so that they connect to another gateway. */
+  readonly disconnectStreams: () => void;
   readonly metrics: Metrics;
   readonly purge: Purge;
   /** What calls to the upstream share, for its check at the start and for readiness. */
@@ -113,7 +113,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const redis = connectRedis(options.persisted, log);
   const budget = budgetOf(options, redis);
   const caching = cacheOptionsOf(options, redis);
-  const memory = new MemoryRoom(processBytes(), { onCut: () => metrics.refused('slowReader') });
+  const memory = new MemoryRoom(processBytes(), { onDisconnect: () => metrics.countRefused('slowReader') });
   // The cache claims its part of the memory at the start.
   memory.claim().insist(caching?.maxBytes ?? 0);
   const upstream = createUpstream({ ...upstreamOptionsOf(options), memory, eventLoop, budget }, caching);
@@ -165,13 +165,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     bodyRoom: createRequestRoom(options.bodyLimits.bytes, memory),
     authenticator,
     report: watch.report,
-    refused: metrics.refused,
+    countRefused: metrics.countRefused,
   };
   return {
     handle: createHandle(edge),
-    others: agents?.serve({ ...edge, onCall: metrics.measureTools() }, persisted.documents) ?? new Map(),
+    handlers: agents?.serve({ ...edge, onCall: metrics.measureTools() }, persisted.documents) ?? new Map(),
     reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), authenticator?.keySet.renew()])),
-    cutStreams: () => live?.streams.cutAll(),
+    disconnectStreams: () => live?.streams.disconnectAll(),
     metrics,
     purge: createPurge(cache?.epochs, tenants),
     resources,

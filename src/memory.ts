@@ -36,7 +36,7 @@ export interface Reader {
   /** Calls back when the client has the whole answer or has left. */
   onClose(listener: () => void): void;
   /** Aborts its connection. */
-  cut(): void;
+  disconnect(): void;
 }
 
 /** Settings of a room. */
@@ -45,8 +45,8 @@ export interface RoomOptions {
   readonly within?: MemoryRoom | undefined;
   /** The bytes above which a claim is large; by default none is. */
   readonly largeBytes?: number;
-  /** Called whenever a stuck client has been ended. A room within another room uses the outer `onCut`. */
-  readonly onCut?: () => void;
+  /** Called whenever a stuck client is disconnected. A room within another room uses the outer `onDisconnect`. */
+  readonly onDisconnect?: () => void;
 }
 
 /** A client that takes nothing, and its claim. */
@@ -64,16 +64,16 @@ export class MemoryRoom {
   readonly #bytes: number;
   readonly #within: MemoryRoom | undefined;
   readonly #largeBytes: number;
-  readonly #onCut: (() => void) | undefined;
+  readonly #onDisconnect: (() => void) | undefined;
   /** The clients of answers in any room of the process. */
   readonly #readers: Map<Claim, Reader>;
   #taken = 0;
 
-  constructor(bytes: number, { within, largeBytes = Number.POSITIVE_INFINITY, onCut }: RoomOptions = {}) {
+  constructor(bytes: number, { within, largeBytes = Number.POSITIVE_INFINITY, onDisconnect }: RoomOptions = {}) {
     this.#bytes = bytes;
     this.#within = within;
     this.#largeBytes = largeBytes;
-    this.#onCut = within === undefined ? onCut : within.#onCut;
+    this.#onDisconnect = within === undefined ? onDisconnect : within.#onDisconnect;
     this.#readers = within === undefined ? new Map<Claim, Reader>() : within.#readers;
   }
 
@@ -128,16 +128,18 @@ export class MemoryRoom {
     if (this.#readers.delete(claim)) claim.release();
   }
 
-  /** Ends clients in the order of `stuck` until they have freed `bytes` bytes. Returns the number of freed bytes. */
+  /**
+   * Disconnects clients in the order of `stuck` until they have freed `bytes` bytes. Returns the number of freed bytes.
+   */
   #free(stuck: readonly Stuck[], bytes: number): number {
     let freed = 0;
     for (const { claim, reader } of stuck) {
       if (freed >= bytes) break;
       if (!this.#readers.has(claim)) continue;
       freed += claim.bytes;
-      reader.cut();
+      reader.disconnect();
       this.#end(claim);
-      this.#onCut?.();
+      this.#onDisconnect?.();
     }
     return freed;
   }

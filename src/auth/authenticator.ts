@@ -32,8 +32,8 @@ export type Authentication =
 /** The result of an authentication, for metrics. */
 export type AuthResult = Authentication['kind'];
 
-/** The part of the gateway that a token is sent to. */
-export type Door = 'graphql' | 'agents';
+/** The endpoint that a token is sent to. */
+export type Endpoint = 'graphql' | 'agents';
 
 /** Settings of the authenticator. */
 export interface AuthenticatorOptions {
@@ -104,18 +104,22 @@ export class Authenticator {
    * Authenticates a value of `Authorization`. `count` is the number of such headers in the request. Returns a promise
    * only if the token has to be verified.
    */
-  authenticate(value: string | undefined, count = 1, door: Door = 'graphql'): Authentication | Promise<Authentication> {
+  authenticate(
+    value: string | undefined,
+    count = 1,
+    endpoint: Endpoint = 'graphql',
+  ): Authentication | Promise<Authentication> {
     if (count > 1) return this.#counted(this.#invalid('there are several headers `Authorization`'));
     if (value === undefined || value === '') return this.#counted({ kind: 'no token' });
     const known = this.#known.get(value);
     if (known !== undefined) {
-      if (known.token.expiresAt > this.#options.now()) return this.#counted(this.#answerAt(door, known));
+      if (known.token.expiresAt > this.#options.now()) return this.#counted(this.#answerAt(endpoint, known));
       this.#known.delete(value);
     }
-    return this.#verify(value, door).then((answer) => this.#counted(answer));
+    return this.#verify(value, endpoint).then((answer) => this.#counted(answer));
   }
 
-  async #verify(value: string, door: Door): Promise<Authentication> {
+  async #verify(value: string, endpoint: Endpoint): Promise<Authentication> {
     const { keySet, rules } = this.#options;
     const text = bearer.exec(value)?.[1];
     if (text === undefined) return this.#invalid('the header `Authorization` is not `Bearer <token>`');
@@ -133,7 +137,7 @@ export class Authenticator {
         // The key of this token may be missing from keys that were fetched meanwhile.
         if (keySet.keys === keys)
           this.#known.set(value, known, { size: value.length + bytesOfRole * verdict.token.roles.length });
-        return this.#answerAt(door, known);
+        return this.#answerAt(endpoint, known);
       }
     }
   }
@@ -158,8 +162,8 @@ export class Authenticator {
     }
   }
 
-  #answerAt(door: Door, known: Remembered): Authentication {
-    if (door === 'graphql' && known.token.isForAgentsOnly) return this.#invalid('its only `aud` is that of agents');
+  #answerAt(endpoint: Endpoint, known: Remembered): Authentication {
+    if (endpoint === 'graphql' && known.token.isForAgentsOnly) return this.#invalid('its only `aud` is that of agents');
     if (known.tenants !== this.#tenants) {
       known.tenants = this.#tenants;
       known.answer = answerFor(known.token, this.#tenants);

@@ -1,10 +1,10 @@
 import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/promises';
-import { emptyMoment } from '../server/graceful-stop.ts';
+import { quietMoment } from '../server/graceful-stop.ts';
 import type { Handovers, WorkerHandle } from './worker-handle.ts';
 
 type Stopping = Pick<WorkerHandle, 'handovers'>;
 
-/** The time between two looks for new connections, in milliseconds. */
+/** The time between two checks for new connections, in milliseconds. */
 const tickMs = 5;
 
 /**
@@ -22,7 +22,7 @@ export class JointStop {
   readonly #mayClose = Promise.withResolvers<void>();
   readonly #mayAnswer = Promise.withResolvers<void>();
   #hasBegun = false;
-  #isLooking = false;
+  #isChecking = false;
 
   /** `workers` always holds the running workers. */
   constructor(workers: ReadonlyMap<unknown, Stopping>) {
@@ -52,9 +52,9 @@ export class JointStop {
   /** Takes the next step once no worker has to be waited for. It is called again when a worker has ended. */
   proceed(): void {
     const all = [...this.#workers.values()];
-    if (!this.#isLooking && all.every((worker) => this.#holding.has(worker))) {
-      this.#isLooking = true;
-      void emptyMoment(() => this.#isQuiet()).then(this.#mayClose.resolve);
+    if (!this.#isChecking && all.every((worker) => this.#holding.has(worker))) {
+      this.#isChecking = true;
+      void quietMoment(() => this.#isQuiet()).then(this.#mayClose.resolve);
     }
     if (all.every((worker) => this.#closed.has(worker))) this.#mayAnswer.resolve();
   }

@@ -5,13 +5,13 @@ import { type Coding, negotiateCoding } from './negotiation.ts';
 import type { HttpAnswer } from './response.ts';
 
 /** The largest answer that is never compressed, in bytes: it fits into one packet. */
-const smallest = 1024;
+const threshold = 1024;
 
 /** The window of brotli. A smaller window would compress worse, a larger one would take more memory for each answer. */
 const brotliWindow = 18;
 
 /** The compression level. The output is a tenth larger than at the best level, and is made in a tenth of the time. */
-export const effort = 4;
+export const compressionLevel = 4;
 
 const brotli = promisify(brotliCompress);
 const deflate = promisify(gzip);
@@ -21,11 +21,11 @@ const deflate = promisify(gzip);
  * compressed.
  */
 export function codingOf(accepted: string, bytes: number): Coding | undefined {
-  return bytes <= smallest ? undefined : negotiateCoding(accepted);
+  return bytes <= threshold ? undefined : negotiateCoding(accepted);
 }
 
 /** An answer whose body may be bytes. */
-export interface Complete extends Omit<HttpAnswer, 'body'> {
+export interface CompleteAnswer extends Omit<HttpAnswer, 'body'> {
   readonly body: string | Buffer<ArrayBuffer>;
 }
 
@@ -33,19 +33,19 @@ export interface Complete extends Omit<HttpAnswer, 'body'> {
  * Compresses an answer in the coding that its client prefers. Returns undefined, without a promise, if the answer is
  * not compressed. The work runs outside the event loop, and the result is not kept for other answers.
  */
-export function compressed({ headers }: IncomingMessage, answer: Complete): Promise<Complete> | undefined {
+export function compressed({ headers }: IncomingMessage, answer: CompleteAnswer): Promise<CompleteAnswer> | undefined {
   const coding = codingFor(headers['accept-encoding'], answer);
   return coding === undefined ? undefined : inCoding(answer, coding);
 }
 
 /** Returns an answer in the coding that suits a client's `Accept-Encoding`. */
-export type Variants = (accepted: string | undefined) => Promise<Complete> | Complete;
+export type SelectVariant = (accepted: string | undefined) => Promise<CompleteAnswer> | CompleteAnswer;
 
 /**
  * Serves an answer that never changes. It is compressed once for each coding, when a client first asks for that coding.
  */
-export function compressedOnce(answer: Complete): Variants {
-  const variants = new Map<Coding, Promise<Complete>>();
+export function compressedOnce(answer: CompleteAnswer): SelectVariant {
+  const variants = new Map<Coding, Promise<CompleteAnswer>>();
   return (accepted) => {
     const coding = codingFor(accepted, answer);
     if (coding === undefined) return answer;
@@ -55,12 +55,12 @@ export function compressedOnce(answer: Complete): Variants {
   };
 }
 
-function codingFor(accepted: string | undefined, { body }: Complete): Coding | undefined {
+function codingFor(accepted: string | undefined, { body }: CompleteAnswer): Coding | undefined {
   // Most programs do not ask for a coding, and for them nothing further is done.
   return accepted === undefined ? undefined : codingOf(accepted, Buffer.byteLength(body));
 }
 
-function inCoding(answer: Complete, coding: Coding): Promise<Complete> {
+function inCoding(answer: CompleteAnswer, coding: Coding): Promise<CompleteAnswer> {
   return encode(answer.body, coding).then(
     (body) => ({ ...answer, headers: { ...answer.headers, 'content-encoding': coding }, body }),
     // If there is no memory for compression, the answer is sent uncompressed.
@@ -69,13 +69,13 @@ function inCoding(answer: Complete, coding: Coding): Promise<Complete> {
 }
 
 function encode(body: string | Buffer, coding: Coding): Promise<Buffer<ArrayBuffer>> {
-  if (coding === 'gzip') return deflate(body, { level: effort });
+  if (coding === 'gzip') return deflate(body, { level: compressionLevel });
   return brotli(body, { params: brotliParams });
 }
 
 /** The parameters of brotli for answers. */
 export const brotliParams = {
   [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-  [constants.BROTLI_PARAM_QUALITY]: effort,
+  [constants.BROTLI_PARAM_QUALITY]: compressionLevel,
   [constants.BROTLI_PARAM_LGWIN]: brotliWindow,
 };

@@ -11,7 +11,7 @@ import { createGraphiql } from './graphiql/graphiql.ts';
 import type { PageOptions } from './graphiql/page.ts';
 import { requestIdOf } from './identifying-headers.ts';
 import { negotiate } from './negotiation.ts';
-import { type BodyLimits, countRefused, paramsOfBody, paramsOfUrl, readBody, refusalOf } from './request.ts';
+import { type BodyLimits, countIfRefused, paramsOfBody, paramsOfUrl, readBody, refusalOf } from './request.ts';
 import { HttpRequestContext } from './request-context.ts';
 import { answerHeaders, type HttpAnswer, toAnswer } from './response.ts';
 import { createSend } from './send.ts';
@@ -38,7 +38,7 @@ export interface EdgeOptions {
   readonly bodyRoom: MemoryRoom;
   readonly report: (error: unknown) => void;
   /** Counts requests that are refused before there is an operation. */
-  readonly refused: CountRefused;
+  readonly countRefused: CountRefused;
   readonly log: Log;
 }
 
@@ -60,7 +60,7 @@ export interface HandleOptions extends EdgeOptions, PageOptions {
  */
 export function createHandle(options: HandleOptions): HandleGraphQL {
   const { compression = false, corsOrigins: origins, corsHeaders: headers = [] } = options;
-  const { run, authenticator, bodyLimits, bodyRoom, log, report, refused } = options;
+  const { run, authenticator, bodyLimits, bodyRoom, log, report, countRefused } = options;
   const vary = varyOf(origins, compression);
   const send = createSend({ compression, vary });
   const cors = createCors({ origins, headers, vary, log });
@@ -80,7 +80,7 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
       const refusal = refusalOf(request);
       if (refusal !== undefined) throw refusal;
       if (mediaType === undefined && accepted.stream === undefined) {
-        refused('notAcceptable');
+        countRefused('notAcceptable');
         response.writeHead(406, { ...answerHeaders, vary, 'x-request-id': requestIdOf(request) }).end();
         return;
       }
@@ -103,7 +103,7 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
       }
       answer = toAnswer(result, mediaType);
     } catch (error) {
-      if (params === undefined) countRefused(error, refused);
+      if (params === undefined) countIfRefused(error, countRefused);
       const result = { errors: [toPublicError(error, report)] };
       // Without a context, the request may not come from a GraphQL client, so the answer is JSON.
       if (mediaType === undefined && context !== undefined)

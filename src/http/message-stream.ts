@@ -11,7 +11,7 @@ interface MessageForm {
   readonly start: string;
   readonly write: (text: string, isLast: boolean) => Iterable<Uint8Array>;
   /** The heartbeat, which shows that the connection is alive. */
-  readonly beat: string;
+  readonly heartbeat: string;
   readonly end: string;
 }
 
@@ -24,7 +24,7 @@ const forms: Readonly<Record<StreamType, MessageForm>> = {
     contentTypeFor: () => 'text/event-stream',
     start: ':\n\n',
     write: (text) => framed('event: next\ndata: ', text, '\n\n'),
-    beat: ':\n\n',
+    heartbeat: ':\n\n',
     end: 'event: complete\ndata:\n\n',
   },
   // https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol. Each part ends with the
@@ -40,7 +40,7 @@ const forms: Readonly<Record<StreamType, MessageForm>> = {
       isLast
         ? framed(`${partHead}{"payload":null,`, text.slice(1), partEnd)
         : framed(`${partHead}{"payload":`, text, `}${partEnd}`),
-    beat: `${partHead}{}${partEnd}`,
+    heartbeat: `${partHead}{}${partEnd}`,
     end: '--\r\n',
   },
 };
@@ -54,7 +54,7 @@ export interface StreamedAnswer extends Omit<HttpAnswer, 'body'> {
  * The interval between heartbeats, in milliseconds. Clients and proxies may give up a connection that is silent for
  * longer.
  */
-const beatMs = 13_000;
+const heartbeatMs = 13_000;
 
 /**
  * The HTTP response that streams the answers of a subscription to a client with this `Accept`. Messages are requested
@@ -63,16 +63,17 @@ const beatMs = 13_000;
 export function toMessageStream(messages: AsyncIterable<StreamMessage>, type: StreamType, accept = ''): StreamedAnswer {
   const form = forms[type];
   const headers = { ...streamHeaders, 'content-type': form.contentTypeFor(accept) };
-  return { status: 200, headers, pieces: written(messages, form) };
+  return { status: 200, headers, pieces: piecesOf(messages, form) };
 }
 
-async function* written(messages: AsyncIterable<StreamMessage>, form: MessageForm): AsyncGenerator<Uint8Array> {
+async function* piecesOf(messages: AsyncIterable<StreamMessage>, form: MessageForm): AsyncGenerator<Uint8Array> {
   yield Buffer.from(form.start);
   const iterator = messages[Symbol.asyncIterator]();
   for (;;) {
     // Only the bytes of a message are kept while the client reads them.
     const next = iterator.next().then((message) => bytesOf(message, form));
-    for (let isHere = await settlesSoon(next); !isHere; isHere = await settlesSoon(next)) yield Buffer.from(form.beat);
+    for (let isHere = await settlesSoon(next); !isHere; isHere = await settlesSoon(next))
+      yield Buffer.from(form.heartbeat);
     const slices = await next;
     if (slices === undefined) break;
     yield* slices;
@@ -94,7 +95,7 @@ function bytesOf(
 /** True if a promise settles before the next beat is due. */
 function settlesSoon(promise: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), beatMs);
+    const timer = setTimeout(() => resolve(false), heartbeatMs);
     const settle = (): void => {
       clearTimeout(timer);
       resolve(true);

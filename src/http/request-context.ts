@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import type { Authentication, Authenticator, AuthRefusal, Door } from '../auth/authenticator.ts';
+import type { Authentication, Authenticator, AuthRefusal, Endpoint } from '../auth/authenticator.ts';
 import type { PartsFormat } from '../context.ts';
 import type { Claim } from '../memory.ts';
 import type { ClientName, RequestContext } from '../operation/operation-run.ts';
@@ -41,8 +41,8 @@ export class HttpRequestContext implements RequestContext {
 
   /**
    * `claim` is the memory that the body of the request takes, and `accepted` has the forms of answers that the client
-   * accepts. `authenticator` identifies callers by tokens for the part `door` of the gateway; undefined if callers send
-   * API keys.
+   * accepts. `authenticator` identifies callers by tokens that are sent to `endpoint`; undefined if callers send API
+   * keys.
    */
   constructor(
     request: IncomingMessage,
@@ -50,7 +50,7 @@ export class HttpRequestContext implements RequestContext {
     claim: Claim,
     accepted: Accepted,
     authenticator: Authenticator | undefined,
-    door: Door,
+    endpoint: Endpoint,
   ) {
     const headers = identifyingHeaders(request.rawHeaders);
     this.method = methodOf(request);
@@ -58,7 +58,7 @@ export class HttpRequestContext implements RequestContext {
     this.accepted = accepted;
     if (authenticator === undefined) this.caller = callerOf(headers);
     else {
-      this.identified = this.#authenticate(authenticator, headers, door);
+      this.identified = this.#authenticate(authenticator, headers, endpoint);
       // The promise may reject before the operation waits for it, or after the client has left. Such a rejection must
       // not count as unhandled.
       this.identified?.catch(() => undefined);
@@ -106,12 +106,12 @@ export class HttpRequestContext implements RequestContext {
     else this.#response.once('close', listener);
   }
 
-  cut(): void {
+  disconnect(): void {
     this.#response.destroy();
   }
 
   /** Joins the trace that a message names, unless the headers of the request name one. */
-  follow({ traceparent, tracestate = '' }: JsonObject): void {
+  joinTrace({ traceparent, tracestate = '' }: JsonObject): void {
     if (this.trace['traceparent'] !== undefined || typeof traceparent !== 'string') return;
     this.trace = traceContextOf({ traceparent, tracestate: typeof tracestate === 'string' ? tracestate : '' });
   }
@@ -125,9 +125,9 @@ export class HttpRequestContext implements RequestContext {
   #authenticate(
     authenticator: Authenticator,
     { authorization, authorizations }: IdentifyingHeaders,
-    door: Door,
+    endpoint: Endpoint,
   ): Promise<void> | undefined {
-    const found = authenticator.authenticate(authorization, authorizations, door);
+    const found = authenticator.authenticate(authorization, authorizations, endpoint);
     if (found instanceof Promise) return found.then((later) => this.#note(later));
     this.#note(found);
     return undefined;

@@ -46,9 +46,9 @@ function isJson(contentType: string): boolean {
 }
 
 /** Counts a refused request by its error. An error that is no refusal is not counted. */
-export function countRefused(error: unknown, refused: CountRefused): void {
+export function countIfRefused(error: unknown, countRefused: CountRefused): void {
   const kind = error instanceof GraphQLError ? httpExtensionOf(error)?.kind : undefined;
-  if (kind !== undefined && isRequestRefusal(kind)) refused(kind);
+  if (kind !== undefined && isRequestRefusal(kind)) countRefused(kind);
 }
 
 /** The least memory for the bodies of all requests, in bytes. There is more if one body may be very large. */

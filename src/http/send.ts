@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { slicesOf } from './byte-stream.ts';
-import { type Complete, compressed } from './compression.ts';
+import { type CompleteAnswer, compressed } from './compression.ts';
 import { answerHeaders } from './response.ts';
 import { noteRead, watchReader } from './slow-readers.ts';
 
 /** Sends a complete answer and adds the headers that describe its body. Does nothing if the client has left. */
-export type Send = (request: IncomingMessage, response: ServerResponse, answer: Complete) => void;
+export type Send = (request: IncomingMessage, response: ServerResponse, answer: CompleteAnswer) => void;
 
 /** Settings of sent answers. */
 export interface SendOptions {
@@ -30,29 +30,32 @@ export function createSend({ compression, vary }: SendOptions): Send {
 }
 
 /** True if the client has the answer already (RFC 9110 §13.1.2). */
-function isKnown({ headers: { 'if-none-match': known } }: IncomingMessage, { headers: { etag } }: Complete): boolean {
+function isKnown(
+  { headers: { 'if-none-match': known } }: IncomingMessage,
+  { headers: { etag } }: CompleteAnswer,
+): boolean {
   if (known === undefined || etag === undefined) return false;
   const withoutWeakness = (tag: string): string => tag.trim().replace(/^W\//, '');
   return known.trim() === '*' || known.split(',').map(withoutWeakness).includes(withoutWeakness(etag));
 }
 
 /** Sends the headers of an answer that its client has already (RFC 9110 §15.4.5). */
-function sendUnchanged(response: ServerResponse, { headers }: Complete, vary: string): void {
+function sendUnchanged(response: ServerResponse, { headers }: CompleteAnswer, vary: string): void {
   if (response.destroyed || response.headersSent) return;
   const { 'content-type': _type, ...others } = headers;
   response.writeHead(304, { ...others, vary }).end();
 }
 
 /** The largest answer, in bytes, that fits into the buffers of the operating system. */
-const soonSent = 65_536;
+const mostInBuffers = 65_536;
 
 /**
  * The largest answer, in bytes, that is written in one piece. The gateway does not learn how much of a piece the client
  * has taken, so a client that reads a larger piece slowly could look stuck. An answer in slices costs a third more.
  */
-const written = 2 ** 18;
+const mostInOneWrite = 2 ** 18;
 
-function sendPlain(response: ServerResponse, { status, headers, body }: Complete, vary: string): void {
+function sendPlain(response: ServerResponse, { status, headers, body }: CompleteAnswer, vary: string): void {
   if (response.destroyed || response.headersSent) return;
   const length = Buffer.byteLength(body);
   headers['content-length'] = String(length);
@@ -60,7 +63,7 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   response.writeHead(status, headers);
   // An equal number of bytes and characters means ASCII, which is copied instead of encoded.
   const encoding = length === body.length ? 'latin1' : 'utf8';
-  if (length <= soonSent) {
+  if (length <= mostInBuffers) {
     response.end(body, encoding);
     // Bytes are left over if the client has not read earlier answers. The time in which it may be stuck is counted from
     // now.
@@ -68,7 +71,7 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
     return;
   }
   watchReader(response);
-  if (length <= written) response.end(body, encoding);
+  if (length <= mostInOneWrite) response.end(body, encoding);
   // A pipeline, unlike `pipe`, gives up the slices if the client leaves.
   else pipeline(Readable.from(slicesOf(body, encoding)), response, () => undefined);
 }

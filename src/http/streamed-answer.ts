@@ -7,7 +7,7 @@ import type { RequestContext } from '../operation/operation-run.ts';
 import type { AnswerParts, OperationResult } from '../operation/result.ts';
 import { toError } from '../rest/errors.ts';
 import { framed } from './byte-stream.ts';
-import { brotliParams, effort } from './compression.ts';
+import { brotliParams, compressionLevel } from './compression.ts';
 import { type StreamedAnswer, toMessageStream } from './message-stream.ts';
 import { type Coding, negotiateCoding, type StreamType } from './negotiation.ts';
 import type { HttpRequestContext } from './request-context.ts';
@@ -133,7 +133,8 @@ async function* compressed(
   coding: Coding,
   request: Pick<RequestContext, 'onClose'>,
 ): AsyncGenerator<Uint8Array> {
-  const encoder = coding === 'gzip' ? createGzip({ level: effort }) : createBrotliCompress({ params: brotliParams });
+  const encoder =
+    coding === 'gzip' ? createGzip({ level: compressionLevel }) : createBrotliCompress({ params: brotliParams });
   const chunks: Buffer[] = [];
   encoder.on('data', (chunk: Buffer) => chunks.push(chunk));
   const taken = (): Buffer => Buffer.concat(chunks.splice(0));
@@ -142,7 +143,7 @@ async function* compressed(
   request.onClose(() => encoder.destroy());
   for await (const frame of frames) {
     encoder.write(frame);
-    await Promise.race([failed, new Promise<void>((resolve) => encoder.flush(kinds[coding], resolve))]);
+    await Promise.race([failed, new Promise<void>((resolve) => encoder.flush(flushModes[coding], resolve))]);
     yield taken();
   }
   // All pieces have been compressed and read. The bytes that end the compressed stream come last.
@@ -153,7 +154,7 @@ async function* compressed(
 }
 
 /** The flush after which everything that was written can be read. */
-const kinds: Readonly<Record<Coding, number>> = {
+const flushModes: Readonly<Record<Coding, number>> = {
   gzip: constants.Z_SYNC_FLUSH,
   br: constants.BROTLI_OPERATION_FLUSH,
 };

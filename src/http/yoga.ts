@@ -7,14 +7,8 @@ import { type SendOptions, sendFault } from './send.ts';
 import { noteRead } from './slow-readers.ts';
 import { streamedAnswer } from './streamed-answer.ts';
 
-/** A request whose operation has run, or was refused. */
-interface Answered {
-  readonly context: HttpRequestContext;
-  readonly result: OperationResult;
-}
-
-/** The answer that Yoga sends. It is made before Yoga gets the request. */
-interface Streaming {
+/** The answer that Yoga sends. It is made before Yoga gets the request, and passed to it as its server context. */
+interface YogaContext {
   readonly head: ResponseInit;
   readonly body: ReadableStream<Uint8Array> | null;
 }
@@ -25,7 +19,11 @@ export interface StreamWriter {
    * Sends a result that is a stream or comes in parts, or any result to a client that accepts only a stream. Never
    * rejects: a fault is reported, and the client gets status 500 or an incomplete answer.
    */
-  readonly send: (request: IncomingMessage, response: ServerResponse, answered: Answered) => Promise<void>;
+  readonly send: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    answered: { readonly context: HttpRequestContext; readonly result: OperationResult },
+  ) => Promise<void>;
   /**
    * Loads Yoga, which blocks the event loop for a second on a busy machine. Returns undefined if Yoga is loaded
    * already.
@@ -79,15 +77,15 @@ export function createStreamWriter({
   };
 }
 
-async function createYogaServer(): Promise<YogaServerInstance<Streaming, object>> {
+async function createYogaServer(): Promise<YogaServerInstance<YogaContext, object>> {
   const { createYoga } = await import('graphql-yoga');
-  const sendMade: Plugin<object, Streaming> = {
+  const sendMade: Plugin<object, YogaContext> = {
     onRequest: (payload) => {
       const { head, body } = payload.serverContext;
       payload.endResponse(new payload.fetchAPI.Response(body, head));
     },
   };
-  return createYoga<Streaming>({
+  return createYoga<YogaContext>({
     plugins: [sendMade],
     graphiql: false,
     cors: false,

@@ -11,7 +11,7 @@ export interface OpenStream {
   readonly caller: Caller;
   /** Called when a reload has changed the rights of its caller. */
   readonly onOutdated: () => void;
-  readonly cut: () => void;
+  readonly disconnect: () => void;
 }
 
 type Opening =
@@ -66,10 +66,10 @@ export class Streams {
     for (const stream of this.#open) if (isOutdated(stream.caller)) stream.onOutdated();
   }
 
-  /** Aborts all streams and opens no new ones, so that clients reconnect to another process. */
-  cutAll(): void {
+  /** Disconnects the clients of all streams and opens no new ones, so that clients reconnect to another process. */
+  disconnectAll(): void {
     this.#isClosed = true;
-    for (const { cut } of this.#open) cut();
+    for (const { disconnect } of this.#open) disconnect();
   }
 }
 

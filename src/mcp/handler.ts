@@ -5,7 +5,7 @@ import type { EdgeOptions, Handle } from '../http/handle.ts';
 import { requestIdOf } from '../http/identifying-headers.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { negotiate, onlyJson } from '../http/negotiation.ts';
-import { countRefused, readBody, refusalOf } from '../http/request.ts';
+import { countIfRefused, readBody, refusalOf } from '../http/request.ts';
 import { HttpRequestContext } from '../http/request-context.ts';
 import { answerHeaders } from '../http/response.ts';
 import { createSend } from '../http/send.ts';
@@ -42,7 +42,7 @@ interface Served extends McpOptions, Pick<MethodOptions, 'tools'> {
  */
 export function createMcpHandler(options: Served): Handle {
   const { authenticator, compression = false, corsOrigins: origins, corsHeaders = [], log } = options;
-  const { bodyLimits, bodyRoom, resource, report, refused } = options;
+  const { bodyLimits, bodyRoom, resource, report, countRefused } = options;
   const vary = `Authorization, Origin${compression ? ', Accept-Encoding' : ''}`;
   const cors = createCors({ origins, headers: [...corsHeaders, ...protocolHeaders], vary, log });
   const send = createSend({ compression, vary });
@@ -74,7 +74,7 @@ export function createMcpHandler(options: Served): Handle {
         }
       }
     } catch (error) {
-      countRefused(error, refused);
+      countIfRefused(error, countRefused);
       const known = toMcpError(error, report);
       answer = { status: known.status, headers: known.headers, body: errorText(id, known) };
     } finally {

@@ -108,7 +108,7 @@ async function call({ message: { params }, generation, context }: Asked, options
     options.onCall(unknownTool, 'refused');
     throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`, generation);
   }
-  if (isObject(given)) context.follow(given);
+  if (isObject(given)) context.joinTrace(given);
   const { members, meta, result } = await callTool(tool, values, generation, context, options.run);
   options.onCall(tool.name, result);
   return resultOf(generation, members, meta);

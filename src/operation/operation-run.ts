@@ -48,7 +48,7 @@ export interface RequestContext {
   /** Calls back when the answer has been taken, or the client has left. */
   onClose(listener: () => void): void;
   /** Aborts the connection, so that the client sees that its answer is incomplete. */
-  cut(): void;
+  disconnect(): void;
 }
 
 /** The name of a caller's operation with its variables. Equal operations have equal names. */

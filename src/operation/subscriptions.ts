@@ -206,7 +206,7 @@ class Subscription implements OpenStream, StreamEnd {
     this.#live = live;
   }
 
-  readonly cut = (): void => this.#run.request.cut();
+  readonly disconnect = (): void => this.#run.request.disconnect();
 
   readonly onOutdated = (): void =>
     this.#fail(requestError('changedTenant', 'What the tenant may reach has changed: subscribe again.'));
@@ -255,7 +255,7 @@ class Subscription implements OpenStream, StreamEnd {
         if (isShed(result)) {
           // The client must not miss the message: it reconnects and continues after the previous one.
           this.errors = result.errors;
-          return this.cut();
+          return this.disconnect();
         }
         this.messages += 1;
         streams.messages += 1;
@@ -283,7 +283,7 @@ class Subscription implements OpenStream, StreamEnd {
       get stuckSince() {
         return request.stuckSince;
       },
-      cut: this.cut,
+      disconnect: this.disconnect,
       onClose: (release) => {
         this.#release = () => {
           this.#release = undefined;
@@ -295,7 +295,7 @@ class Subscription implements OpenStream, StreamEnd {
   }
 
   readonly #follow: NonNullable<GatewayContext['follow']> = (list, after) => {
-    this.#listener = this.#live.tails.follow(this.caller, list, after, this.cut);
+    this.#listener = this.#live.tails.follow(this.caller, list, after, this.disconnect);
     if (this.#failure !== undefined) this.#listener.end(this.#failure);
     return this.#listener;
   };

@@ -7,7 +7,7 @@ import type { CountRefused } from '../telemetry/refused-requests.ts';
 const longestStuckMs = 15_000;
 
 /** The number of checks for slow readers within the grace period. */
-const looksInGrace = 10;
+const checksInGrace = 10;
 
 /**
  * The most requests of one connection that may wait for earlier answers. Clients that pipeline requests send fewer at a
@@ -21,14 +21,14 @@ export interface ConnectionsOptions {
   readonly most: number;
   readonly readers?: ReaderLimits | undefined;
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly refused: CountRefused;
+  readonly countRefused: CountRefused;
 }
 
 interface Connection {
   /** The answer to its latest request. */
   latest: ServerResponse | undefined;
   /** The first answer since the connection last had nothing to send. All answers before it have been sent. */
-  oldest: ServerResponse | undefined;
+  oldestUnread: ServerResponse | undefined;
   /** The number of requests that wait for earlier answers. */
   waiting: number;
   /** True once its last answer is written: later requests of its client are not answered. */
@@ -49,8 +49,8 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #readers: ReaderLimits;
   #due: (() => void)[] = [];
-  /** The requests that wait until `release`; undefined if requests need not wait. */
-  #held: (() => void)[] | undefined;
+  /** The requests that wait until `resume`; undefined if requests need not wait. */
+  #paused: (() => void)[] | undefined;
   accepted = 0;
 
   constructor(options: ConnectionsOptions) {
@@ -65,10 +65,10 @@ export class Connections {
   /** Takes the connections and requests of a server. */
   attach(server: Server): void {
     server.on('connection', (socket) => this.#add(socket));
-    server.on('request', (request, response) => this.#take(request, response));
+    server.on('request', (request, response) => this.#answerInTurn(request, response));
     server.on('clientError', (error: ClientError, socket: Socket) => this.#refuseMalformed(error, socket));
-    const look = (): void => this.closeSlowReaders(performance.now());
-    const timer = setInterval(look, this.#readers.graceMs / looksInGrace).unref();
+    const check = (): void => this.closeSlowReaders(performance.now());
+    const timer = setInterval(check, this.#readers.graceMs / checksInGrace).unref();
     server.on('close', () => clearInterval(timer));
   }
 
@@ -79,12 +79,12 @@ export class Connections {
   #add(socket: Socket): void {
     this.accepted += 1;
     if (this.#open.size >= this.#options.most) {
-      this.#options.refused('connections');
+      this.#options.countRefused('connections');
       if (!this.#closeOneIdle()) return void socket.destroy();
     }
     const connection: Connection = {
       latest: undefined,
-      oldest: undefined,
+      oldestUnread: undefined,
       waiting: 0,
       isClosing: false,
       isMalformed: false,
@@ -117,21 +117,21 @@ export class Connections {
   }
 
   /** Answers a request after the earlier ones of its connection. If too many wait there, closes the connection. */
-  #take(request: IncomingMessage, response: ServerResponse): void {
+  #answerInTurn(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const connection = this.#open.get(socket);
     if (connection === undefined || connection.isClosing || socket.destroyed) return;
     const { latest } = connection;
     connection.latest = response;
     if (latest === undefined || latest.writableFinished) {
-      connection.oldest = response;
+      connection.oldestUnread = response;
       this.#answer(request, response);
     } else if (connection.waiting < mostWaiting) {
       connection.waiting += 1;
       // If the connection closes, answers that wait emit no `close`, so nothing behind them is answered.
       latest.once('close', () => this.#answerSoon(() => this.#answerNext(connection, request, response)));
     } else {
-      this.#options.refused('pipelined');
+      this.#options.countRefused('pipelined');
       socket.destroy();
       stopParsing(socket);
     }
@@ -155,20 +155,20 @@ export class Connections {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#held === undefined) this.#options.answer(request, response);
-    else this.#held.push(() => this.#options.answer(request, response));
+    if (this.#paused === undefined) this.#options.answer(request, response);
+    else this.#paused.push(() => this.#options.answer(request, response));
   }
 
   /** Lets all requests wait from now on. */
-  hold(): void {
-    this.#held ??= [];
+  pause(): void {
+    this.#paused ??= [];
   }
 
   /** Answers the requests that wait, and later ones as they come. */
-  release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const answer of held) answer();
+  resume(): void {
+    const paused = this.#paused ?? [];
+    this.#paused = undefined;
+    for (const answer of paused) answer();
   }
 
   /**
@@ -182,7 +182,7 @@ export class Connections {
     connection.isMalformed = true;
     // Node reports clients that have left, and connections that were closed here, in the same way.
     const isGone = socket.destroyed || error.code === 'ECONNRESET' || error.code === 'EPIPE';
-    if (!isGone) this.#options.refused(reasonOf(error));
+    if (!isGone) this.#options.countRefused(reasonOf(error));
     const { latest } = connection;
     if (latest === undefined || latest.writableFinished) answerMalformed(error, socket);
     else if (latest.req.complete) latest.once('finish', () => answerMalformed(error, socket));
@@ -196,12 +196,12 @@ export class Connections {
   }
 
   closeSlowReaders(now: number): void {
-    for (const [socket, { oldest, reader }] of this.#open) {
+    for (const [socket, { oldestUnread, reader }] of this.#open) {
       // A client that has read everything is not stuck. That is noted here, too, because not every answer is watched.
       if (socket.writableLength === 0) noteRead(socket);
       const stuckMs = now - (stuckSince(socket) ?? now);
-      if (!reader.isLate(socket, oldest, now) && stuckMs <= longestStuckMs) continue;
-      this.#options.refused('slowReader');
+      if (!reader.isLate(socket, oldestUnread, now) && stuckMs <= longestStuckMs) continue;
+      this.#options.countRefused('slowReader');
       socket.destroy();
     }
   }

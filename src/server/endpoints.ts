@@ -24,15 +24,15 @@ export function createRoute(endpoints: Endpoints): Handle {
   return (request, response) => {
     const refusal = refusalOfHead(request);
     if (refusal !== undefined) {
-      gateway.metrics.refused(refusal.kind);
+      gateway.metrics.countRefused(refusal.kind);
       const { status, code } = refusals[refusal.kind];
       response.setHeader('connection', 'close');
       return sendJson(response, status, { errors: [{ message: refusal.message, extensions: { code } }] });
     }
     const path = pathOf(request);
     if (path === '/graphql') return void gateway.handle(request, response);
-    const other = gateway.others.get(path);
-    if (other !== undefined) other(request, response);
+    const handler = gateway.handlers.get(path);
+    if (handler !== undefined) handler(request, response);
     else if (path === '/healthz') sendJson(response, 200, { status: 'alive' });
     else if (path === '/readyz') sendReadiness(endpoints, response);
     else if (path === '/metrics' && metrics !== undefined) metrics(request, response);

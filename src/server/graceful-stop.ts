@@ -10,7 +10,7 @@ export interface StopTimes {
   /** The time after `stopDelayMs` in which the server waits for answers in flight. */
   readonly drainMs: number;
   /** Ends answers that have no end of their own, once this process gets no new connections. */
-  readonly cutStreams?: (() => void) | undefined;
+  readonly disconnectStreams?: (() => void) | undefined;
   /** The socket on which several processes listen; undefined if this process listens alone. */
   readonly socket?: SharedSocket | undefined;
 }
@@ -26,17 +26,17 @@ export interface SharedSocket {
   readonly mayAnswer: () => Promise<void>;
 }
 
-/** All connections count as accepted after this number of looks in a row without a new one. */
-const emptyLooks = 4;
+/** All connections count as accepted after this number of checks in a row without a new one. */
+const quietChecks = 4;
 
 /** The longest time until all connections count as accepted, in milliseconds: some clients never pause. */
-const longestLookMs = 1000;
+const longestQuietWaitMs = 1000;
 
-/** Resolves when all connections count as accepted, because `isQuiet` has been true at several looks in a row. */
-export async function emptyMoment(isQuiet: () => Promise<boolean>, longestMs = longestLookMs): Promise<void> {
+/** Resolves when all connections count as accepted, because `isQuiet` has been true at several checks in a row. */
+export async function quietMoment(isQuiet: () => Promise<boolean>, longestMs = longestQuietWaitMs): Promise<void> {
   const until = performance.now() + longestMs;
-  let empty = 0;
-  while (empty < emptyLooks && performance.now() < until) empty = (await isQuiet()) ? empty + 1 : 0;
+  let quiet = 0;
+  while (quiet < quietChecks && performance.now() < until) quiet = (await isQuiet()) ? quiet + 1 : 0;
 }
 
 /**
@@ -45,7 +45,7 @@ export async function emptyMoment(isQuiet: () => Promise<boolean>, longestMs = l
  */
 const idleCloseDelayMs = 1000;
 
-/** The interval at which the server looks whether it is time to close, in milliseconds. */
+/** The interval at which the server checks whether it is time to close, in milliseconds. */
 const tickMs = 5;
 
 /**
@@ -74,7 +74,7 @@ export class GracefulStop {
     await delay(stopDelayMs);
     const cut = setTimeout(() => this.#server.closeAllConnections(), drainMs);
     await this.#stopListening();
-    this.#times.cutStreams?.();
+    this.#times.disconnectStreams?.();
     const quietAt = performance.now() + Math.min(idleCloseDelayMs, drainMs / 10);
     while (this.#connections.size > 0) {
       if (performance.now() >= quietAt) this.#server.closeIdleConnections();
@@ -87,16 +87,16 @@ export class GracefulStop {
 
   async #stopListening(): Promise<void> {
     const { socket } = this.#times;
-    this.#connections.hold();
-    await (socket === undefined ? this.#emptyMoment() : socket.mayClose());
+    this.#connections.pause();
+    await (socket === undefined ? this.#quietMoment() : socket.mayClose());
     // The `close` of net, because that of http also closes connections whose clients have not sent anything yet.
     NetServer.prototype.close.call(this.#server);
     await socket?.mayAnswer();
-    this.#connections.release();
+    this.#connections.resume();
   }
 
-  #emptyMoment(): Promise<void> {
-    return emptyMoment(
+  #quietMoment(): Promise<void> {
+    return quietMoment(
       async () => {
         await delay(tickMs);
         const { accepted } = this.#connections;
@@ -104,7 +104,7 @@ export class GracefulStop {
         await nextImmediate();
         return this.#connections.accepted === accepted;
       },
-      Math.min(longestLookMs, this.#times.drainMs / 10),
+      Math.min(longestQuietWaitMs, this.#times.drainMs / 10),
     );
   }
 }

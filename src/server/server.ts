@@ -59,15 +59,15 @@ const scraperLimits = { ...httpLimits, headersTimeout: 5000, requestTimeout: 500
 /** Serves a gateway over HTTP. */
 export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
   const { compression = false, metrics = true, maxConnections: most = mostConnections, readers } = options;
-  const { refused } = gateway.metrics;
+  const { countRefused } = gateway.metrics;
   const server = createServer(httpLimits);
   const answer = createRoute({
     gateway,
     metrics: metrics ? createMetricsEndpoint(gateway.metrics, compression) : undefined,
     isStopping: () => stop.hasBegun,
   });
-  const connections = new Connections({ most, readers, refused, answer });
-  const stop = new GracefulStop(server, connections, { ...options, cutStreams: gateway.cutStreams });
+  const connections = new Connections({ most, readers, countRefused, answer });
+  const stop = new GracefulStop(server, connections, { ...options, disconnectStreams: gateway.disconnectStreams });
   // Done when a request arrives, not when it is answered. Otherwise, if several requests of a connection wait when the
   // stop begins, the first answer would close the connection instead of the last one.
   server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
@@ -101,7 +101,7 @@ export async function startMetricsServer(
   const server = createServer(scraperLimits);
   const connections = new Connections({
     most: mostScrapers,
-    refused: metrics.refused,
+    countRefused: metrics.countRefused,
     answer: (request, response) => {
       const path = pathOf(request);
       if (path === '/metrics') endpoint(request, response);

@@ -36,7 +36,7 @@ interface MetricsSettings {
  */
 export interface Metrics extends OperationMetrics {
   /** Counts a request that was refused before there was an operation. */
-  readonly refused: CountRefused;
+  readonly countRefused: CountRefused;
   readonly contentType: string;
   readonly render: () => Promise<string>;
   /**
@@ -95,7 +95,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   return {
     ...operations,
     usage: () => Promise.resolve(usage.all()),
-    refused: countRefusedRequests(instruments),
+    countRefused: countRefusedRequests(instruments),
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
     reloads,
     measureTools: () =>

@@ -81,7 +81,7 @@ describe('With tokens', () => {
       tools: [],
     });
     const headers = await gateway.headersOf('acme', { claims: { aud } });
-    // Either way round: what one door has learned of a token does not open the other.
+    // Either way round: what one endpoint has learned of a token does not open the other.
     expect((await askMcp(gateway, 'tools/list', {}, { headers })).status).toBe(atMcp);
     expect((await gateway.ask('{ projects { nodes { name } } }', { headers })).status).toBe(atGraphql);
     expect((await askMcp(gateway, 'tools/list', {}, { headers })).status).toBe(atMcp);

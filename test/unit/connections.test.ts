@@ -19,7 +19,7 @@ async function serve(requests: number) {
   const connections = new Connections({
     most: 10,
     answer: (_request, response) => void asked.push(response),
-    refused: (reason) => refused.push(reason),
+    countRefused: (reason) => refused.push(reason),
   });
   const server = createServer();
   connections.attach(server);
@@ -72,7 +72,7 @@ test('a client that does not read gains no time by sending a request ahead', asy
     most: 10,
     readers: { graceMs: 1_000_000, bytesPerSecond: 2 ** 30 },
     answer: (_request, response) => void response.end(Buffer.alloc(2 ** 25)),
-    refused: (reason) => refused.push(reason),
+    countRefused: (reason) => refused.push(reason),
   });
   const server = createServer();
   connections.attach(server);
@@ -107,7 +107,7 @@ test('a client that takes nothing of an answer is not spared by a request that w
       watchReader(response);
       asked.push(response.end(Buffer.alloc(2 ** 25)));
     },
-    refused: (reason) => refused.push(reason),
+    countRefused: (reason) => refused.push(reason),
   });
   const server = createServer();
   connections.attach(server);

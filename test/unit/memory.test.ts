@@ -23,7 +23,7 @@ class Client implements Reader {
     this.close = listener;
   }
 
-  cut(): void {
+  disconnect(): void {
     this.isCut = true;
     this.close();
   }
@@ -31,7 +31,7 @@ class Client implements Reader {
 
 test('if a room is short, the clients that have been stuck for longest are ended, until there is enough', () => {
   let ended = 0;
-  const process = new MemoryRoom(1000, { onCut: () => void (ended += 1) });
+  const process = new MemoryRoom(1000, { onDisconnect: () => void (ended += 1) });
   const room = new MemoryRoom(100, { within: process });
   const clients = [new Client(2000), new Client(), new Client(4000), new Client(3000), new Client(999)];
   for (const client of clients) expect(room.claimFor(client).resize(20)).toBe(true);
@@ -44,7 +44,7 @@ test('if a room is short, the clients that have been stuck for longest are ended
 
 test('no client is ended for a claim that would have no room after it either', () => {
   let ended = 0;
-  const room = new MemoryRoom(100, { onCut: () => void (ended += 1) });
+  const room = new MemoryRoom(100, { onDisconnect: () => void (ended += 1) });
   const clients = [new Client(2000), new Client(3000), new Client()];
   for (const client of clients) expect(room.claimFor(client).resize(30)).toBe(true);
   expect([room.claim().resize(71), ended, room.taken]).toEqual([false, 0, 90]);

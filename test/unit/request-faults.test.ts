@@ -40,7 +40,7 @@ async function serve({ run = () => Promise.reject(fault), authenticator }: Parti
     corsOrigins: [],
     bodyLimits: { bytes: 1000, jsonDepth: 10 },
     report: (error) => reported.push(error),
-    refused: () => undefined,
+    countRefused: () => undefined,
     log: () => undefined,
     graphiql: false,
     explain: false,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { compressedOnce, type Variants } from '../compression.ts';
+import { compressedOnce, type SelectVariant } from '../compression.ts';
 import { methodOf } from '../request.ts';
 import { createSend, type SendOptions, sendFault } from '../send.ts';
 import type { PageOptions } from './page.ts';
@@ -16,22 +16,22 @@ export type Graphiql = (request: IncomingMessage, response: ServerResponse) => b
 export function createGraphiql(options: GraphiqlOptions): Graphiql {
   const send = createSend({ ...options, compression: false });
   // The page has nine megabytes, and is loaded when the first browser asks for it.
-  const createVariants = async (): Promise<Variants> => {
+  const createSelectVariant = async (): Promise<SelectVariant> => {
     const { createPage } = await import('./page.ts');
     const page = createPage(options);
     return options.compression ? compressedOnce(page) : () => page;
   };
-  let variants: Promise<Variants> | undefined;
+  let selectVariant: Promise<SelectVariant> | undefined;
   return (request, response) => {
     if (methodOf(request) !== 'GET' || request.headers.accept?.includes('text/html') !== true) return false;
-    variants ??= createVariants();
-    variants
+    selectVariant ??= createSelectVariant();
+    selectVariant
       .then((variantFor) => variantFor(request.headers['accept-encoding']))
       .then(
         ({ headers, ...variant }) => send(request, response, { ...variant, headers: { ...headers } }),
         (error: unknown) => {
           // The next request tries again.
-          variants = undefined;
+          selectVariant = undefined;
           options.report(error);
           sendFault(response);
         },

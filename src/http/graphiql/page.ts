@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { css, editorWorkerService, favicon, graphqlWorker, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
 import type { PersistedSettings } from '../../operation/persisted/persisted.ts';
-import type { Complete } from '../compression.ts';
+import type { CompleteAnswer } from '../compression.ts';
 import { answerHeaders } from '../response.ts';
 import { bundleWith } from './bundle.ts';
 import { examples, explainExample, tailExample } from './examples.ts';
@@ -29,7 +29,7 @@ export interface PageOptions {
  * Makes a page with GraphiQL and everything that it needs, so that it works without internet. The page may run only its
  * own scripts, which are listed by their hashes, and may connect only to this gateway.
  */
-export function createPage(options: PageOptions): Complete {
+export function createPage(options: PageOptions): CompleteAnswer {
   const { takesTokens = false, explain } = options;
   const scripts = [
     `const settings = ${inScript(settingsOf(options))};`,
@@ -112,7 +112,7 @@ function fileText(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
 }
 
-function headersOf(scripts: readonly string[]): Complete['headers'] {
+function headersOf(scripts: readonly string[]): CompleteAnswer['headers'] {
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': contentSecurityPolicy(scripts),
