@@ -3,6 +3,7 @@ import type { Workspace } from 'embedded-workspace';
 import type { Started } from './cluster/messages.ts';
 import { commandIn, helpOf, loadCommand, overview } from './commands/commands.ts';
 import type { DemoTenants } from './demo/demo-tenants.ts';
+import { allowOptimization } from './optimization.ts';
 import type { Task } from './serving.ts';
 import {
   type Config,
@@ -33,6 +34,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
     isServing = execute === undefined;
     if (execute === undefined) return await start(name, [...rest]);
     const reader = createReader(process.env, environmentFile());
+    allowOptimization();
     const { text, exitCode } = await execute([...rest], reader, (line) => console.error(line));
     console.log(text);
     process.exitCode = exitCode;

@@ -6,3 +6,6 @@ import { takeHangUps } from './hang-up.ts';
 takeHangUps();
 const { runCommandLine } = await import('./command-line.ts');
 await runCommandLine(process.argv.slice(2));
+// Servers have started. Commands have ended.
+const { allowOptimizationSoon } = await import('./optimization.ts');
+allowOptimizationSoon();

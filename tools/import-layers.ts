@@ -40,6 +40,7 @@ const layers = [
     'maybe-promise.ts',
     'memoize.ts',
     'memory.ts',
+    'optimization.ts',
     'read-text.ts',
     'recent-map.ts',
     'tally.ts',

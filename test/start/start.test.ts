@@ -5,7 +5,7 @@ import { checkedSettings } from '../../src/commands/check-settings.ts';
 import { settings } from '../../src/settings/declaration.ts';
 import { accepts, askForParts, mergeParts } from '../support/parts.ts';
 import { createFolder } from '../support/persisted.ts';
-import { runMain } from '../support/process.ts';
+import { runMain, runProgram } from '../support/process.ts';
 import * as rows from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -52,6 +52,31 @@ test('a start runs the code that an earlier process has compiled', async () => {
   };
   await help();
   expect(await help()).toMatch(/V8 code cache for ESM \S+\/src\/command-line\.ts was accepted/);
+});
+
+test('a start compiles nothing that an earlier server has compiled, although a server changes flags once it has started', async () => {
+  const start = async (): Promise<readonly string[]> => {
+    await using gateway = runMain([], { ...freePorts, NODE_DEBUG_NATIVE: 'COMPILE_CACHE', STOP_DELAY_MS: '0' });
+    // The end of the flush is printed with the next lines, because Node buffers them.
+    await gateway.printed(/flushCompileCache\(\) requested/);
+    gateway.child.kill('SIGTERM');
+    await gateway.exit();
+    return gateway.output().match(/V8 code cache for .* was (?:accepted|rejected)/g) ?? [];
+  };
+  await start();
+  const [first, ...others] = await start();
+  expect(first).toContain('accepted');
+  expect(others.filter((line) => !line.endsWith('accepted'))).toEqual([]);
+});
+
+test('V8 optimizes nothing during a start, and hot functions of a server afterwards', async () => {
+  const start = [process.execPath, '--trace-opt', 'src/main.ts'];
+  // What is compiled under an option of V8 is of no use to other processes.
+  await using gateway = runProgram('.', start, { ...freePorts, NODE_DISABLE_COMPILE_CACHE: '1' });
+  const [, url = ''] = await gateway.printed(/^Gateway +(\S+) /m);
+  expect(gateway.output()).not.toContain('TURBOFAN');
+  const asking = setInterval(() => void fetch(`${url}?query={__typename}`).catch(() => undefined), 5);
+  await gateway.printed(/completed optimizing .*TURBOFAN/).finally(() => clearInterval(asking));
 });
 
 test.each([
