@@ -41,8 +41,6 @@ export function isUndecided(scope: OperationScope, { coerced }: VariableValues):
   return conditionsOf(scope).some((name) => coerced[name] === null);
 }
 
-const listFormat = new Intl.ListFormat('en');
-
 const mostPlaces = 3;
 
 /** A hint to defer the fields of the last wave, if the first part waits for more than one wave. */
@@ -53,7 +51,7 @@ function hintsOf({ calls, waves }: Plan): readonly string[] {
   const places = [...new Set(usual.filter(({ wave }) => wave === waves).flatMap(({ paths }: PlannedCall) => paths))];
   const shown = places.slice(0, mostPlaces);
   const more = places.length > mostPlaces ? ['others'] : [];
-  const names = listFormat.format([...shown, ...more]);
+  const names = new Intl.ListFormat('en').format([...shown, ...more]);
   const verb = places.length === 1 ? 'needs' : 'need';
   return [`put \`@defer\` on what ${names} ${verb} in wave ${waves}, and a first part is sent after wave ${earlier}`];
 }

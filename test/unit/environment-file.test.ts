@@ -69,6 +69,21 @@ test('a misspelt name is told once', () => {
   expect(() => readConfig({}, read('MAX_DEPHT=3'))).toThrow(/^MAX_DEPHT: [^:]*; expected MAX_DEPTH$/);
 });
 
+test('a name without two of its letters is known, whichever they are', () => {
+  const letters = Array.from('UPSTREAM_CONNECTIONS');
+  const names = letters.flatMap((_, one) =>
+    letters.slice(one + 1).map((__, next) =>
+      letters
+        .toSpliced(one + 1 + next, 1)
+        .toSpliced(one, 1)
+        .join(''),
+    ),
+  );
+  const { faults } = read(names.map((name) => `${name}=1\n`).join(''));
+  expect(faults.filter((fault) => !fault.endsWith('; expected UPSTREAM_CONNECTIONS'))).toEqual([]);
+  expect(faults).toHaveLength(new Set(names).size);
+});
+
 test('lines of a value that has several are not taken for lines without a value', () => {
   expect(read('CURSOR_SECRET="one\ntwo"\n')).toEqual({ values: { CURSOR_SECRET: 'one\ntwo' }, faults: [] });
 });
