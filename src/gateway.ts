@@ -89,7 +89,7 @@ export interface Gateway {
   readonly disconnectStreams: () => void;
   readonly metrics: Metrics;
   readonly purge: Purge;
-  /** What calls to the upstream share, for its check at the start and for readiness. */
+  /** The resources of calls to the upstream, for its check at the start and for readiness. */
   readonly resources: UpstreamResources;
   /** Closes the connections to the upstream; calls in flight fail. */
   readonly close: () => void;
@@ -133,14 +133,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const tls = followTls({ files, route, reroute: (next) => resources.transport.reroute(next), log });
   const shared = new SharedOperations(options.joinWindowMs);
   const saved = new SavedCalls();
-  const drift = watchDrift(options);
   const cache = options.cache && upstream.cache;
   const sources = {
     resources,
     documents: persisted.uses,
     shared,
     saved,
-    drift,
     cache,
     redis,
     authentications: authenticator?.counts,
@@ -151,7 +149,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   metrics.reloads.set('keys', authenticator?.keySet.reloads).set('tenants', sharedFiles.reloads);
   const watch = watchWith(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
-  const made = { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory };
+  const made = { schema, upstream, cursors, persisted, shared, eventLoop, saved, watch, toolOf, memory };
   const { run, live } = createOperations(options, made);
   if (live !== undefined) metrics.measureStreams(live);
   sharedFiles.onChange(({ tenants: next }) => {
@@ -190,7 +188,6 @@ interface Collaborators extends Pick<OperationsOptions, 'shared' | 'eventLoop'> 
   readonly persisted: Persisted;
   readonly toolOf: ToolOf | undefined;
   readonly saved: SavedCalls;
-  readonly drift: DriftWatch;
   readonly watch: ReturnType<typeof watchWith>;
 }
 
@@ -202,10 +199,10 @@ function createOperations(
   options: GatewayOptions,
   made: Collaborators,
 ): { readonly run: RunOperation; readonly live: Live | undefined } {
-  const { schema, upstream, cursors, persisted, shared, eventLoop, saved, drift, watch, toolOf, memory } = made;
+  const { schema, upstream, cursors, persisted, shared, eventLoop, saved, watch, toolOf, memory } = made;
   const answerBytes = options.answerRoomBytes ?? answerRoomBytes(options.maxAnswerBytes);
   const room = new MemoryRoom(answerBytes, { within: memory });
-  const createContext = createContexts({ ...options, cursors, upstream, room, saved, drift });
+  const createContext = createContexts({ ...options, cursors, upstream, room, saved });
   const results = new Results({ ...options, ...watch, room, upstream });
   const { cache, refusalOf } = upstream;
   const ofStreams = { schema, createContext, results, eventLoop, memory, upstream };
@@ -253,7 +250,8 @@ function cacheOptionsOf(options: GatewayOptions, redis: SharedRedis | undefined)
 }
 
 /** Watches for differences between answers and the OpenAPI document. Each kind of difference is logged once. */
-function watchDrift({ driftSampleRate, log }: GatewayOptions): DriftWatch {
+function watchDrift({ driftSampleRate, log }: GatewayOptions): DriftWatch | undefined {
+  if (driftSampleRate === 0) return undefined;
   return new DriftWatch(driftSampleRate, (series) =>
     log('warn', 'the upstream differs from the OpenAPI document', { ...series }),
   );
@@ -297,6 +295,7 @@ function upstreamOptionsOf(options: GatewayOptions): Omit<UpstreamOptions, 'even
     maxInFlight: options.maxUpstreamInFlight,
     maxBodyBytes: options.maxResponseBytes,
     bodyRoomLimits: bodyRoomLimitsFor(options.maxAnswerBytes),
+    drift: watchDrift(options),
     log: options.log,
   };
 }

@@ -5,7 +5,6 @@ import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { MemoryRoom } from '../memory.ts';
 import { RestApi } from '../rest/api.ts';
 import { rightsOf } from '../rest/caller.ts';
-import type { DriftWatch } from '../rest/drift/drift-watch.ts';
 import type { OperationEpoch } from '../rest/epochs.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
@@ -30,14 +29,13 @@ export interface ContextOptions extends AnswerLimits {
   readonly upstream: Pick<Upstream, 'clientFor' | 'refusalOf'>;
   readonly room: MemoryRoom;
   readonly saved: SavedCalls;
-  readonly drift: Pick<DriftWatch, 'watch'>;
 }
 
 /** Makes the function that makes the context of each operation. */
 export function createContexts(options: ContextOptions): CreateContext {
-  const { maxPageSize, cursors, upstream, room, saved, drift } = options;
+  const { maxPageSize, cursors, upstream, room, saved } = options;
   return ({ caller, trace, spans }, deadline, calls, epoch) => {
-    const rest = new RestApi(drift.watch(upstream.clientFor(caller, { deadline, calls, trace, spans, epoch })));
+    const rest = new RestApi(upstream.clientFor(caller, { deadline, calls, trace, spans, epoch }));
     const answer = new AnswerCounter(options, room, () => deadline.end('limit'));
     return {
       rest,

@@ -91,6 +91,7 @@ export class CallerClient implements RestClient, CallOwner {
     this.calls.touch(operation.surface);
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
+    this.#resources.drift?.written(content);
     const body = content === undefined ? undefined : JSON.stringify(content);
     const common = this.#headers('json');
     const headers = body === undefined ? common : { ...common, 'content-type': 'application/json' };

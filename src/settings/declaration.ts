@@ -217,7 +217,7 @@ const operationSettings = {
   driftSampleRate: define(
     'DRIFT_SAMPLE_RATE',
     fraction,
-    'Share of operations whose REST answers are compared with the OpenAPI document. 0.01 is 1 %',
+    'Share of REST answers that are compared with the OpenAPI document. 0.01 is 1 %',
     '0.01',
   ),
   cursorSecret: define(

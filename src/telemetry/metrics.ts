@@ -4,7 +4,7 @@ import type { DocumentUses } from '../operation/persisted/persisted.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import { mostTenants, otherTenants } from '../rest/call-counts.ts';
-import { type DriftWatch, mostDriftSeries, otherDrift } from '../rest/drift/drift-watch.ts';
+import { mostDriftSeries, otherDrift } from '../rest/drift/drift-watch.ts';
 import type { CountingState } from '../rest/ledger.ts';
 import type { UpstreamResources } from '../rest/resilience/upstream-resources.ts';
 import { packageVersion } from '../version.ts';
@@ -18,7 +18,6 @@ import { measureRestCalls, measureSavedCalls, type Savers } from './rest-metrics
 export interface MetricsSources extends Savers {
   readonly documents: DocumentUses;
   readonly shared: { readonly joined: number; readonly savedCalls: number };
-  readonly drift: DriftWatch;
   readonly redis: SharedRedis | undefined;
   /** The counts of authentications; undefined if callers send their own keys. */
   readonly authentications?: ReadonlyMap<AuthResult, number> | undefined;
@@ -57,7 +56,7 @@ export type Snapshot = readonly Measured[];
 
 /** Makes the metrics of one gateway. */
 export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: MetricsSettings): Metrics {
-  const { resources, documents, shared, drift, redis, authentications, expiries } = sources;
+  const { resources, documents, shared, redis, authentications, expiries } = sources;
   const instruments = new Instruments({ hasProcess: true });
   const usage = new ClientUsage(() => resources.counts.all.reduce((sum, { count }) => sum + count, 0));
   const operations = createOperationMetrics(instruments, usage, maxUpstreamCalls);
@@ -71,7 +70,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   instruments.counter(
     'gateway_upstream_drift_total',
     'Answers of the upstream that differ from the OpenAPI document, of a sample, by route, column and kind.',
-    () => drift.counts.map(({ count, ...series }) => [series, count]),
+    () => (resources.drift?.counts ?? []).map(({ count, ...series }) => [series, count]),
     { most: mostDriftSeries, others: otherDrift },
   );
   measureDocuments(instruments, documents);

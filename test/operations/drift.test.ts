@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway.ts';
+import { cacheSettings } from '../support/cache.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Json, type JsonObject, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
@@ -88,6 +89,20 @@ describe('a difference between an answer and the OpenAPI document', () => {
       'unknown_enum plugin_type /api/organizations/:id/plugins/': 1,
       'unknown_column new_column /api/organizations/:id/plugins/': 1,
     });
+  });
+
+  test('is counted once an answer, however many operations share it or are answered with it from the cache', async () => {
+    await using watched = await startWatched(
+      { 'GET /api/projects/1/dashboards/2/': rows.dashboard(2, { new_column: 1 }) },
+      { cache: cacheSettings },
+    );
+    const queries = ['name', 'tiles', 'name tiles'].map(
+      (fields) => `{ project(id: 1) { dashboard(id: 2) { ${fields} } } }`,
+    );
+    await Promise.all(queries.map((query) => watched.gateway.ask(query)));
+    await watched.gateway.ask(readDashboard);
+    expect(watched.upstream.requests).toHaveLength(1);
+    expect(await watched.series()).toEqual({ [`unknown_column new_column ${dashboardRoute}`]: 1 });
   });
 
   test('changes no byte of what clients are answered, and no REST call', async () => {

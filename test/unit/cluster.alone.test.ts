@@ -81,11 +81,12 @@ interface Process {
 }
 
 /** The resources of a process that has made six calls, whose breaker is open, and where two calls wait. */
-function usedResources(): UpstreamResources {
+function usedResources(drift: DriftWatch): UpstreamResources {
   const resources = createUpstreamResources({
     url: 'http://upstream.test',
     ...{ connections: 1, maxInFlight: 1, bodyRoomLimits: { operation: 1000, process: 1000 } },
     eventLoop: new EventLoopYield(),
+    drift,
     log: () => undefined,
   });
   const { breakers, counts, keys } = resources;
@@ -106,13 +107,13 @@ function processWith(
   const drift = new DriftWatch(1, () => undefined);
   const uses = Object.entries(hits).map(([id, count]) => ({ id, hits: count, errors: 0, restCalls: 0 }));
   const documents = { automatic: { hits: 0, misses: 0, registrations: 0 }, all: () => uses };
-  const resources = usedResources();
+  const resources = usedResources(drift);
   for (const [tenant, count] of callsByTenant) resources.counts.byTenant.set(tenant, count);
   return {
     drift,
     metrics: createMetrics(
       {
-        ...{ resources, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls(), drift },
+        ...{ resources, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls() },
         ...{ cache: undefined, redis: undefined, authentications: new Map() },
       },
       { maxUpstreamCalls: 150 },
@@ -207,14 +208,11 @@ test('a document that only an ended worker was asked for counts as used', async 
 
 test('differences of the upstream are counted apart no further in all processes than in one', async () => {
   const processes = [processWith(), processWith(), processWith()];
-  await Promise.all(
-    processes.map(({ drift }, process) => {
-      const columns = Array.from({ length: 40 }, (_, index) => [`column_${process * 30 + index}`, 1] as const);
-      const read = (): Promise<object> => Promise.resolve({ ...rows.dashboard(2), ...Object.fromEntries(columns) });
-      const client = { read, write: () => Promise.resolve() };
-      return drift.watch(client).read(operations.getDashboard, '/api/projects/1/dashboards/2/');
-    }),
-  );
+  for (const [process, { drift }] of processes.entries()) {
+    const columns = Array.from({ length: 40 }, (_, index) => [`column_${process * 30 + index}`, 1] as const);
+    const row = { ...rows.dashboard(2), ...Object.fromEntries(columns) };
+    drift.answered(operations.getDashboard, '/api/projects/1/dashboards/2/', row);
+  }
   const [ended, ...running] = processes;
   const retired = await retire([], (await ended?.metrics.snapshot()) ?? []);
   const told = [...(await totals(running, retired))].filter(([name]) => name.startsWith('gateway_upstream_drift'));

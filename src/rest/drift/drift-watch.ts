@@ -1,6 +1,4 @@
-import type { RestClient } from '../client.ts';
 import { answers } from '../generated/answers.ts';
-import type { ReadFormat } from '../response-content.ts';
 import type { RestOperation } from '../rest-operations.ts';
 import { isObject, type JsonObject } from '../values.ts';
 import { Comparison, type Difference, type DriftKind, type IsForeign } from './compare.ts';
@@ -26,8 +24,8 @@ const plainName = /^[a-z][a-z\d_]{0,49}$/;
 const mostWrittenNames = 1000;
 
 /**
- * Compares answers of the upstream with the OpenAPI document, for a random share of all operations: `rate`, from 0 to
- * 1. Calls back when a series is first seen. Differences without a series of their own are counted as `otherDrift`.
+ * Compares a random share of the upstream's answers with the OpenAPI document: `rate`, from 0 to 1. Calls back when a
+ * series is first seen. Differences without a series of their own are counted as `otherDrift`.
  */
 export class DriftWatch {
   readonly #rate: number;
@@ -49,22 +47,19 @@ export class DriftWatch {
     return [...this.#counts.values()];
   }
 
-  /** Wraps the client of an operation. The answers stay the same, and are watched if the operation is in the sample. */
-  watch(client: RestClient): RestClient {
-    return this.#rate === 0 ? client : new WatchedClient(client, this, Math.random() < this.#rate);
-  }
-
   /** Notes the columns of a body that a client writes. */
   written(body: unknown): void {
     if (!isObject(body) || this.#written.size > mostWrittenNames) return;
     for (const name of Object.keys(body)) if (!documented.has(name)) this.#written.add(name);
   }
 
-  /** Compares an answer, and counts its differences. */
+  /** Compares the answer to a GET if it is in the sample, and counts its differences. Skips answers to other methods. */
   answered({ id, route }: RestOperation, target: string, body: unknown): void {
+    // Only the answers to GETs have a shape.
     const shape = answers.operations[id];
-    // The columns of a table are the expressions that a client has chosen.
-    if (shape === undefined || body === undefined || /[?&]select=/.test(target)) return;
+    if (shape === undefined || body === undefined || Math.random() >= this.#rate) return;
+    // The columns of a table are the expressions that a client has chosen, and a CSV text has none to compare.
+    if (/[?&](?:select|format)=/.test(target)) return;
     const found = new Map<string, Difference>();
     const note = (difference: Difference): void =>
       void found.set(`${difference.prefix}${difference.column} ${difference.kind}`, difference);
@@ -94,45 +89,6 @@ export class DriftWatch {
 
 function keyOf({ route, column, kind }: DriftSeries): string {
   return `${route} ${column} ${kind}`;
-}
-
-/**
- * A client that shows its writes to the DriftWatch, and its reads if its operation is in the sample. Its answers are
- * those of the client that it wraps.
- */
-class WatchedClient implements RestClient {
-  readonly #client: RestClient;
-  readonly #watch: DriftWatch;
-  readonly #isSampled: boolean;
-
-  constructor(client: RestClient, watch: DriftWatch, isSampled: boolean) {
-    this.#client = client;
-    this.#watch = watch;
-    this.#isSampled = isSampled;
-  }
-
-  read(operation: RestOperation, target: string, format?: ReadFormat): Promise<unknown> {
-    const answer = this.#client.read(operation, target, format);
-    return format === 'csv' ? answer : this.#seen(operation, target, answer);
-  }
-
-  write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
-    this.#watch.written(body);
-    const answer = this.#client.write(operation, target, body);
-    return operation.method === 'GET' ? this.#seen(operation, target, answer) : answer;
-  }
-
-  /**
-   * Compares an answer on a promise chain of its own: the answer that the caller gets is neither changed nor delayed.
-   */
-  #seen(operation: RestOperation, target: string, answer: Promise<unknown>): Promise<unknown> {
-    if (this.#isSampled) answer.then((body) => this.#watch.answered(operation, target, body), ignored);
-    return answer;
-  }
-}
-
-function ignored(): void {
-  // The caller of the client gets the error.
 }
 
 /** All columns that the document has. */

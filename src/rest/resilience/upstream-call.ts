@@ -331,11 +331,11 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   /**
    * Gives the value to each waiter that may keep it: every read value counts against the memory of its operation. If
    * the answer causes much work for several waiters, all but the first of them are told in later turns of the event
-   * loop.
+   * loop. Only then may the answer be compared with the OpenAPI document.
    */
   #resolve(response: DecodedResponse, body: Claim): void {
-    const { isWrite, decode } = this.request;
-    const { bodies, eventLoop } = this.#upstream;
+    const { operation, target, isWrite, decode } = this.request;
+    const { bodies, eventLoop, drift } = this.#upstream;
     const limit = isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation;
     try {
       // A waiter leaves the list if its operation would then keep more memory than it may.
@@ -350,6 +350,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
         else eventLoop.doLater(() => waiter.resolve(value, size), waiter.deadline.endsAt);
         if (isLarge) isFirst = false;
       }
+      drift?.answered(operation, target, value);
     } catch (error) {
       this.#fail(error);
     } finally {

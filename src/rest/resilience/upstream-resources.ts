@@ -4,6 +4,7 @@ import type { MemoryRoom } from '../../memory.ts';
 import { BudgetCounts } from '../budget/budget-counts.ts';
 import { CallBudget, type CallBudgetOptions } from '../budget/call-budget.ts';
 import { CallCounts } from '../call-counts.ts';
+import type { DriftWatch } from '../drift/drift-watch.ts';
 import { UpstreamError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { HeldKeys } from '../tenant-client.ts';
@@ -44,6 +45,8 @@ export interface UpstreamResources {
   readonly maxBodyBytes: number;
   readonly eventLoop: EventLoopYield;
   readonly counts: CallCounts;
+  /** Compares answers with the OpenAPI document; undefined if none are compared. */
+  readonly drift: DriftWatch | undefined;
   readonly reachability: Reachability;
   /** The clock of deadlines, in milliseconds. */
   readonly now: () => number;
@@ -65,6 +68,7 @@ export interface UpstreamOptions {
   readonly eventLoop: EventLoopYield;
   /** The budget of calls and the place where they are counted; undefined if calls are not limited. */
   readonly budget?: Omit<CallBudgetOptions, 'counts' | 'maxInFlight' | 'usualMs'> | undefined;
+  readonly drift?: DriftWatch | undefined;
   /** The log for changes of the upstream's state. */
   readonly log: Log;
 }
@@ -137,7 +141,7 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
     reads: new SingleFlight(joinWindowMs, now),
     heldKeys: new HeldKeys(log),
     retries: new RetryBudget(),
-    ...{ budget, budgetCounts, counts },
+    ...{ budget, budgetCounts, counts, drift: options.drift },
     ...{ breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
   };
 }
