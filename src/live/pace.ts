@@ -1,5 +1,7 @@
 import type { CallBudget, Outlooks } from '../rest/budget/call-budget.ts';
+import { LocalLedger } from '../rest/budget/local-ledger.ts';
 import type { Caller } from '../rest/caller.ts';
+import type { Want } from '../rest/ledger.ts';
 import { mostCalls } from './walk.ts';
 
 /**
@@ -11,13 +13,13 @@ export type BackoffOf = (sharingKey: string) => number | Promise<number>;
 export interface PaceOptions {
   /** Time between two polls of a tail, in milliseconds. */
   readonly pollMs: number;
+  /** The longest time of one poll, in milliseconds. */
+  readonly deadlineMs: number;
   /**
    * The backoff of each key. Undefined if keys have no budget for events; each key then gets `mostPolls` calls a
    * minute.
    */
   readonly backoffOf?: BackoffOf | undefined;
-  /** A clock in milliseconds that never goes back. */
-  readonly now: () => number;
 }
 
 const minuteMs = 60_000;
@@ -28,78 +30,62 @@ const mostPolls = 60;
 /** The interval of polls that are spread over the minute. */
 const spacingMs = minuteMs / mostPolls;
 
-interface Polls {
-  tails: number;
-  /** The number of polls that have begun and are not answered yet. */
-  inFlight: number;
-  /** The times at which calls were answered in the last minute, oldest first. */
-  readonly answeredAt: number[];
-}
+/** The budget of polls if keys have no budget for events. */
+const ownBudget = { windows: { events: [{ limit: mostPolls, ms: minuteMs }] }, share: 100, scope: 'key' } as const;
 
 /**
  * Limits how often the lists that subscriptions follow (tails) are polled, by the budgets of the API keys. Each REST
- * call of a poll counts, because a busy list takes several calls. A call counts until a minute after its answer,
- * because the time of its arrival upstream is not known. The tails of one key are spread, so that none of them waits
- * for the others.
+ * call of a poll counts, because a busy list takes several calls. The tails of one key are spread, so that none of them
+ * waits for the others.
  */
 export class Pace {
   readonly #options: PaceOptions;
-  readonly #byKey = new Map<string, Polls>();
+  /** Counts calls by the `ownBudget`. */
+  readonly #ledger: LocalLedger;
+  /** The number of tails of each key. */
+  readonly #tails = new Map<string, number>();
 
   constructor(options: PaceOptions) {
     this.#options = options;
+    this.#ledger = new LocalLedger({ ...ownBudget, gateways: 1, longestCallMs: options.deadlineMs });
   }
 
   join(key: string): void {
-    this.#forgetIdle();
-    const polls = this.#byKey.get(key) ?? { tails: 0, inFlight: 0, answeredAt: [] };
-    this.#byKey.set(key, polls);
-    polls.tails += 1;
+    this.#tails.set(key, (this.#tails.get(key) ?? 0) + 1);
   }
 
   leave(key: string): void {
-    const polls = this.#byKey.get(key);
-    if (polls !== undefined) polls.tails -= 1;
+    const left = (this.#tails.get(key) ?? 0) - 1;
+    if (left > 0) this.#tails.set(key, left);
+    else this.#tails.delete(key);
   }
 
-  /** The time that the next poll with a key has to wait, in milliseconds; 0 if it has been counted and may begin. */
-  take(key: string): number {
-    const { now, backoffOf } = this.#options;
-    const polls = this.#byKey.get(key);
-    if (polls === undefined || backoffOf !== undefined) return 0;
-    const { answeredAt, inFlight } = polls;
-    dropOlder(answeredAt, now() - minuteMs);
-    if (inFlight + answeredAt.length < mostPolls) {
-      polls.inFlight += 1;
-      return 0;
-    }
-    const [oldest] = answeredAt;
-    return oldest === undefined ? spacingMs : oldest + minuteMs - now();
+  /**
+   * The time that the poll `id` with a key has to wait, in milliseconds; 0 if it has been counted and may begin. The id
+   * is unique among the polls in flight.
+   */
+  take(key: string, id: string): number {
+    if (this.#options.backoffOf !== undefined) return 0;
+    const [decision] = this.#ledger.reserve([wantOf(key, [id])]);
+    return decision?.kind === 'wait' ? decision.turnMs : 0;
   }
 
   /**
    * Notes that a poll with a key has ended and has made `calls` calls. Resolves to the delay of the tail's next poll,
    * in milliseconds. Never rejects.
    */
-  async next(key: string, calls: number): Promise<number> {
-    const { pollMs, backoffOf, now } = this.#options;
-    const polls = this.#byKey.get(key);
+  async next(key: string, id: string, calls: number): Promise<number> {
+    const { pollMs, backoffOf } = this.#options;
     if (backoffOf !== undefined) return pollMs * Math.max(1, await backoffOrOne(backoffOf, key));
-    if (polls === undefined) return pollMs;
-    polls.inFlight -= 1;
-    for (let counted = 0; counted < calls; counted += 1) polls.answeredAt.push(now());
-    return Math.max(pollMs, spacingMs * polls.tails * calls);
+    const further = Array.from({ length: calls - 1 }, (_, index) => `${id} ${index}`);
+    this.#ledger.count(wantOf(key, further));
+    for (const one of [id, ...further]) this.#ledger.end({ id: one, key, subject: '', surface: 'events' }, 'ended');
+    return Math.max(pollMs, spacingMs * (this.#tails.get(key) ?? 0) * calls);
   }
+}
 
-  /**
-   * Forgets keys that have had no tails for a minute. A tail that begins sooner gets only the polls that the key has
-   * left.
-   */
-  #forgetIdle(): void {
-    const before = this.#options.now() - minuteMs;
-    for (const [key, { tails, inFlight, answeredAt }] of this.#byKey)
-      if (tails + inFlight === 0 && (answeredAt.at(-1) ?? 0) <= before) this.#byKey.delete(key);
-  }
+function wantOf(key: string, ids: readonly string[]): Want {
+  return { key, subject: '', isBackground: false, holds: false, bySurface: [{ surface: 'events', ids }] };
 }
 
 /** The backoff of a key; 1 if it cannot be read. Each call of a poll asks the budget anyway. */
@@ -109,11 +95,6 @@ async function backoffOrOne(backoffOf: BackoffOf, key: string): Promise<number> 
   } catch {
     return 1;
   }
-}
-
-function dropOlder(times: number[], before: number): void {
-  const kept = times.findIndex((time) => time > before);
-  times.splice(0, kept === -1 ? times.length : kept);
 }
 
 /** Polls are not delayed while at least this share of each window of the budget is left. */

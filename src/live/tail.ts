@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { MemoryRoom } from '../memory.ts';
 import type { RestApi } from '../rest/api.ts';
 import type { Caller } from '../rest/caller.ts';
@@ -53,6 +54,8 @@ export class Tail {
   readonly #sharingKey: string;
   readonly #options: TailOptions;
   readonly #pace: Pace;
+  /** The name of its poll, of which there is one at a time. */
+  readonly #id = randomUUID();
   /**
    * All listeners with their callers. Each poll is made for the first caller. They take turns, because each has only a
    * share of the calls that the key may make.
@@ -117,7 +120,7 @@ export class Tail {
   }
 
   #begin(): void {
-    const waitMs = this.#pace.take(this.#sharingKey);
+    const waitMs = this.#pace.take(this.#sharingKey, this.#id);
     if (waitMs === 0) return void this.#poll();
     this.#isLate = true;
     this.#timer = setTimeout(() => this.#begin(), waitMs);
@@ -135,7 +138,7 @@ export class Tail {
       if (isFinal(error)) for (const listener of [...this.#callers.keys()]) listener.end(error);
     }
     // A poll that made no call of its own counts as one call, so that tails stay spread.
-    const waitMs = await this.#pace.next(this.#sharingKey, Math.max(calls.made, 1));
+    const waitMs = await this.#pace.next(this.#sharingKey, this.#id, Math.max(calls.made, 1));
     if (this.isOpen) this.#timer = setTimeout(() => this.#begin(), waitMs);
   }
 

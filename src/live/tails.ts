@@ -6,7 +6,7 @@ import { Pace, type PaceOptions } from './pace.ts';
 import { Tail, type TailOptions } from './tail.ts';
 
 /** Settings and collaborators of tails. */
-export type TailsOptions = TailOptions & Omit<PaceOptions, 'now'>;
+export type TailsOptions = TailOptions & PaceOptions;
 
 /** The tails of one process. Each pair of a list and an upstream key has one tail as long as the tail has listeners. */
 export class Tails {
@@ -17,7 +17,7 @@ export class Tails {
 
   constructor(options: TailsOptions) {
     this.#options = options;
-    this.#pace = new Pace({ ...options, now: () => performance.now() });
+    this.#pace = new Pace(options);
   }
 
   get size(): number {
