@@ -14,8 +14,8 @@ import {
   collectionText,
   isCurrent,
   keyed,
-  most,
-  type Objects,
+  mostOf,
+  type PlannedObjects,
   type SelectedObjects,
   type Stage,
   textOf,
@@ -87,11 +87,16 @@ function viewOf(noun: Noun, needs: Needs, { objects, known }: SelectedObjects): 
 }
 
 /** Plans the objects that a column refers to, at most one for each row. */
-function planReference(builder: PlanBuilder, selected: SelectedField, objects: Objects, parentPath: string): void {
+function planReference(
+  builder: PlanBuilder,
+  selected: SelectedField,
+  objects: PlannedObjects,
+  parentPath: string,
+): void {
   const { role, below: selection, field } = selected;
   const path = pathOf(parentPath, selected);
   const { stage, owner } = objects;
-  const facts = { group: `${textOf(objects)}.${field.name}`, owners: most(objects), stage };
+  const facts = { group: `${textOf(objects)}.${field.name}`, owners: mostOf(objects), stage };
   if (role.kind === 'organizationOf') {
     const isPlugin = objects.type === 'Plugin';
     // A plugin whose row names no organization belongs to the organization whose list it is in.
@@ -102,7 +107,7 @@ function planReference(builder: PlanBuilder, selected: SelectedField, objects: O
     const { noun } = role.endpoint;
     // Dashboards and projects only refer to dashboards of their own project.
     const isSibling = noun === objects.type;
-    const [owners, to] = isSibling ? [objects.owners, objects.to - objects.from] : [most(objects), 1];
+    const [owners, to] = isSibling ? [objects.owners, objects.to - objects.from] : [mostOf(objects), 1];
     const referred = toObjects({ ...facts, type: noun, owner: isSibling ? owner : objects, owners, to });
     builder.plan({ objects: referred, selection, path, known: 'assumed' });
   }
@@ -113,7 +118,7 @@ const mostHints = 50;
 
 /** Adds a hint for each column that makes many objects read a row of their own. Aliases of a column share one hint. */
 function addHints(builder: PlanBuilder, { fields }: ObjectSelection, { objects, path }: SelectedObjects): void {
-  const count = most(objects);
+  const count = mostOf(objects);
   if (builder.hints.size >= mostHints || count < 2 || (objects.view !== undefined && suffices(objects.view, 'detail')))
     return;
   for (const { field, role } of fields) {
@@ -126,7 +131,7 @@ function addHints(builder: PlanBuilder, { fields }: ObjectSelection, { objects, 
  * Plans a field that no row holds: its read, and the selection below it. Agrees with the resolvers of such fields
  * (`resolvers/project.ts`, `resolvers/organization.ts`, `resolvers/event.ts`).
  */
-function planField(builder: PlanBuilder, selected: SelectedField, parent: Objects, parentPath: string): void {
+function planField(builder: PlanBuilder, selected: SelectedField, parent: PlannedObjects, parentPath: string): void {
   const path = pathOf(parentPath, selected);
   builder.takeStep(path);
   const { stage, certain, owner } = parent;
@@ -167,7 +172,7 @@ function planText(planned: PlannedField, args: Arguments): void {
   });
 }
 
-function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Objects) => void): void {
+function withObjects(planned: PlannedField, args: Arguments, plan: (objects: PlannedObjects) => void): void {
   const { builder, path, stage, certain, parent } = planned;
   const objects = objectsById(planned, args.id ?? '');
   const isClaimed = isCurrent(parent) && objects.owner !== undefined && !isCurrent(objects.owner);
@@ -178,7 +183,10 @@ function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Obj
 }
 
 /** The objects that an argument names: one, or one at each owner if the id of the owner is unknown. */
-function objectsById({ builder, endpoint: { noun }, parent, stage, certain }: PlannedField, id: string): Objects {
+function objectsById(
+  { builder, endpoint: { noun }, parent, stage, certain }: PlannedField,
+  id: string,
+): PlannedObjects {
   if (parent === undefined || noun === 'Project') {
     refuseCurrent(builder.reach, id, 'id');
     return keyed({ type: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, stage, certain);

@@ -27,7 +27,7 @@ export function isBefore(one: Stage, other: Stage): boolean {
 }
 
 /** The objects that one place of an answer may hold. */
-export interface Objects {
+export interface PlannedObjects {
   readonly type: NodeType;
   /**
    * The source of the objects as text, such as a list or a key. Objects from the same source have equal texts. The end
@@ -38,7 +38,7 @@ export interface Objects {
   readonly to: number;
   /** The upstream id, if an argument gives it. */
   readonly id: string | undefined;
-  readonly owner: Objects | undefined;
+  readonly owner: PlannedObjects | undefined;
   /** The most owners that have such objects. */
   readonly owners: number;
   /** True if the rows and relations that the objects need are read in any case. */
@@ -47,38 +47,38 @@ export interface Objects {
   readonly stage: Stage;
 }
 
-type Facts = Pick<Objects, 'type' | 'group' | 'stage'> & Partial<Objects>;
+type Facts = Pick<PlannedObjects, 'type' | 'group' | 'stage'> & Partial<PlannedObjects>;
 
 /** Makes objects from facts: one object for each owner, unless `from` and `to` say otherwise. */
-export function toObjects(facts: Facts): Objects {
-  const { owner, owners = owner === undefined ? 1 : most(owner) } = facts;
+export function toObjects(facts: Facts): PlannedObjects {
+  const { owner, owners = owner === undefined ? 1 : mostOf(owner) } = facts;
   return { from: 0, to: 1, id: undefined, owner, certain: false, view: undefined, ...facts, owners };
 }
 
 /** The object with this key. Its owner is the project or organization in the key's scope. */
-export function keyed({ type, scope, id }: NodeId, stage: Stage, certain: boolean): Objects {
+export function keyed({ type, scope, id }: NodeId, stage: Stage, certain: boolean): PlannedObjects {
   const ownerType = ownerTypeOf(type);
   const owner = ownerType && keyed({ type: ownerType, scope: '', id: scope }, stage, certain);
   return toObjects({ type, group: `${type}:${scope}:${id}`, id, owner, owners: 1, stage, certain });
 }
 
 /** The largest possible number of the objects. */
-export function most({ owners, from, to }: Objects): number {
+export function mostOf({ owners, from, to }: PlannedObjects): number {
   return owners * (to - from);
 }
 
 /** The objects as text: equal for equal objects. */
-export function textOf({ group, from, to }: Objects): string {
+export function textOf({ group, from, to }: PlannedObjects): string {
   return from === 0 && to === 1 ? group : `${group}[${from},${to})`;
 }
 
 /** The collection of a noun at an owner as text. */
-export function collectionText(noun: Noun, owner: Objects | undefined): string {
+export function collectionText(noun: Noun, owner: PlannedObjects | undefined): string {
   return owner === undefined ? noun : `${noun} of ${textOf(owner)}`;
 }
 
 /** True if an object is the `@current` one. Only the row of the current project tells which object that is. */
-export function isCurrent(objects: Objects | undefined): boolean {
+export function isCurrent(objects: PlannedObjects | undefined): boolean {
   return objects?.id === current;
 }
 
@@ -91,7 +91,7 @@ export interface KeyedCollection {
 }
 
 /** The collection of a noun at an owner. */
-export function collectionAt(noun: Noun, owner: Objects | undefined): KeyedCollection {
+export function collectionAt(noun: Noun, owner: PlannedObjects | undefined): KeyedCollection {
   return { noun, collection: collectionText(noun, owner), isKnown: owner === undefined || owner.id !== undefined };
 }
 
@@ -102,7 +102,7 @@ export function mayBeOne(one: KeyedCollection, other: KeyedCollection): boolean 
 
 /** Objects of the answer, their place in it, and what is selected on them. */
 export interface SelectedObjects {
-  readonly objects: Objects;
+  readonly objects: PlannedObjects;
   readonly selection: Selection;
   readonly path: string;
   readonly known: Known;

@@ -13,8 +13,8 @@ import {
   collectionAt,
   type KeyedCollection,
   keyed,
-  most,
-  type Objects,
+  mostOf,
+  type PlannedObjects,
   type SelectedObjects,
   type Stage,
 } from './objects.ts';
@@ -83,7 +83,7 @@ export class PlanBuilder {
   /**
    * True if objects are known to be out of reach. Such objects are answered as absent, and nothing is read for them.
    */
-  #isOutside({ type: noun, id, owner }: Objects): boolean {
+  #isOutside({ type: noun, id, owner }: PlannedObjects): boolean {
     if (this.reach === undefined || id === undefined) return false;
     const scope = owner === undefined ? '' : owner.id;
     return scope !== undefined && !reaches(this.reach, { noun, scope, id });
@@ -146,7 +146,7 @@ export interface PlannedField {
   readonly selected: SelectedField;
   readonly endpoint: RestOperation;
   /** The objects that have the field; undefined for a field of the query itself. */
-  readonly parent: Objects | undefined;
+  readonly parent: PlannedObjects | undefined;
   readonly stage: Stage;
   readonly certain: boolean;
   readonly path: string;
@@ -154,7 +154,7 @@ export interface PlannedField {
 
 /** The most objects that have the field. */
 export function ownersOf({ parent }: PlannedField): number {
-  return parent === undefined ? 1 : most(parent);
+  return parent === undefined ? 1 : mostOf(parent);
 }
 
 /** The collection that a field's REST operation reads, below the objects that have the field. */

@@ -1,5 +1,5 @@
 import type { RestOperation, RestOperationId } from '../rest/rest-operations.ts';
-import type { Objects, Stage } from './objects.ts';
+import type { PlannedObjects, Stage } from './objects.ts';
 
 /** REST calls of one kind that an operation makes at one point of its run. */
 export interface PlannedCall {
@@ -30,9 +30,9 @@ export type Condition =
 /**
  * The objects of a group from index `from` up to, but not including, `to`. Ranges of one group that touch are joined.
  */
-type Range = Pick<Objects, 'from' | 'to'>;
+type IndexRange = Pick<PlannedObjects, 'from' | 'to'>;
 
-function sizeOf({ from, to }: Range): number {
+function sizeOf({ from, to }: IndexRange): number {
   return to - from;
 }
 
@@ -50,7 +50,7 @@ interface Entry {
 export class PlannedCalls {
   readonly #calls = new Map<string, PlannedCall>();
   /** The ranges of objects that are read, by the name of the read and the group of the objects. */
-  readonly #read = new Map<string, readonly Range[]>();
+  readonly #read = new Map<string, readonly IndexRange[]>();
 
   get all(): PlannedCall[] {
     return [...this.#calls.values()];
@@ -62,7 +62,7 @@ export class PlannedCalls {
   }
 
   /** Marks a read of objects as planned. Returns the number of objects that were not yet marked for it. */
-  claim(name: string, { group, from, to, owners }: Objects): number {
+  claim(name: string, { group, from, to, owners }: PlannedObjects): number {
     const text = `${name} ${group}`;
     const ranges = this.#read.get(text) ?? [];
     const touched = ranges.filter((range) => range.from <= to && range.to >= from);

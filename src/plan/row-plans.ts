@@ -10,8 +10,8 @@ import {
   isCurrent,
   type KeyedCollection,
   mayBeOne,
-  most,
-  type Objects,
+  mostOf,
+  type PlannedObjects,
   type Stage,
   textOf,
 } from './objects.ts';
@@ -20,7 +20,7 @@ import type { Condition, PlannedCalls, Schedule } from './planned-calls.ts';
 /** Rows that are wanted, each by its key. */
 export interface WantedRow {
   readonly noun: Noun;
-  readonly objects: Objects;
+  readonly objects: PlannedObjects;
   readonly view: View;
   readonly path: string;
   readonly when?: Condition | undefined;
@@ -138,7 +138,7 @@ export class RowPlans {
     const { path, objects, when } = row;
     const { owner, certain, stage } = objects;
     const list = isFirst(row) ? collection : `a page of ${collection}`;
-    const owners = owner === undefined ? 1 : most(owner);
+    const owners = owner === undefined ? 1 : mostOf(owner);
     this.#lists.want({ ...of, list, owners, offset: 0, limit: this.#maxPageSize, certain, stage, path, when });
   }
 
