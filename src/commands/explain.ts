@@ -11,7 +11,7 @@ import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import { ConfigError, type SettingsReader } from '../settings/settings.ts';
 import { checkDocument, cursorsOf, lineOf, readJsonObject } from './documents.ts';
-import { costText, limitsFor, type Outcome, range, table } from './output.ts';
+import { costText, limitsFor, type Outcome, rangeText, table } from './output.ts';
 
 /**
  * `explain FILE [--variables FILE] [--operation NAME] [--json] [--mcp]`: prints the REST calls of an operation, or its
@@ -77,7 +77,7 @@ function describe(plan: PlanInParts, config: PlainConfig): string {
 function callTable(calls: readonly PlannedCall[]): string {
   return table(calls, [
     { title: 'wave', align: 'right', text: ({ wave }) => `${wave}` },
-    { title: 'calls', align: 'right', text: ({ lower, upper }) => range(lower, upper) },
+    { title: 'calls', align: 'right', text: ({ lower, upper }) => rangeText(lower, upper) },
     { title: 'method', text: ({ method }) => method },
     { title: 'path', text: ({ path }) => path },
     {

@@ -36,7 +36,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
 }
 
 /** A range of numbers: `3`, or `1–5` if the bounds differ. */
-export function range(lower: number, upper: number): string {
+export function rangeText(lower: number, upper: number): string {
   return lower === upper ? `${upper}` : `${lower}–${upper}`;
 }
 
@@ -51,7 +51,7 @@ export type Cost = Pick<Plan, 'lower' | 'upper' | 'rows' | 'waves' | 'objects'>;
 /** A cost as `1–3 calls, 2 waves, at most 30 rows and 22 objects`. */
 export function costText({ lower, upper, waves, rows, objects }: Cost): string {
   const most = `at most ${counted(rows, 'row')} and ${counted(objects, 'object')}`;
-  return `${counted(range(lower, upper), 'call')}, ${counted(waves, 'wave')}, ${most}`;
+  return `${counted(rangeText(lower, upper), 'call')}, ${counted(waves, 'wave')}, ${most}`;
 }
 
 /**

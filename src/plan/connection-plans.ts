@@ -10,7 +10,7 @@ import type { Reach } from '../rest/reach.ts';
 import { after, isCurrent, keyed, type SelectedObjects, type Stage, start, toObjects } from './objects.ts';
 import { type Arguments, collectionOf, ownersOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
 
-interface PlannedRange {
+interface WantedRange {
   readonly range: ListRange;
   /** A text that is equal for windows that may share pages. */
   readonly list: string;
@@ -27,22 +27,22 @@ export function planList(planned: PlannedField, args: Arguments): void {
   const { inside } = selected;
   if (inside === undefined) return;
   planScopeOfList(planned, inside);
-  const part = endpoint.noun === 'Event' ? eventRange(planned, args) : offsetRange(planned, args);
-  const reading = readingOf(part.range, wantedOf(inside));
+  const wanted = endpoint.noun === 'Event' ? eventRange(planned, args) : offsetRange(planned, args);
+  const reading = readingOf(wanted.range, wantedOf(inside));
   const { lists, options } = builder;
-  const { list, overlap } = part;
+  const { list, overlap } = wanted;
   const { certain, stage, path } = planned;
   const window = { ...collectionOf(planned), list, owners: ownersOf(planned), overlap, certain, stage, path };
   if (reading.kind === 'any') return lists.want({ ...window, offset: 0, limit: 1, countOnly: true });
   if (reading.kind === 'window') {
     const { offset, limit } = reading;
-    return lists.want({ ...window, offset, limit, done: (arrival) => planRows(planned, part, offset, arrival) });
+    return lists.want({ ...window, offset, limit, done: (arrival) => planRows(planned, wanted, offset, arrival) });
   }
   // The first page is read first. If the list is longer, the count of the first page tells where the list ends.
   const { from: offset, limit } = reading;
   const done = (arrival: Stage): void => {
     lists.wantEnd({ ...window, offset, limit, stage: arrival });
-    planRows(planned, part, undefined, after(arrival));
+    planRows(planned, wanted, undefined, after(arrival));
   };
   lists.want({ ...window, offset, limit: options.maxPageSize, done }, 2);
 }
@@ -50,7 +50,7 @@ export function planList(planned: PlannedField, args: Arguments): void {
 /** Plans the selection on the rows of a page. Without an offset, the rows are the last of their list. */
 function planRows(
   planned: PlannedField,
-  { range: { limit }, list }: PlannedRange,
+  { range: { limit }, list }: WantedRange,
   offset: number | undefined,
   stage: Stage,
 ): void {
@@ -98,7 +98,7 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
  * The range of a list that is walked by offset. If the owner of the list is unknown, the cursors of the list cannot be
  * read. They are assumed to fit the list of each owner, and to leave out no row.
  */
-function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
+function offsetRange(planned: PlannedField, args: Arguments): WantedRange {
   const { cursors, maxPageSize } = planned.builder.options;
   const list = listOf(planned);
   let text = collectionOf(planned).collection;
@@ -112,7 +112,7 @@ function offsetRange(planned: PlannedField, args: Arguments): PlannedRange {
 }
 
 /** The range of a list of events, which is read only forwards and by time. */
-function eventRange(planned: PlannedField, args: Arguments): PlannedRange {
+function eventRange(planned: PlannedField, args: Arguments): WantedRange {
   const { cursors, maxPageSize } = planned.builder.options;
   const { collection } = collectionOf(planned);
   const filter = toEventQuery(args.filter);
