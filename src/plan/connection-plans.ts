@@ -61,7 +61,7 @@ function planRows(
   const [group, from] = offset === undefined ? [`the end of ${list}`, 0] : [list, offset];
   const to = from + limit;
   const objects = toObjects({ type: noun, group, from, to, owner: parent, owners, view: listView(noun), stage });
-  for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, known: 'listed' });
+  for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, existence: 'listed' });
 }
 
 /** The places of a connection or a message that answer rows: its `nodes`, and the `node` of its `edges`. */
@@ -88,7 +88,7 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
     for (const rows of rowsOf(selected, 'Project', selected.responseKey)) {
       for (const id of ids) {
         const objects = keyed({ type: 'Project', scope: '', id }, start, true);
-        builder.plan({ ...rows, objects, known: 'unknown' });
+        builder.plan({ ...rows, objects, existence: 'unknown' });
       }
     }
   });

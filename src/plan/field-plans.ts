@@ -34,18 +34,18 @@ export function planObjects(builder: PlanBuilder, selection: SelectedObjects): v
  * Plans an organization. Its id is known; its name is known only if it was reached from a plugin, whose row has the
  * name.
  */
-function planOrganization(builder: PlanBuilder, { objects, selection, path, known }: SelectedObjects): void {
+function planOrganization(builder: PlanBuilder, { objects, selection, path, existence }: SelectedObjects): void {
   const { stage, certain } = objects;
   for (const selected of selection.onNamed('Organization').fields) {
     const { kind } = selected.role;
-    const isNamed = known === 'named' && kind === 'anyRow';
+    const isNamed = existence === 'named' && kind === 'anyRow';
     if (isCurrent(objects) && kind === 'free') builder.planCurrent({ stage, certain, path });
     if (!isNamed) planField(builder, selected, objects, path);
   }
 }
 
 function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void {
-  const { objects, path, known } = place;
+  const { objects, path, existence } = place;
   const selection = place.selection.onNamed(noun);
   const needs = needsOf(selection);
   const inRow: SelectedField[] = [];
@@ -67,21 +67,21 @@ function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void
       : planReferences;
   if (view === undefined) done(objects.stage);
   else {
-    const when = known === 'answered' ? 'not in the answer' : undefined;
+    const when = existence === 'answered' ? 'not in the answer' : undefined;
     builder.rows.want({ noun, objects, view, path, when, done });
   }
-  if (noun !== 'Plugin' && known !== 'listed' && namesCurrent) builder.planCurrent({ ...objects, path });
+  if (noun !== 'Plugin' && existence !== 'listed' && namesCurrent) builder.planCurrent({ ...objects, path });
   if (view === 'detail') addHints(builder, selection, place);
   // If all relations of an object answer 404, its row is read and decides whether the object exists.
   const later = { ...objects, stage: after(objects.stage), certain: false };
-  if (view === undefined && known === 'unknown') builder.rows.wantIfAbsent({ noun, objects: later, path });
+  if (view === undefined && existence === 'unknown') builder.rows.wantIfAbsent({ noun, objects: later, path });
 }
 
 /** The view in which the objects' own rows have to be read; undefined if they need no row of their own. */
-function viewOf(noun: Noun, needs: Needs, { objects, known }: SelectedObjects): View | undefined {
+function viewOf(noun: Noun, needs: Needs, { objects, existence }: SelectedObjects): View | undefined {
   const own = { noun, id: objects.id, scope: objects.owner?.id };
-  if (known === 'unknown') return ownView(own, needs, known);
-  if (known === 'assumed' || known === 'answered') return ownView(own, needs, 'assumed');
+  if (existence === 'unknown') return ownView(own, needs, existence);
+  if (existence === 'assumed' || existence === 'answered') return ownView(own, needs, 'assumed');
   const isThere = needs.view === undefined || objects.view === undefined || suffices(objects.view, needs.view);
   return isThere ? undefined : needs.view;
 }
@@ -101,15 +101,15 @@ function planReference(
     const isPlugin = objects.type === 'Plugin';
     // A plugin whose row names no organization belongs to the organization whose list it is in.
     if (isPlugin && isCurrent(owner)) builder.planCurrent({ stage, certain: false, path });
-    const known = isPlugin ? 'named' : 'assumed';
-    builder.plan({ objects: toObjects({ ...facts, type: 'Organization' }), selection, path, known });
+    const existence = isPlugin ? 'named' : 'assumed';
+    builder.plan({ objects: toObjects({ ...facts, type: 'Organization' }), selection, path, existence });
   } else if (role.kind === 'reference') {
     const { noun } = role.endpoint;
     // Dashboards and projects only refer to dashboards of their own project.
     const isSibling = noun === objects.type;
     const [owners, to] = isSibling ? [objects.owners, objects.to - objects.from] : [mostOf(objects), 1];
     const referred = toObjects({ ...facts, type: noun, owner: isSibling ? owner : objects, owners, to });
-    builder.plan({ objects: referred, selection, path, known: 'assumed' });
+    builder.plan({ objects: referred, selection, path, existence: 'assumed' });
   }
 }
 
@@ -137,7 +137,7 @@ function planField(builder: PlanBuilder, selected: SelectedField, parent: Planne
   const { stage, certain, owner } = parent;
   if (selected.role.kind !== 'owner') planByRole({ builder, selected, parent, stage, certain, path });
   else if (owner !== undefined)
-    builder.plan({ objects: { ...owner, stage, certain }, selection: selected.below, path, known: 'assumed' });
+    builder.plan({ objects: { ...owner, stage, certain }, selection: selected.below, path, existence: 'assumed' });
 }
 
 /** Plans a field that has a REST call of its own. */
@@ -159,7 +159,9 @@ const plans: Partial<Record<Role['kind'], (planned: PlannedField, args: Argument
 
 function planById(planned: PlannedField, args: Arguments): void {
   const { builder, selected, path } = planned;
-  withObjects(planned, args, (objects) => builder.plan({ objects, selection: selected.below, path, known: 'unknown' }));
+  withObjects(planned, args, (objects) =>
+    builder.plan({ objects, selection: selected.below, path, existence: 'unknown' }),
+  );
 }
 
 /** Plans an object that is answered as one value and read by its own call. */
@@ -225,7 +227,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
     owners: ownersOf(planned),
     stage: after(stage),
   });
-  builder.plan({ objects, selection: selected.below, path, known: 'assumed' });
+  builder.plan({ objects, selection: selected.below, path, existence: 'assumed' });
 }
 
 /** Plans one call for each object of `parent`. Reads of one object that have the same `name` are one call. */

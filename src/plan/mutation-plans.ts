@@ -59,8 +59,8 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   const objects = toObjects({ type: noun, group: `the ${noun} that was written`, owner, view, stage, certain });
   for (const member of payload.fields) {
     if (member.inside?.type.name !== noun) continue;
-    const known = isAnything ? 'answered' : 'listed';
-    const place = { objects, selection: member.below, path: pathOf(path, member), known } as const;
+    const existence = isAnything ? 'answered' : 'listed';
+    const place = { objects, selection: member.below, path: pathOf(path, member), existence } as const;
     builder.schedule.at(stage, () => builder.plan(place));
   }
 }

@@ -105,11 +105,11 @@ export interface SelectedObjects {
   readonly objects: PlannedObjects;
   readonly selection: Selection;
   readonly path: string;
-  readonly known: Known;
+  readonly existence: PlannedExistence;
 }
 
-/** The way in which the objects of a place became known. */
-export type Known =
+/** The reason to believe that the objects of a place exist. */
+export type PlannedExistence =
   | Existence
   // A list or a write answered their rows.
   | 'listed'

@@ -85,7 +85,7 @@ function planNodes(
   for (const id of new Set(ids)) {
     builder.attempt(() => {
       const objects = keyed(parseGlobalId(id, 'id'), start, true);
-      builder.plan({ objects, selection, path, known: 'unknown' });
+      builder.plan({ objects, selection, path, existence: 'unknown' });
     });
   }
 }
@@ -98,7 +98,7 @@ function planOrganization(
   refuseCurrent(builder.reach, args.id, 'id');
   const id = parseOwnerId('Organization', args.id ?? '', 'id');
   const objects = keyed({ type: 'Organization', scope: '', id }, start, true);
-  builder.plan({ objects, selection, path, known: 'unknown' });
+  builder.plan({ objects, selection, path, existence: 'unknown' });
 }
 
 /**
@@ -127,5 +127,5 @@ function planTail(
   const group = `what is added to events of ${textOf(owner)}`;
   const stage = after(start);
   const objects = toObjects({ type: noun, group, to: maxPageSize, owner, owners: 1, view: listView(noun), stage });
-  for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, known: 'listed' });
+  for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, existence: 'listed' });
 }
