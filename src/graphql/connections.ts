@@ -11,8 +11,8 @@ export interface ConnectionSource {
   readonly page: ListPage;
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
-  /** True if its rows hold nothing but ids, so that each object is read by its key. */
-  readonly isKeyed?: boolean;
+  /** True if its rows have no other columns, so that each object is read by its key. */
+  readonly hasOnlyIds?: boolean;
 }
 
 /** One row of a page. */
@@ -112,7 +112,7 @@ export function fetchConnection(
 }
 
 /** A connection over objects whose ids are known: its counts, cursors and `pageInfo` cost no call. */
-export function keyedConnection(
+export function connectionOfIds(
   { cursors, maxPageSize }: Pick<GatewayContext, 'cursors' | 'maxPageSize'>,
   list: ListRef,
   ids: readonly string[],
@@ -127,7 +127,7 @@ export function keyedConnection(
   const rows = ids.slice(offset, end).map((id) => ({ id }));
   const next = end < ids.length ? { offset: end } : undefined;
   const page = { rows, segments: [{ from: 0, at: { offset } }], next, count: ids.length };
-  return { list, page, hasNext: !isTail && next !== undefined, hasPrevious: offset > 0, isKeyed: true };
+  return { list, page, hasNext: !isTail && next !== undefined, hasPrevious: offset > 0, hasOnlyIds: true };
 }
 
 /** A connection over events, which are walked forward and by time. */

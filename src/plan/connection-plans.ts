@@ -1,4 +1,4 @@
-import { keyedConnection, type ListRange, pageSizeOf, rangeOf, readingOf } from '../graphql/connections.ts';
+import { connectionOfIds, type ListRange, pageSizeOf, rangeOf, readingOf } from '../graphql/connections.ts';
 import { toEventQuery } from '../graphql/event-filter.ts';
 import { listView } from '../loaders/row-store.ts';
 import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
@@ -7,7 +7,7 @@ import type { Noun } from '../rest/nouns.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { overlapOf, type Position } from '../rest/positions.ts';
 import type { Reach } from '../rest/reach.ts';
-import { after, isCurrent, keyed, type SelectedObjects, type Stage, start, toObjects } from './objects.ts';
+import { after, isCurrent, objectByKey, type SelectedObjects, type Stage, start, toObjects } from './objects.ts';
 import { type Arguments, collectionOf, ownersOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
 
 interface WantedRange {
@@ -83,11 +83,11 @@ export function rowsOf(
  */
 export function planReachable(builder: PlanBuilder, selected: SelectedField, { projects }: Reach): void {
   builder.withArguments(selected, (args) => {
-    const { page } = keyedConnection(builder.options, { noun: 'Project', scope: '' }, [...projects], args);
+    const { page } = connectionOfIds(builder.options, { noun: 'Project', scope: '' }, [...projects], args);
     const ids = page.rows.map(({ id }) => String(id));
     for (const rows of rowsOf(selected, 'Project', selected.responseKey)) {
       for (const id of ids) {
-        const objects = keyed({ type: 'Project', scope: '', id }, start, true);
+        const objects = objectByKey({ type: 'Project', scope: '', id }, start, true);
         builder.plan({ ...rows, objects, existence: 'unknown' });
       }
     }

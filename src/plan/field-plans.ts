@@ -13,8 +13,8 @@ import {
   after,
   collectionText,
   isCurrent,
-  keyed,
   mostOf,
+  objectByKey,
   type PlannedObjects,
   type SelectedObjects,
   type Stage,
@@ -191,11 +191,11 @@ function objectsById(
 ): PlannedObjects {
   if (parent === undefined || noun === 'Project') {
     refuseCurrent(builder.reach, id, 'id');
-    return keyed({ type: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, stage, certain);
+    return objectByKey({ type: 'Project', scope: '', id: parseOwnerId('Project', id, 'id') }, stage, certain);
   }
   const { scope, id: own } = parseIdWithin({ noun, scope: parent.id ?? current }, id, 'id');
   if (parent.id !== undefined) {
-    const object = keyed({ type: noun, scope, id: own }, stage, certain);
+    const object = objectByKey({ type: noun, scope, id: own }, stage, certain);
     return parent.id === scope ? { ...object, owner: parent } : object;
   }
   const group = `${collectionText(noun, parent)} ${own}`;

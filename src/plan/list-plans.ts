@@ -1,10 +1,10 @@
 import { type MergedPage, mergedPagesOf } from '../loaders/merged-pages.ts';
 import { rowOperations } from '../rest/rest-operations.ts';
-import { after, isBefore, type KeyedCollection, mayBeOne, type Stage } from './objects.ts';
+import { after, isBefore, mayBeOne, type PlannedCollection, type Stage } from './objects.ts';
 import type { Condition, PlannedCalls, Schedule } from './planned-calls.ts';
 
 /** A window of a list that is wanted, for each owner that has such a list. */
-export interface WantedWindow extends KeyedCollection {
+export interface WantedWindow extends PlannedCollection {
   /**
    * A text that is equal for windows that may share pages. It names the collection, its filter, and the instant that
    * offsets count from.
@@ -46,7 +46,7 @@ export class ListPlans {
   readonly #maxPageSize: number;
   readonly #readings = new Map<string, Reading[]>();
   /** The collections of which pages are read. `waves` is 2 if the end of a list may be read after its first page. */
-  readonly #collections = new Map<string, KeyedCollection & { readonly waves: 1 | 2 }>();
+  readonly #collections = new Map<string, PlannedCollection & { readonly waves: 1 | 2 }>();
   /** Lists for which a page of one row may be read, if any row will do. */
   readonly #anyRows = new Set<string>();
   #pending: WantedWindow[] = [];
@@ -78,7 +78,7 @@ export class ListPlans {
    * The most waves that a row may wait for pages of its collection. This includes the pages of other collections that
    * may turn out to be the same as this one.
    */
-  wavesOf(wanted: KeyedCollection): number {
+  wavesOf(wanted: PlannedCollection): number {
     let waves = 0;
     for (const read of this.#collections.values()) if (mayBeOne(read, wanted)) waves = Math.max(waves, read.waves);
     return waves;

@@ -6,7 +6,7 @@ import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 import { type RestOperation, rowOperations } from '../rest/rest-operations.ts';
-import { keyed, type Stage, toObjects } from './objects.ts';
+import { objectByKey, type Stage, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
 
 /**
@@ -50,7 +50,7 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   const stage: Stage = { wave: asked + 1, earlier: undefined };
   // Plans assume that writes succeed. Most upstreams answer a delete without the deleted object.
   const certain = method !== 'DELETE' && !mayBeRefused;
-  const { owner: named } = keyed({ ...key, type: noun }, stage, certain);
+  const { owner: named } = objectByKey({ ...key, type: noun }, stage, certain);
   const isReal = isOwnerRead && named !== undefined;
   const owner = isReal ? toObjects({ type: named.type, group: realOwner, stage }) : named;
   const isAnything = payload.type.getFields()['body'] !== undefined;

@@ -56,9 +56,9 @@ export function toObjects(facts: Facts): PlannedObjects {
 }
 
 /** The object with this key. Its owner is the project or organization in the key's scope. */
-export function keyed({ type, scope, id }: NodeId, stage: Stage, certain: boolean): PlannedObjects {
+export function objectByKey({ type, scope, id }: NodeId, stage: Stage, certain: boolean): PlannedObjects {
   const ownerType = ownerTypeOf(type);
-  const owner = ownerType && keyed({ type: ownerType, scope: '', id: scope }, stage, certain);
+  const owner = ownerType && objectByKey({ type: ownerType, scope: '', id: scope }, stage, certain);
   return toObjects({ type, group: `${type}:${scope}:${id}`, id, owner, owners: 1, stage, certain });
 }
 
@@ -83,7 +83,7 @@ export function isCurrent(objects: PlannedObjects | undefined): boolean {
 }
 
 /** A collection whose rows are wanted by key. */
-export interface KeyedCollection {
+export interface PlannedCollection {
   readonly noun: Noun;
   readonly collection: string;
   /** True if the id of the owner is known. An owner without a known id may turn out to be one whose id is known. */
@@ -91,12 +91,12 @@ export interface KeyedCollection {
 }
 
 /** The collection of a noun at an owner. */
-export function collectionAt(noun: Noun, owner: PlannedObjects | undefined): KeyedCollection {
+export function collectionAt(noun: Noun, owner: PlannedObjects | undefined): PlannedCollection {
   return { noun, collection: collectionText(noun, owner), isKnown: owner === undefined || owner.id !== undefined };
 }
 
 /** True if two collections may turn out to be the same. */
-export function mayBeOne(one: KeyedCollection, other: KeyedCollection): boolean {
+export function mayBeOne(one: PlannedCollection, other: PlannedCollection): boolean {
   return one.collection === other.collection || (one.noun === other.noun && !(one.isKnown && other.isKnown));
 }
 

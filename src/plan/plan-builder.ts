@@ -11,9 +11,9 @@ import type { RestOperation } from '../rest/rest-operations.ts';
 import { ListPlans } from './list-plans.ts';
 import {
   collectionAt,
-  type KeyedCollection,
-  keyed,
   mostOf,
+  objectByKey,
+  type PlannedCollection,
   type PlannedObjects,
   type SelectedObjects,
   type Stage,
@@ -97,7 +97,7 @@ export class PlanBuilder {
     { stage, certain, path }: Pick<PlannedField, 'stage' | 'certain' | 'path'>,
     done?: (arrival: Stage) => void,
   ): void {
-    const objects = keyed({ type: 'Project', scope: '', id: current }, stage, certain);
+    const objects = objectByKey({ type: 'Project', scope: '', id: current }, stage, certain);
     this.rows.want({ noun: 'Project', objects, view: 'list', path, ...(done && { done }) });
   }
 
@@ -158,7 +158,7 @@ export function ownersOf({ parent }: PlannedField): number {
 }
 
 /** The collection that a field's REST operation reads, below the objects that have the field. */
-export function collectionOf({ endpoint, parent }: PlannedField): KeyedCollection {
+export function collectionOf({ endpoint, parent }: PlannedField): PlannedCollection {
   return collectionAt(endpoint.noun, parent);
 }
 

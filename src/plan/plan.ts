@@ -10,7 +10,7 @@ import { planReachable, rowsOf } from './connection-plans.ts';
 import { estimateOf } from './estimate.ts';
 import { planByRole, planObjects } from './field-plans.ts';
 import { planMutations } from './mutation-plans.ts';
-import { after, keyed, start, textOf, toObjects } from './objects.ts';
+import { after, objectByKey, start, textOf, toObjects } from './objects.ts';
 import { type Arguments, PlanBuilder, type PlanRequest } from './plan-builder.ts';
 import { type PlannedCall } from './planned-calls.ts';
 
@@ -84,7 +84,7 @@ function planNodes(
   const ids = args.id === undefined ? checkedIds(args.ids ?? [], builder.options.maxPageSize) : [args.id];
   for (const id of new Set(ids)) {
     builder.attempt(() => {
-      const objects = keyed(parseGlobalId(id, 'id'), start, true);
+      const objects = objectByKey(parseGlobalId(id, 'id'), start, true);
       builder.plan({ objects, selection, path, existence: 'unknown' });
     });
   }
@@ -97,7 +97,7 @@ function planOrganization(
 ): void {
   refuseCurrent(builder.reach, args.id, 'id');
   const id = parseOwnerId('Organization', args.id ?? '', 'id');
-  const objects = keyed({ type: 'Organization', scope: '', id }, start, true);
+  const objects = objectByKey({ type: 'Organization', scope: '', id }, start, true);
   builder.plan({ objects, selection, path, existence: 'unknown' });
 }
 
@@ -123,7 +123,7 @@ function planTail(
     'One poll every few seconds answers all who follow the same events; a busy project takes further calls.',
   );
   const { noun } = endpoint;
-  const owner = keyed({ type: 'Project', scope: '', id }, start, true);
+  const owner = objectByKey({ type: 'Project', scope: '', id }, start, true);
   const group = `what is added to events of ${textOf(owner)}`;
   const stage = after(start);
   const objects = toObjects({ type: noun, group, to: maxPageSize, owner, owners: 1, view: listView(noun), stage });

@@ -8,9 +8,9 @@ import {
   collectionAt,
   collectionText,
   isCurrent,
-  type KeyedCollection,
   mayBeOne,
   mostOf,
+  type PlannedCollection,
   type PlannedObjects,
   type Stage,
   textOf,
@@ -39,7 +39,7 @@ export class RowPlans {
    * Rows that are wanted in the list view after the first stage, by their text. All these stages may happen at the same
    * time.
    */
-  readonly #later = new Map<string, KeyedCollection & { readonly count: number }>();
+  readonly #later = new Map<string, PlannedCollection & { readonly count: number }>();
   /** Collections of which a page is read before single rows. */
   readonly #paged = new Set<string>();
   #pending: WantedRow[] = [];
@@ -111,7 +111,7 @@ export class RowPlans {
   /**
    * The most rows of a collection that may be wanted at once. All stages after the first may happen at the same time.
    */
-  #countKeys(collection: KeyedCollection, rows: readonly WantedRow[]): number {
+  #countKeys(collection: PlannedCollection, rows: readonly WantedRow[]): number {
     const keys = new Map(rows.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
     const count = [...keys.values()].reduce((sum, each) => sum + each, 0);
     if (rows.every(isFirst)) return count;
@@ -120,7 +120,7 @@ export class RowPlans {
   }
 
   /** The number of rows in `#later` of a collection, and of each collection that may turn out to be the same one. */
-  #countLater(wanted: KeyedCollection): number {
+  #countLater(wanted: PlannedCollection): number {
     let keys = 0;
     for (const row of this.#later.values()) if (mayBeOne(row, wanted)) keys += row.count;
     return keys;
@@ -181,6 +181,6 @@ function isFirst({ objects: { stage } }: WantedRow): boolean {
   return stage.earlier === undefined;
 }
 
-function collectionOf({ noun, objects: { owner } }: WantedRow): KeyedCollection {
+function collectionOf({ noun, objects: { owner } }: WantedRow): PlannedCollection {
   return collectionAt(noun, owner);
 }

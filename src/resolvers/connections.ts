@@ -3,10 +3,10 @@ import type { GatewayContext } from '../context.ts';
 import {
   type ConnectionArguments,
   type ConnectionSource,
+  connectionOfIds,
   type EdgeSource,
   fetchConnection,
   fetchEvents,
-  keyedConnection,
 } from '../graphql/connections.ts';
 import type {
   EventConnectionResolvers,
@@ -51,7 +51,7 @@ export function projectConnection(
   const reach = context.rights?.reach;
   if (reach === undefined) return listConnection(list, args, context, info);
   countAnswered(1, context, info);
-  return keyedConnection(context, list, [...reach.projects], args);
+  return connectionOfIds(context, list, [...reach.projects], args);
 }
 
 /** The fields that every connection has. */
@@ -88,12 +88,12 @@ export const Edge = {
 
 /** The records of the rows of a page. An object that is found by its key may no longer exist. */
 function recordsOf(
-  { list, page, isKeyed = false }: ConnectionSource,
+  { list, page, hasOnlyIds = false }: ConnectionSource,
   rows: readonly Row[],
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): (RowRecord | Promise<RowRecord | null>)[] {
-  if (!isKeyed) return listedRecords(list, rows, context, info, page.rows);
+  if (!hasOnlyIds) return listedRecords(list, rows, context, info, page.rows);
   return rows.map((row) => fetchRecord(toRecord(list, { row }).key, 'unknown', context, info, true));
 }
 
