@@ -49,7 +49,7 @@ export type Part =
   // Without deferred fragments, like the first part of an answer in parts.
   | 'first'
   // Only fields and fragments without directives: they are selected whatever the variables are.
-  | 'certain';
+  | 'unconditional';
 
 /** A use of `@defer` at one place of the answer, with the use around it. */
 export interface DeferUsage {
@@ -80,7 +80,7 @@ export class SelectionTree {
   /** True if the directives of a node let it be selected. */
   includes(node: SelectionNode): boolean {
     const conditions = this.#conditions;
-    if (conditions === undefined) return this.part !== 'certain';
+    if (conditions === undefined) return this.part !== 'unconditional';
     if (getDirectiveValues(GraphQLSkipDirective, node, conditions)?.['if'] === true) return false;
     return getDirectiveValues(GraphQLIncludeDirective, node, conditions)?.['if'] !== false;
   }

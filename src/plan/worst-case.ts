@@ -122,7 +122,7 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
  * a caller with limited reach, because objects out of reach cost nothing.
  */
 function leastCalls({ rights, ...scope }: PlanningOptions): number {
-  const root = rootOf(scope, undefined, 'certain');
+  const root = rootOf(scope, undefined, 'unconditional');
   if (root === undefined) return 0;
   const writes = root.fields.filter(({ role }) => role.kind === 'write').length;
   if (writes > 0 || rights?.reach !== undefined) return writes;
