@@ -169,7 +169,7 @@ function planText(planned: PlannedField, args: Arguments): void {
   const { builder, endpoint, path } = planned;
   withObjects(planned, args, (objects) => {
     const { stage, certain } = objects;
-    const count = builder.calls.claim(`${endpoint.id} as text`, objects);
+    const count = builder.calls.markRead(`${endpoint.id} as text`, objects);
     builder.calls.add({ endpoint, stage, lower: certain ? count : 0, upper: count, rows: count, paths: [path] });
   });
 }
@@ -177,8 +177,8 @@ function planText(planned: PlannedField, args: Arguments): void {
 function withObjects(planned: PlannedField, args: Arguments, plan: (objects: PlannedObjects) => void): void {
   const { builder, path, stage, certain, parent } = planned;
   const objects = objectsById(planned, args.id ?? '');
-  const isClaimed = isCurrent(parent) && objects.owner !== undefined && !isCurrent(objects.owner);
-  if (!isClaimed) return plan(objects);
+  const namesOwner = isCurrent(parent) && objects.owner !== undefined && !isCurrent(objects.owner);
+  if (!namesOwner) return plan(objects);
   // A global id below `@current` is used only after its owner has been compared with the current project or
   // organization.
   builder.planCurrent({ stage, certain, path }, (arrival) => plan({ ...objects, stage: arrival, certain: false }));
@@ -233,7 +233,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
 /** Plans one call for each object of `parent`. Reads of one object that have the same `name` are one call. */
 function planRead({ builder, endpoint, parent, stage, certain, path }: PlannedField, name: string, rows: number): void {
   if (parent === undefined) return;
-  const count = builder.calls.claim(name, parent);
+  const count = builder.calls.markRead(name, parent);
   const lower = certain ? count : 0;
   builder.calls.add({ endpoint, stage, lower, upper: count, rows: rows * count, paths: [path] });
 }

@@ -62,7 +62,7 @@ export class PlannedCalls {
   }
 
   /** Marks a read of objects as planned. Returns the number of objects that were not yet marked for it. */
-  claim(name: string, { group, from, to, owners }: PlannedObjects): number {
+  markRead(name: string, { group, from, to, owners }: PlannedObjects): number {
     const text = `${name} ${group}`;
     const ranges = this.#read.get(text) ?? [];
     const touched = ranges.filter((range) => range.from <= to && range.to >= from);

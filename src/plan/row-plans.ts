@@ -143,7 +143,7 @@ export class RowPlans {
   }
 
   #readById({ noun, objects, path, when, done }: WantedRow, arrival: Stage): void {
-    const count = this.#calls.claim('row', objects);
+    const count = this.#calls.markRead('row', objects);
     const { stage } = objects;
     this.#calls.add({
       endpoint: rowOperations[noun].get,
