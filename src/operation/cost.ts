@@ -183,7 +183,7 @@ export class Costs {
  * because the caller may still see the rest.
  */
 function refuseToolArguments(planned: CheckedPlan | PlanLimitError): void {
-  const refusals = planned instanceof PlanLimitError ? [] : planned.refusals;
+  const refusals = planned instanceof PlanLimitError ? [] : planned.argumentErrors;
   const wrong = refusals.filter((refusal) => !(refusal instanceof ForbiddenError));
   if (wrong.length > 0) throw new RefusedDocument(wrong.map((refusal) => locatedError(refusal, undefined)));
 }

@@ -82,7 +82,7 @@ export function isCurrent(objects: PlannedObjects | undefined): boolean {
   return objects?.id === current;
 }
 
-/** A collection whose rows are wanted by key. */
+/** A collection whose rows or pages are wanted. */
 export interface PlannedCollection {
   readonly noun: Noun;
   readonly collection: string;

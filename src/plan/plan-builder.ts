@@ -48,8 +48,8 @@ export class PlanBuilder {
   rows: RowPlans;
   readonly hints = new Set<string>();
   /** True if a field that must not be null is refused. The executor can then skip the field's siblings, too. */
-  isRefused = false;
-  readonly refusals: unknown[] = [];
+  isNonNullRefused = false;
+  readonly argumentErrors: unknown[] = [];
   readonly #maxSteps: number;
   #steps = 0;
   readonly #planObjects: (builder: PlanBuilder, place: SelectedObjects) => void;
@@ -120,21 +120,21 @@ export class PlanBuilder {
   }
 
   withArguments(selected: SelectedField, plan: (args: Arguments) => void): void {
-    const isDone = this.attempt(() => plan(selected.argumentsWith(() => this.options.variableValues)));
-    if (!isDone && isNonNullType(selected.field.type)) this.isRefused = true;
+    const isPlanned = this.planUnlessRefused(() => plan(selected.argumentsWith(() => this.options.variableValues)));
+    if (!isPlanned && isNonNullType(selected.field.type)) this.isNonNullRefused = true;
   }
 
   /**
    * Runs `plan`. If it throws because arguments are refused, keeps the error and returns false: the field then costs
    * nothing.
    */
-  attempt(plan: () => void): boolean {
+  planUnlessRefused(plan: () => void): boolean {
     try {
       plan();
       return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      this.refusals.push(error);
+      this.argumentErrors.push(error);
       return false;
     }
   }

@@ -34,7 +34,7 @@ export interface Plan {
 /** A plan, and the errors of refused arguments. */
 export interface CheckedPlan {
   readonly plan: Plan;
-  readonly refusals: readonly unknown[];
+  readonly argumentErrors: readonly unknown[];
 }
 
 /** The plan of an operation. */
@@ -50,20 +50,20 @@ export function planChecked(request: PlanRequest): CheckedPlan {
   if (operation.operation === 'mutation') planMutations(builder, fields);
   else for (const selected of fields) planRoot(builder, selected);
   builder.run();
-  const { hints, isRefused, refusals } = builder;
+  const { hints, isNonNullRefused, argumentErrors } = builder;
   const calls = builder.calls.all.toSorted((a, b) => a.wave - b.wave);
   const sum = (of: (call: PlannedCall) => number): number => calls.reduce((total, call) => total + of(call), 0);
   const usual = calls.filter(({ when }) => when !== 'absent');
   const plan: Plan = {
     calls,
-    lower: isRefused ? 0 : sum(({ lower }) => lower),
+    lower: isNonNullRefused ? 0 : sum(({ lower }) => lower),
     upper: sum(({ upper }) => upper),
     rows: sum(({ rows }) => rows),
     waves: Math.max(0, ...usual.map(({ wave }) => wave)),
     hints: [...hints],
     objects: estimateOf(request).objects,
   };
-  return { plan, refusals };
+  return { plan, argumentErrors };
 }
 
 function planRoot(builder: PlanBuilder, selected: SelectedField): void {
@@ -83,7 +83,7 @@ function planNodes(
 ): void {
   const ids = args.id === undefined ? checkedIds(args.ids ?? [], builder.options.maxPageSize) : [args.id];
   for (const id of new Set(ids)) {
-    builder.attempt(() => {
+    builder.planUnlessRefused(() => {
       const objects = objectByKey(parseGlobalId(id, 'id'), start, true);
       builder.plan({ objects, selection, path, existence: 'unknown' });
     });

@@ -175,8 +175,8 @@ function switchesOf({ variableDefinitions = [] }: OperationDefinitionNode): read
 type Found = CheckedPlan & { readonly variables: Variables };
 
 /** True if the operation refuses the values and makes no call. */
-function isRefused({ refusals, plan }: CheckedPlan): boolean {
-  return refusals.length > 0 && plan.upper === 0;
+function isRefused({ argumentErrors, plan }: CheckedPlan): boolean {
+  return argumentErrors.length > 0 && plan.upper === 0;
 }
 
 /**
