@@ -105,7 +105,7 @@ export class PlanBuilder {
    * Counts the steps of planning a field, by the length of its path. Throws a PlanLimitError if the limit is exceeded.
    */
   takeStep(path: string): void {
-    this.#steps += 1 + Math.floor(path.length / usualPath);
+    this.#steps += 1 + Math.floor(path.length / charactersPerStep);
     if (this.#steps > this.#maxSteps) throw new PlanLimitError(this.#maxSteps, path);
   }
 
@@ -197,15 +197,15 @@ export class PlanLimitError extends Error {
 }
 
 /** The steps of planning that are allowed for each REST call: that many fields may need the answer to one call. */
-const stepsOfCall = 30;
+const stepsPerCall = 30;
 
 /** The least limit of steps, so that small operations are planned even if few calls are allowed. */
 const leastSteps = 2000;
 
 /** The most steps of planning, by the number of REST calls that an operation may make. */
 export function mostSteps(maxUpstreamCalls: number): number {
-  return Math.max(leastSteps, stepsOfCall * maxUpstreamCalls);
+  return Math.max(leastSteps, stepsPerCall * maxUpstreamCalls);
 }
 
 /** The number of characters for which a path counts as one more step, because long paths take longer to plan. */
-const usualPath = 256;
+const charactersPerStep = 256;
