@@ -27,23 +27,23 @@ export function countAnswered(
   typename?: string,
 ): void {
   const type = typename === undefined ? getNamedType(info.returnType) : info.schema.getType(typename);
-  answer.add(count, isObjectType(type) ? weightOf(selectionOf(info).on(type)) : nothing, info.path, owner);
+  answer.add(count, isObjectType(type) ? weightOf(selectionOf(info).on(type)) : noWeight, info.path, owner);
 }
 
 /** The most that the root of an operation can weigh, whatever its variables are. */
 export function rootWeight(scope: OperationScope): ObjectWeight {
   const root = rootOf(scope, undefined);
-  return root === undefined ? nothing : weightOf(root);
+  return root === undefined ? noWeight : weightOf(root);
 }
 
-const nothing: ObjectWeight = { objects: 0, bytes: 0, leaves: 0, ids: 0, copies: 0 };
+const noWeight: ObjectWeight = { objects: 0, bytes: 0, leaves: 0, ids: 0, copies: 0 };
 
 /** The characters around an object (braces and a comma), and around a member (quotes, a colon and a comma). */
 const [aroundObject, aroundMember] = [3, 4];
 
 /** The weight of an object in an answer, with its selection. */
 const weightOf: (selection: ObjectSelection) => ObjectWeight = memoize(({ fields, typenames, introspects }) => {
-  const weight = { ...nothing, objects: 1, bytes: aroundObject };
+  const weight = { ...noWeight, objects: 1, bytes: aroundObject };
   const perColumn = new Map<string, number>();
   for (const selected of fields) {
     weight.bytes += selected.responseKey.length + aroundMember;

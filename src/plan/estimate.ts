@@ -46,7 +46,7 @@ export interface EstimateRequest extends OperationScope {
 /** The estimate of an operation. */
 export function estimateOf(request: EstimateRequest): Estimate {
   const root = rootOf(request, request.variableValues?.coerced);
-  if (root === undefined) return { ...nothing, fullest: { path: '', objects: 0 }, introspects: false };
+  if (root === undefined) return { ...noSums, fullest: { path: '', objects: 0 }, introspects: false };
   const estimating = new Estimating(request);
   const sums = estimating.ofObject(root, undefined);
   // The root itself is no object of the answer. Larger numbers would not be exact.
@@ -54,7 +54,7 @@ export function estimateOf(request: EstimateRequest): Estimate {
   return { ...sums, objects, fullest: estimating.fullestPlace(root), introspects: root.introspects };
 }
 
-const nothing: Readonly<Sums> = { objects: 0, deferrals: 0, calls: 0, rows: 0 };
+const noSums: Readonly<Sums> = { objects: 0, deferrals: 0, calls: 0, rows: 0 };
 
 /** The objects that a field answers, for each object that has the field. */
 interface Answered {
@@ -116,7 +116,7 @@ class Estimating {
       case 'free':
       case 'column':
       case 'organizationOf':
-        return nothing;
+        return noSums;
       case 'anyRow':
       case 'organization':
         // For `anyRow`, a page of one row. For `organization`, the project that tells what `@current` stands for.
@@ -163,7 +163,7 @@ class Estimating {
     const all = selections.flatMap(({ fields }) => fields);
     const counted = all.map((selected) => {
       const answered = this.#answered(selected, page);
-      const sums = { ...nothing };
+      const sums = { ...noSums };
       this.#add(sums, selected, answered);
       return { ...answered, responseKey: selected.responseKey, objects: sums.objects };
     });
