@@ -32,7 +32,7 @@ export interface ConnectionArguments {
 /** The range of a list that a connection asks for: a window, or the last rows from an offset on. */
 export type ListRange =
   | { readonly kind: 'window'; readonly offset: number; readonly limit: number }
-  | { readonly kind: 'tail'; readonly from: number; readonly limit: number };
+  | { readonly kind: 'end'; readonly from: number; readonly limit: number };
 
 const defaultPageSize = 50;
 
@@ -61,7 +61,7 @@ export function rangeOf(
   const start = isGiven(after) ? offsetBehind('after', after) : 0;
   const end = isGiven(before) ? offsetBehind('before', before) - 1 : Number.POSITIVE_INFINITY;
   if (!isGiven(last)) return { kind: 'window', offset: start, limit: clamp(limit, end - start) };
-  if (end === Number.POSITIVE_INFINITY) return { kind: 'tail', from: start, limit };
+  if (end === Number.POSITIVE_INFINITY) return { kind: 'end', from: start, limit };
   const offset = Math.max(start, end - limit);
   return { kind: 'window', offset, limit: clamp(limit, end - offset) };
 }
@@ -77,7 +77,7 @@ export type Wanted =
 /** Converts a requested range to the range to read: any page if no row is wanted, otherwise at least one row. */
 export function readingOf(range: ListRange, wanted: Wanted): ListRange | { readonly kind: 'any' } {
   if (wanted === 'count' || (range.limit === 0 && wanted === 'rows')) return { kind: 'any' };
-  if (range.kind === 'tail' && range.limit > 0) return range;
+  if (range.kind === 'end' && range.limit > 0) return range;
   const offset = range.kind === 'window' ? range.offset : range.from;
   // An empty range is read as well: the answer says whether the list continues behind it.
   return { kind: 'window', offset, limit: Math.max(range.limit, 1) };
@@ -102,8 +102,8 @@ export function fetchConnection(
       return windows
         .load({ list, at: start, limit: 1, countOnly: true })
         .then((page) => emptySource(list, page, range.kind));
-    case 'tail':
-      return windows.loadTail(list, reading.from, reading.limit).then((page) => new PageSource(list, page));
+    case 'end':
+      return windows.loadEnd(list, reading.from, reading.limit).then((page) => new PageSource(list, page));
     case 'window':
       return windows
         .load({ list, at: { offset: reading.offset }, limit: reading.limit })
@@ -121,13 +121,13 @@ export function connectionOfIds(
   const offsetBehind = (argument: 'after' | 'before', cursor: string): number =>
     cursors.decode(list, cursor, argument).offset;
   const range = rangeOf(args, offsetBehind, maxPageSize);
-  const isTail = range.kind === 'tail';
-  const offset = isTail ? Math.max(range.from, ids.length - range.limit) : range.offset;
+  const isEnd = range.kind === 'end';
+  const offset = isEnd ? Math.max(range.from, ids.length - range.limit) : range.offset;
   const end = offset + range.limit;
   const rows = ids.slice(offset, end).map((id) => ({ id }));
   const next = end < ids.length ? { offset: end } : undefined;
   const page = { rows, segments: [{ from: 0, at: { offset } }], next, count: ids.length };
-  return { list, page, hasNext: !isTail && next !== undefined, hasPrevious: offset > 0, hasOnlyIds: true };
+  return { list, page, hasNext: !isEnd && next !== undefined, hasPrevious: offset > 0, hasOnlyIds: true };
 }
 
 /** A connection over events, which are walked forward and by time. */
@@ -186,7 +186,7 @@ function emptySource(list: ListRef, probe: ListPage, kind: ListRange['kind']): C
   const before = hasRowsBefore(probe);
   const { rows, segments, count } = slicePage(probe, 0, 0);
   const page = { rows, segments, count, next: undefined };
-  return { list, page, hasNext: found && kind === 'window', hasPrevious: before || (found && kind === 'tail') };
+  return { list, page, hasNext: found && kind === 'window', hasPrevious: before || (found && kind === 'end') };
 }
 
 function isGiven<T>(value: T | null | undefined): value is T {

@@ -49,7 +49,7 @@ export function slicePage(page: ListPage, from: number, limit: number): ListPage
 }
 
 /** The last `limit` rows of a page. */
-export function tailOf(page: ListPage, limit: number): ListPage {
+export function lastRowsOf(page: ListPage, limit: number): ListPage {
   return slicePage(page, Math.max(page.rows.length - limit, 0), limit);
 }
 

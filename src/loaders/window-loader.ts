@@ -3,7 +3,7 @@ import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { scheduleDispatch } from './dispatch.ts';
 import { baseText, isEqual, type MergedPage, mergedPagesOf, requiredRowsOf, type Window } from './merged-pages.ts';
-import { joinPages, type ListPage, positionOf, slicePage, tailOf } from './page.ts';
+import { joinPages, type ListPage, lastRowsOf, positionOf, slicePage } from './page.ts';
 import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
 import { SavedCalls } from './saved-calls.ts';
@@ -30,8 +30,8 @@ interface Reading extends MergedPage {
   isCharged: boolean;
 }
 
-/** The most further pages that `loadTail` reads, after the first two, if the list is longer than its count. */
-const maximumTailPages = 10;
+/** The most further pages that `loadEnd` reads, after the first two, if the list is longer than its count. */
+const maximumEndPages = 10;
 
 /**
  * Loads the windows of lists for one operation. Never share a loader: it remembers what it has read. Windows of one
@@ -79,7 +79,7 @@ export class WindowLoader {
    * The last `limit` rows of a list that has a count, but none before the offset `from`. A page of the maximum size is
    * read first, because most lists end within it. If the list is longer, the count shows where its last rows begin.
    */
-  async loadTail(list: ListRef, from: number, limit: number): Promise<ListPage> {
+  async loadEnd(list: ListRef, from: number, limit: number): Promise<ListPage> {
     let page = await this.load({ list, at: { offset: from }, limit: this.#maxPageSize, onePage: true });
     if (page.next !== undefined && page.count !== undefined) {
       const start = Math.max(page.count - limit, from);
@@ -87,14 +87,14 @@ export class WindowLoader {
       // A count that is too high leads past the end; then the list is walked instead.
       if (jumped.rows.length > 0) page = jumped;
     }
-    for (let pages = 0; page.next !== undefined && pages < maximumTailPages; pages += 1) {
+    for (let pages = 0; page.next !== undefined && pages < maximumEndPages; pages += 1) {
       page = joinPages(page, await this.load({ list, at: page.next, limit: this.#maxPageSize }));
     }
-    const tail = tailOf(page, limit);
-    const start = positionOf(tail, 0).offset;
-    if (tail.rows.length === limit || start <= from) return tail;
+    const end = lastRowsOf(page, limit);
+    const start = positionOf(end, 0).offset;
+    if (end.rows.length === limit || start <= from) return end;
     // The list was shorter than its count said, so the page has only some of the last rows. One more page has them all.
-    return this.load({ list, at: { offset: Math.max(start + tail.rows.length - limit, from) }, limit });
+    return this.load({ list, at: { offset: Math.max(start + end.rows.length - limit, from) }, limit });
   }
 
   /** Resolves when the pages in flight of a collection, filtered or not, have settled; undefined if there are none. */

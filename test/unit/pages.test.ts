@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rangeOf } from '../../src/graphql/connections.ts';
 import { mergedPagesOf } from '../../src/loaders/merged-pages.ts';
-import { joinPages, type ListPage, positionAfter, positionOf, slicePage, tailOf } from '../../src/loaders/page.ts';
+import { joinPages, type ListPage, lastRowsOf, positionAfter, positionOf, slicePage } from '../../src/loaders/page.ts';
 import { toPage } from '../../src/rest/pages.ts';
 import { relayPage } from '../support/relay.ts';
 
@@ -138,10 +138,10 @@ describe('slicePage', () => {
     );
   });
 
-  test('at the end is what tailOf answers', () => {
+  test('at the end is what lastRowsOf answers', () => {
     fc.assert(
       fc.property(joined, fc.integer({ min: 1, max: 9 }), (page, limit) => {
-        expect(idsIn(tailOf(page, limit))).toEqual(idsIn(page).slice(-limit));
+        expect(idsIn(lastRowsOf(page, limit))).toEqual(idsIn(page).slice(-limit));
       }),
     );
   });
@@ -181,7 +181,7 @@ describe('stretchOf', () => {
     const never = (): never => expect.fail('there is no cursor');
     expect(rangeOf({}, never, 100)).toEqual({ kind: 'window', offset: 0, limit: 50 });
     expect(rangeOf({ first: null, last: null }, never, 20)).toEqual({ kind: 'window', offset: 0, limit: 20 });
-    expect(rangeOf({ last: 100 }, never, 100)).toEqual({ kind: 'tail', from: 0, limit: 100 });
+    expect(rangeOf({ last: 100 }, never, 100)).toEqual({ kind: 'end', from: 0, limit: 100 });
   });
 });
 
