@@ -75,7 +75,7 @@ export type Wanted =
   | 'page';
 
 /** Converts a requested range to the range to read: any page if no row is wanted, otherwise at least one row. */
-export function readingOf(range: ListRange, wanted: Wanted): ListRange | { readonly kind: 'any' } {
+export function rangeToRead(range: ListRange, wanted: Wanted): ListRange | { readonly kind: 'any' } {
   if (wanted === 'count' || (range.limit === 0 && wanted === 'rows')) return { kind: 'any' };
   if (range.kind === 'end' && range.limit > 0) return range;
   const offset = range.kind === 'window' ? range.offset : range.from;
@@ -96,17 +96,17 @@ export function fetchConnection(
     return offset;
   };
   const range = rangeOf(args, offsetBehind, maxPageSize);
-  const reading = readingOf(range, wanted);
-  switch (reading.kind) {
+  const toRead = rangeToRead(range, wanted);
+  switch (toRead.kind) {
     case 'any':
       return windows
         .load({ list, at: start, limit: 1, countOnly: true })
         .then((page) => emptySource(list, page, range.kind));
     case 'end':
-      return windows.loadEnd(list, reading.from, reading.limit).then((page) => new PageSource(list, page));
+      return windows.loadEnd(list, toRead.from, toRead.limit).then((page) => new PageSource(list, page));
     case 'window':
       return windows
-        .load({ list, at: { offset: reading.offset }, limit: reading.limit })
+        .load({ list, at: { offset: toRead.offset }, limit: toRead.limit })
         .then((page) => (range.limit === 0 ? emptySource(list, page, range.kind) : new PageSource(list, page)));
   }
 }
@@ -139,7 +139,7 @@ export function fetchEvents(
 ): Promise<ConnectionSource> {
   const limit = pageSizeOf('first', first, maxPageSize);
   const at = isGiven(after) ? cursors.decode(list, after, 'after') : start;
-  const countOnly = readingOf({ kind: 'window', offset: 0, limit }, wanted).kind === 'any';
+  const countOnly = rangeToRead({ kind: 'window', offset: 0, limit }, wanted).kind === 'any';
   return windows
     .load({ list, at, limit: Math.max(limit, 1), countOnly })
     .then((page) => (limit === 0 || countOnly ? emptySource(list, page, 'window') : new PageSource(list, page)));

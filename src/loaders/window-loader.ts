@@ -17,7 +17,7 @@ interface PendingWindow {
   readonly reject: (error: unknown) => void;
 }
 
-interface Reading extends MergedPage {
+interface RequestedPage extends MergedPage {
   /** The number of its rows that must be read, with further calls if the upstream answers fewer. */
   readonly required: number;
   /** The number of rows that it can answer: all that were asked for, or fewer if the upstream caps its pages. */
@@ -43,7 +43,7 @@ export class WindowLoader {
   readonly #store: RowStore;
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
-  readonly #readings = new Map<string, Reading[]>();
+  readonly #requested = new Map<string, RequestedPage[]>();
   #pending: PendingWindow[] = [];
 
   /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
@@ -100,7 +100,7 @@ export class WindowLoader {
   /** Resolves when the pages in flight of a collection, filtered or not, have settled; undefined if there are none. */
   inFlight(collection: Collection): Promise<unknown> | undefined {
     const { noun, scope } = collection;
-    const pending = [...this.#readings.values()].flat().filter(({ settled }) => !settled);
+    const pending = [...this.#requested.values()].flat().filter(({ settled }) => !settled);
     const pages = pending.filter((one) => one.collection.noun === noun && one.collection.scope === scope);
     return pages.length === 0 ? undefined : Promise.allSettled(pages.map(({ page }) => page));
   }
@@ -117,15 +117,15 @@ export class WindowLoader {
       }
     }
     for (const one of pending) {
-      const reading = this.#readingFor(one);
-      if (reading === undefined) one.reject(new Error('a window was left out of every merged page'));
-      else reading.page.then((page) => one.resolve(this.#cut(page, one, reading)), one.reject);
+      const requested = this.#requestedFor(one);
+      if (requested === undefined) one.reject(new Error('a window was left out of every merged page'));
+      else requested.page.then((page) => one.resolve(this.#cut(page, one, requested)), one.reject);
     }
   }
 
   /** Reads the windows that no page answers yet, merged to as few pages as they fit in. */
   #readMissing(base: string, together: readonly PendingWindow[]): void {
-    const missing = together.filter((one) => this.#readingFor(one) === undefined).map(({ window }) => window);
+    const missing = together.filter((one) => this.#requestedFor(one) === undefined).map(({ window }) => window);
     const [first] = missing;
     if (first === undefined) return;
     const { list, at } = first;
@@ -135,58 +135,58 @@ export class WindowLoader {
       const required = requiredRowsOf({ offset, limit }, missing);
       const page = fetchFilledPage(reader, at.offset === offset ? at : { ...at, offset }, limit, required);
       const range = { offset, limit, required, available: limit, collection: list };
-      const reading: Reading = { ...range, page, settled: false, isForCount, isCharged: false };
+      const requested: RequestedPage = { ...range, page, settled: false, isForCount, isCharged: false };
       page.then(
         (read) => {
           // The `next` of a full page is not read, because reading it would parse a URL.
-          if (read.rows.length < limit && read.next !== undefined) reading.available = read.rows.length;
+          if (read.rows.length < limit && read.next !== undefined) requested.available = read.rows.length;
           this.#store.learnPage(list, read.rows);
-          reading.settled = true;
+          requested.settled = true;
         },
         () => {
-          reading.settled = true;
+          requested.settled = true;
         },
       );
-      const readings = this.#readings.get(base);
-      if (readings === undefined) this.#readings.set(base, [reading]);
-      else readings.push(reading);
+      const pages = this.#requested.get(base);
+      if (pages === undefined) this.#requested.set(base, [requested]);
+      else pages.push(requested);
     }
   }
 
-  #cut(page: ListPage, { window }: PendingWindow, reading: Reading): ListPage | Promise<ListPage> {
+  #cut(page: ListPage, { window }: PendingWindow, requested: RequestedPage): ListPage | Promise<ListPage> {
     if (window.countOnly === true) {
-      this.#charge(reading, 'totals');
+      this.#charge(requested, 'totals');
       return page;
     }
-    const from = window.at.offset - reading.offset;
+    const from = window.at.offset - requested.offset;
     const wanted = window.onePage === true ? 1 : window.limit;
-    if (isFilledFor(window, reading) || from + wanted <= page.rows.length || page.next === undefined) {
+    if (isFilledFor(window, requested) || from + wanted <= page.rows.length || page.next === undefined) {
       // A page that took several calls may not have saved any.
-      if (page.segments.length === 1) this.#charge(reading, 'windows');
+      if (page.segments.length === 1) this.#charge(requested, 'windows');
       return slicePage(page, from, window.limit);
     }
     // The upstream capped the page. A call for this window alone gets more rows.
     return this.load(window);
   }
 
-  #charge(reading: Reading, kind: 'windows' | 'totals'): void {
-    if (reading.isCharged || reading.isForCount !== (kind === 'totals')) this.#saved[kind] += 1;
-    else reading.isCharged = true;
+  #charge(requested: RequestedPage, kind: 'windows' | 'totals'): void {
+    if (requested.isCharged || requested.isForCount !== (kind === 'totals')) this.#saved[kind] += 1;
+    else requested.isCharged = true;
   }
 
-  /** The reading that answers a window: any page for a count, one that holds the whole window for rows. */
-  #readingFor({ base, window }: PendingWindow): Reading | undefined {
-    const readings = this.#readings.get(base);
+  /** The requested page that answers a window: any page for a count, one that holds the whole window for rows. */
+  #requestedFor({ base, window }: PendingWindow): RequestedPage | undefined {
+    const pages = this.#requested.get(base);
     const { at, limit, countOnly } = window;
-    if (countOnly === true) return readings?.[0];
-    return readings?.find((reading) => {
-      const { offset, available } = reading;
-      return (offset <= at.offset && at.offset + limit <= offset + available) || isFilledFor(window, reading);
+    if (countOnly === true) return pages?.[0];
+    return pages?.find((requested) => {
+      const { offset, available } = requested;
+      return (offset <= at.offset && at.offset + limit <= offset + available) || isFilledFor(window, requested);
     });
   }
 }
 
 /** True if a page begins where the window does, and has the rows that a call for the window alone would get. */
-function isFilledFor({ at, limit, onePage }: Window, reading: Reading): boolean {
-  return reading.offset === at.offset && limit <= (onePage === true ? reading.limit : reading.required);
+function isFilledFor({ at, limit, onePage }: Window, requested: RequestedPage): boolean {
+  return requested.offset === at.offset && limit <= (onePage === true ? requested.limit : requested.required);
 }

@@ -1,4 +1,4 @@
-import { connectionOfIds, type ListRange, pageSizeOf, rangeOf, readingOf } from '../graphql/connections.ts';
+import { connectionOfIds, type ListRange, pageSizeOf, rangeOf, rangeToRead } from '../graphql/connections.ts';
 import { toEventQuery } from '../graphql/event-filter.ts';
 import { listView } from '../loaders/row-store.ts';
 import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
@@ -28,18 +28,18 @@ export function planList(planned: PlannedField, args: Arguments): void {
   if (inside === undefined) return;
   planScopeOfList(planned, inside);
   const wanted = endpoint.noun === 'Event' ? eventRange(planned, args) : offsetRange(planned, args);
-  const reading = readingOf(wanted.range, wantedOf(inside));
+  const toRead = rangeToRead(wanted.range, wantedOf(inside));
   const { lists, options } = builder;
   const { list, overlap } = wanted;
   const { certain, stage, path } = planned;
   const window = { ...collectionOf(planned), list, owners: ownersOf(planned), overlap, certain, stage, path };
-  if (reading.kind === 'any') return lists.want({ ...window, offset: 0, limit: 1, countOnly: true });
-  if (reading.kind === 'window') {
-    const { offset, limit } = reading;
+  if (toRead.kind === 'any') return lists.want({ ...window, offset: 0, limit: 1, countOnly: true });
+  if (toRead.kind === 'window') {
+    const { offset, limit } = toRead;
     return lists.want({ ...window, offset, limit, done: (arrival) => planRows(planned, wanted, offset, arrival) });
   }
   // The first page is read first. If the list is longer, the count of the first page tells where the list ends.
-  const { from: offset, limit } = reading;
+  const { from: offset, limit } = toRead;
   const done = (arrival: Stage): void => {
     lists.wantEnd({ ...window, offset, limit, stage: arrival });
     planRows(planned, wanted, undefined, after(arrival));

@@ -29,7 +29,7 @@ export interface WantedWindow extends PlannedCollection {
  * A page that is read: the windows that it answers, the stage at which it is requested, and the stage at which it
  * arrives.
  */
-interface Reading {
+interface PlannedPage {
   readonly page: MergedPage;
   readonly windows: readonly WantedWindow[];
   readonly asked: Stage;
@@ -44,7 +44,7 @@ export class ListPlans {
   readonly #calls: PlannedCalls;
   readonly #schedule: Schedule;
   readonly #maxPageSize: number;
-  readonly #readings = new Map<string, Reading[]>();
+  readonly #pages = new Map<string, PlannedPage[]>();
   /** The collections of which pages are read. `waves` is 2 if the end of a list may be read after its first page. */
   readonly #collections = new Map<string, PlannedCollection & { readonly waves: 1 | 2 }>();
   /** Lists for which a page of one row may be read, if any row will do. */
@@ -150,8 +150,8 @@ export class ListPlans {
       paths: windows.map(({ path }) => path),
       when: window.when,
     });
-    const readings = this.#readings.get(window.list) ?? [];
-    this.#readings.set(window.list, [...readings, { page, windows, asked, arrival }]);
+    const planned = this.#pages.get(window.list) ?? [];
+    this.#pages.set(window.list, [...planned, { page, windows, asked, arrival }]);
     for (const { done } of windows) if (done !== undefined) this.#schedule.at(arrival, () => done(arrival));
   }
 
@@ -160,10 +160,10 @@ export class ListPlans {
    * certain.
    */
   #answer(window: WantedWindow): boolean {
-    const reading = this.#readings.get(window.list)?.find((one) => surelyAnswers(one, window));
-    if (reading === undefined) return false;
+    const planned = this.#pages.get(window.list)?.find((one) => surelyAnswers(one, window));
+    if (planned === undefined) return false;
     const { done, stage } = window;
-    const arrival = reading.arrival.wave > stage.wave ? reading.arrival : stage;
+    const arrival = planned.arrival.wave > stage.wave ? planned.arrival : stage;
     if (done !== undefined) this.#schedule.at(arrival, () => done(arrival));
     return true;
   }
@@ -186,11 +186,11 @@ function longestOf(jumps: readonly WantedWindow[]): number {
 }
 
 /**
- * True if a reading is certain to answer a window. Windows that are wanted at the same time are merged into pages. In
- * the first stage, it is certain which windows are merged. In later stages it is not certain, so a reading is sure to
+ * True if a planned page is certain to answer a window. Windows that are wanted at the same time are merged into pages.
+ * In the first stage, it is certain which windows are merged. In later stages it is not certain, so a page is sure to
  * answer only what lies within one of its own windows.
  */
-function surelyAnswers({ page, windows, asked }: Reading, window: WantedWindow): boolean {
+function surelyAnswers({ page, windows, asked }: PlannedPage, window: WantedWindow): boolean {
   if (!isBefore(asked, window.stage)) return false;
   if (window.countOnly === true || (asked.earlier === undefined && contains(page, window))) return true;
   return windows.some((one) => one.countOnly !== true && contains(one, window));
