@@ -12,7 +12,7 @@ export interface Window {
 }
 
 /** True if two windows are equal, their list has no filter, and their position is an offset alone. */
-export function isEqual(one: Window, other: Window): boolean {
+export function isEqualWindow(one: Window, other: Window): boolean {
   const { list, at, limit, countOnly, onePage } = one;
   if (limit !== other.limit || countOnly !== other.countOnly || onePage !== other.onePage) return false;
   if (!isPlain(at) || !isPlain(other.at) || at.offset !== other.at.offset) return false;

@@ -53,10 +53,10 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
 function repeats(further: WholePage, last: WholePage): boolean {
   if (further.next === undefined) return false;
   if (further.isStuck) return true;
-  return further.at.offset > 0 && further.ids.length > 0 && isEqual(further.ids, last.ids);
+  return further.at.offset > 0 && further.ids.length > 0 && hasEqualItems(further.ids, last.ids);
 }
 
-function isEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
+function hasEqualItems(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((item, index) => item === other[index]);
 }
 

@@ -2,7 +2,14 @@ import type { RestApi } from '../rest/api.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { scheduleDispatch } from './dispatch.ts';
-import { baseText, isEqual, type MergedPage, mergedPagesOf, requiredRowsOf, type Window } from './merged-pages.ts';
+import {
+  baseText,
+  isEqualWindow,
+  type MergedPage,
+  mergedPagesOf,
+  requiredRowsOf,
+  type Window,
+} from './merged-pages.ts';
 import { joinPages, type ListPage, lastRowsOf, positionOf, slicePage } from './page.ts';
 import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
@@ -59,7 +66,7 @@ export class WindowLoader {
     const last = this.#pending.at(-1);
     // Equal windows come one after the other if each row of a page asks for a list of its owner, and all have the same
     // owner.
-    if (last !== undefined && isEqual(last.window, window)) {
+    if (last !== undefined && isEqualWindow(last.window, window)) {
       this.#saved[window.countOnly === true ? 'totals' : 'windows'] += 1;
       return last.page;
     }
