@@ -25,7 +25,7 @@ export function isEqualWindow(one: Window, other: Window): boolean {
  * page may leave out rows that were answered before, offsets do not count its rows. Then only equal windows share
  * pages.
  */
-export function baseText({ list, at }: Window): string {
+export function mergeKeyOf({ list, at }: Window): string {
   if (isPlain(at)) return listText(list);
   const { before = '', after = '', boundary, isStuck = false } = at;
   if (boundary === undefined && !isStuck) return `${listText(list)} ${before} ${after}`;

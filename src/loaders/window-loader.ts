@@ -3,10 +3,10 @@ import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { scheduleDispatch } from './dispatch.ts';
 import {
-  baseText,
   isEqualWindow,
   type MergedPage,
   mergedPagesOf,
+  mergeKeyOf,
   requiredRowsOf,
   type Window,
 } from './merged-pages.ts';
@@ -18,7 +18,7 @@ import { SavedCalls } from './saved-calls.ts';
 interface PendingWindow {
   readonly window: Window;
   /** A text that is equal for windows that may share pages. */
-  readonly base: string;
+  readonly mergeKey: string;
   readonly page: Promise<ListPage>;
   readonly resolve: (page: ListPage | Promise<ListPage>) => void;
   readonly reject: (error: unknown) => void;
@@ -73,9 +73,9 @@ export class WindowLoader {
     const { promise: page, resolve, reject } = Promise.withResolvers<ListPage>();
     try {
       // If the path of a list is refused, only this load fails, and not the others of its batch.
-      const base = baseText(window);
+      const mergeKey = mergeKeyOf(window);
       if (last === undefined) scheduleDispatch('windows', () => this.#dispatch());
-      this.#pending.push({ window, base, page, resolve, reject });
+      this.#pending.push({ window, mergeKey, page, resolve, reject });
     } catch (error) {
       reject(error);
     }
@@ -115,9 +115,9 @@ export class WindowLoader {
   #dispatch(): void {
     const pending = this.#pending;
     this.#pending = [];
-    for (const [base, together] of Map.groupBy(pending, (one) => one.base)) {
+    for (const [mergeKey, together] of Map.groupBy(pending, (one) => one.mergeKey)) {
       try {
-        this.#readMissing(base, together);
+        this.#readMissing(mergeKey, together);
       } catch (error) {
         // If the error were thrown on, no promise would receive it, and the process would end.
         for (const one of together) one.reject(error);
@@ -131,7 +131,7 @@ export class WindowLoader {
   }
 
   /** Reads the windows that no page answers yet, merged to as few pages as they fit in. */
-  #readMissing(base: string, together: readonly PendingWindow[]): void {
+  #readMissing(mergeKey: string, together: readonly PendingWindow[]): void {
     const missing = together.filter((one) => this.#requestedFor(one) === undefined).map(({ window }) => window);
     const [first] = missing;
     if (first === undefined) return;
@@ -154,8 +154,8 @@ export class WindowLoader {
           requested.settled = true;
         },
       );
-      const pages = this.#requested.get(base);
-      if (pages === undefined) this.#requested.set(base, [requested]);
+      const pages = this.#requested.get(mergeKey);
+      if (pages === undefined) this.#requested.set(mergeKey, [requested]);
       else pages.push(requested);
     }
   }
@@ -182,8 +182,8 @@ export class WindowLoader {
   }
 
   /** The requested page that answers a window: any page for a count, one that holds the whole window for rows. */
-  #requestedFor({ base, window }: PendingWindow): RequestedPage | undefined {
-    const pages = this.#requested.get(base);
+  #requestedFor({ mergeKey, window }: PendingWindow): RequestedPage | undefined {
+    const pages = this.#requested.get(mergeKey);
     const { at, limit, countOnly } = window;
     if (countOnly === true) return pages?.[0];
     return pages?.find((requested) => {
