@@ -32,9 +32,9 @@ export class RowLoader {
   readonly #saved: SavedCalls;
   readonly #byId = new Map<string, Found>();
   /** Rows that a page of their list may answer, by key. */
-  readonly #looked = new Map<string, Found>();
+  readonly #byPage = new Map<string, Found>();
   /** The loads that no call of `settlePending` has waited for yet. */
-  #loading: { readonly collection: Collection; readonly found: Found }[] = [];
+  #unsettled: { readonly collection: Collection; readonly found: Found }[] = [];
   #wanted: WantedRow[] = [];
 
   constructor(api: RestApi, store: RowStore, windows: () => WindowLoader, maxPageSize: number, saved: SavedCalls) {
@@ -55,15 +55,15 @@ export class RowLoader {
       return Promise.resolve(known);
     }
     const isInLists = suffices(listView(key.noun), need) && key.id !== current;
-    let found = isInLists ? this.#looked.get(keyText(key)) : this.#readById(key);
+    let found = isInLists ? this.#byPage.get(keyText(key)) : this.#readById(key);
     if (found === undefined) {
       const { promise, resolve } = Promise.withResolvers<KnownRow | undefined>();
       found = promise;
       if (this.#wanted.length === 0) scheduleDispatch('rows', () => this.#findAll());
       this.#wanted.push({ key, resolve });
-      this.#looked.set(keyText(key), found);
+      this.#byPage.set(keyText(key), found);
     } else if (isInLists) this.#saved.knownRows += 1;
-    this.#loading.push({ collection: key, found });
+    this.#unsettled.push({ collection: key, found });
     return found;
   }
 
@@ -75,10 +75,10 @@ export class RowLoader {
     await dispatched();
     const pages = this.#windows().inFlight(collection);
     const text = collectionText(collection);
-    const rows = this.#loading.filter((one) => collectionText(one.collection) === text).map(({ found }) => found);
+    const rows = this.#unsettled.filter((one) => collectionText(one.collection) === text).map(({ found }) => found);
     if (pages === undefined && rows.length === 0) return false;
     await Promise.allSettled([pages, ...rows]);
-    this.#loading = this.#loading.filter(({ found }) => !rows.includes(found));
+    this.#unsettled = this.#unsettled.filter(({ found }) => !rows.includes(found));
     return true;
   }
 
