@@ -1,8 +1,8 @@
 /** Memoizes a function of an object. Each result is kept as long as its object. */
 export function memoize<Key extends object, Value>(find: (key: Key) => Value): (key: Key) => Value {
-  const known = new WeakMap<Key, Found<Key, Value>>();
+  const known = new WeakMap<Key, Memo<Key, Value>>();
   // The objects of one list ask for the same key, one after the other.
-  let last: Found<Key, Value> | undefined;
+  let last: Memo<Key, Value> | undefined;
   return (key) => {
     if (last?.key === key) return last.value;
     let found = known.get(key);
@@ -15,7 +15,7 @@ export function memoize<Key extends object, Value>(find: (key: Key) => Value): (
   };
 }
 
-interface Found<Key, Value> {
+interface Memo<Key, Value> {
   readonly key: Key;
   readonly value: Value;
 }

@@ -176,7 +176,7 @@ function learn(path: string, body: unknown, ids: Map<string, string>): void {
 }
 
 function describe({ differences, unread, patch, calls }: Findings): string {
-  const rows = table<Found>(differences, [
+  const rows = table<FoundDifference>(differences, [
     { title: 'operation', text: ({ operation }) => operation },
     { title: 'difference', text: ({ kind }) => kind },
     { title: 'column', text: ({ column }) => column },
@@ -193,13 +193,13 @@ function describe({ differences, unread, patch, calls }: Findings): string {
 /** The differences between the upstream and the OpenAPI document. */
 interface Findings {
   readonly calls: number;
-  readonly differences: readonly Found[];
+  readonly differences: readonly FoundDifference[];
   readonly unread: readonly { readonly operation: string; readonly reason: string }[];
   /** A unified diff of the OpenAPI document that removes the differences; empty if there is nothing to change. */
   readonly patch: string;
 }
 
-interface Found {
+interface FoundDifference {
   readonly operation: string;
   readonly kind: DriftKind;
   readonly column: string;
@@ -233,8 +233,8 @@ export function differencesOf({ operation, target, body }: Read, answers: Answer
   return found;
 }
 
-function unique(operation: string, differences: readonly Difference[]): readonly Found[] {
-  const found = new Map<string, Found>();
+function unique(operation: string, differences: readonly Difference[]): readonly FoundDifference[] {
+  const found = new Map<string, FoundDifference>();
   for (const { kind, prefix, column } of differences)
     found.set(`${kind} ${prefix}${column}`, { operation, kind, column: prefix + column });
   return [...found.values()];

@@ -7,11 +7,11 @@ import { type KnownRow, listView, type RowStore, suffices, type View } from './r
 import type { SavedCalls } from './saved-calls.ts';
 import type { WindowLoader } from './window-loader.ts';
 
-type Found = Promise<KnownRow | undefined>;
+type RowPromise = Promise<KnownRow | undefined>;
 
 interface WantedRow {
   readonly key: Key;
-  readonly resolve: (found: Found) => void;
+  readonly resolve: (found: RowPromise) => void;
 }
 
 /**
@@ -30,11 +30,11 @@ export class RowLoader {
   readonly #windows: () => WindowLoader;
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
-  readonly #byId = new Map<string, Found>();
+  readonly #byId = new Map<string, RowPromise>();
   /** Rows that a page of their list may answer, by key. */
-  readonly #byPage = new Map<string, Found>();
+  readonly #byPage = new Map<string, RowPromise>();
   /** The loads that no call of `settlePending` has waited for yet. */
-  #unsettled: { readonly collection: Collection; readonly found: Found }[] = [];
+  #unsettled: { readonly collection: Collection; readonly found: RowPromise }[] = [];
   #wanted: WantedRow[] = [];
 
   constructor(api: RestApi, store: RowStore, windows: () => WindowLoader, maxPageSize: number, saved: SavedCalls) {
@@ -48,7 +48,7 @@ export class RowLoader {
   /**
    * The row in a view with the needed columns: known, from a page in flight, or read. Undefined if it does not exist.
    */
-  load(key: Key, need: View): Found {
+  load(key: Key, need: View): RowPromise {
     const known = this.#store.find(key, need);
     if (known !== undefined) {
       this.#saved[known.view === 'list' ? 'views' : 'knownRows'] += 1;
@@ -125,7 +125,7 @@ export class RowLoader {
     return keys.filter((key) => !this.#byId.has(keyText(key)) && !this.#store.find(key, 'list'));
   }
 
-  #readById(key: Key): Found {
+  #readById(key: Key): RowPromise {
     const text = keyText(key);
     const known = this.#byId.get(text);
     if (known !== undefined) {

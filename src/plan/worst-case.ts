@@ -65,8 +65,8 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
     // common.
     choicesOf(one, options, 1 + place * maxPageSize),
   );
-  const all = new Map<string, Found | undefined>();
-  const find = (variables: Variables): Found | undefined => {
+  const all = new Map<string, TriedPlan | undefined>();
+  const find = (variables: Variables): TriedPlan | undefined => {
     const text = JSON.stringify(variables);
     if (!all.has(text)) {
       const planned = planWith(variables, options);
@@ -86,7 +86,7 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
     let best = from;
     // Plans with as many calls as the best (most costly) one, by the variable that differs. One more change may make
     // one of them the best.
-    const ties = new Map<string, Found>();
+    const ties = new Map<string, TriedPlan>();
     for (let round = 0, before = 0; round < mostRounds && all.size > before; round += 1) {
       before = all.size;
       for (const { name, values } of choices) {
@@ -172,7 +172,7 @@ function switchesOf({ variableDefinitions = [] }: OperationDefinitionNode): read
   return names.length === 0 ? [] : [all(true), all(false), ...(names.length === 1 ? [] : each)];
 }
 
-type Found = CheckedPlan & { readonly variables: Variables };
+type TriedPlan = CheckedPlan & { readonly variables: Variables };
 
 /** True if the operation refuses the values and makes no call. */
 function isRefused({ argumentErrors, plan }: CheckedPlan): boolean {
