@@ -126,7 +126,7 @@ export class WindowLoader {
     for (const one of pending) {
       const requested = this.#requestedFor(one);
       if (requested === undefined) one.reject(new Error('a window was left out of every merged page'));
-      else requested.page.then((page) => one.resolve(this.#cut(page, one, requested)), one.reject);
+      else requested.page.then((page) => one.resolve(this.#slice(page, one, requested)), one.reject);
     }
   }
 
@@ -160,7 +160,7 @@ export class WindowLoader {
     }
   }
 
-  #cut(page: ListPage, { window }: PendingWindow, requested: RequestedPage): ListPage | Promise<ListPage> {
+  #slice(page: ListPage, { window }: PendingWindow, requested: RequestedPage): ListPage | Promise<ListPage> {
     if (window.countOnly === true) {
       this.#charge(requested, 'totals');
       return page;
