@@ -17,7 +17,7 @@ export class Loaders {
   readonly #saved: SavedCalls;
   #rows: RowLoader | undefined;
   #windows: WindowLoader | undefined;
-  #reports: Reports | undefined;
+  #memoized: MemoizedReads | undefined;
 
   /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
   constructor(api: RestApi, maxPageSize: number, saved = new SavedCalls()) {
@@ -36,9 +36,9 @@ export class Loaders {
     return this.#windows;
   }
 
-  get reports(): Reports {
-    this.#reports ??= createReports(this.#api);
-    return this.#reports;
+  get memoized(): MemoizedReads {
+    this.#memoized ??= createMemoizedReads(this.#api);
+    return this.#memoized;
   }
 
   /**
@@ -58,12 +58,12 @@ export class Loaders {
     this.store = new RowStore();
     this.#windows = undefined;
     this.#rows = undefined;
-    this.#reports = undefined;
+    this.#memoized = undefined;
   }
 }
 
 /** The methods of the API that read something other than rows. */
-type Reports = Pick<
+type MemoizedReads = Pick<
   RestApi,
   | 'fetchSelected'
   | 'fetchCsv'
@@ -75,7 +75,7 @@ type Reports = Pick<
 >;
 
 /** Makes each read once. Never share the result: it remembers the answers. */
-function createReports(api: RestApi): Reports {
+function createMemoizedReads(api: RestApi): MemoizedReads {
   return {
     fetchSelected: once((...page) => api.fetchSelected(...page), pageName),
     fetchCsv: once((...page) => api.fetchCsv(...page), pageName),

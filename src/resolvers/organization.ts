@@ -25,14 +25,14 @@ export const Organization: OrganizationResolvers = {
   pluginActivity: async ({ id }, { after }, context, info) => {
     countAnswered(1, context, info);
     const query = typeof after === 'string' ? context.cursors.decodeQuery('activity', after, 'after') : undefined;
-    return { body: await context.loaders.reports.fetchPluginsReport(id, 'activity', query) };
+    return { body: await context.loaders.memoized.fetchPluginsReport(id, 'activity', query) };
   },
   pluginExportsUnsubscribeConfigs: async ({ id }, _args, { loaders, answer }) => {
     answer.addValue();
-    return expected(itemsIn(await loaders.reports.fetchPluginsReport(id, 'exports_unsubscribe_configs')));
+    return expected(itemsIn(await loaders.memoized.fetchPluginsReport(id, 'exports_unsubscribe_configs')));
   },
   pluginRepository: async ({ id }, _args, context, info) => {
-    const entries = expected(entriesIn(await context.loaders.reports.fetchPluginsReport(id, 'repository')));
+    const entries = expected(entriesIn(await context.loaders.memoized.fetchPluginsReport(id, 'repository')));
     countAnswered(entries.length, context, info);
     return entries;
   },
@@ -105,7 +105,7 @@ async function fetchUnused(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<RowRecord[]> {
-  const named = pluginsIn(await context.loaders.reports.fetchPluginsReport(collection.scope, 'unused'));
+  const named = pluginsIn(await context.loaders.memoized.fetchPluginsReport(collection.scope, 'unused'));
   // Plugins that are named by their ids are counted one by one when they are read.
   const rows = named.filter((plugin) => typeof plugin !== 'string');
   countAnswered(rows.length, context, info, collection.scope.length);

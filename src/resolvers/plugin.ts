@@ -31,7 +31,7 @@ export const Plugin: PluginResolvers = {
   },
   source: async ({ key }, _args, context, info) => {
     countAnswered(1, context, info);
-    return { body: await context.loaders.reports.fetchPluginSource(key) };
+    return { body: await context.loaders.memoized.fetchPluginSource(key) };
   },
 };
 

@@ -31,30 +31,30 @@ export const Project: ProjectResolvers = {
     context.answer.addValue();
     const key = parseIdWithin(events(project), id, 'id');
     if (key.scope !== project.key.id) await confirmScope(key, 'id', context);
-    return context.loaders.reports.fetchEventCsv(key).catch((error: unknown) => {
+    return context.loaders.memoized.fetchEventCsv(key).catch((error: unknown) => {
       if (isNotFound(error)) return null;
       throw error;
     });
   },
   eventValues: async ({ key }, args, context, info) => {
     countAnswered(1, context, info);
-    return { body: await context.loaders.reports.fetchEventValues(key.id, valuesQuery(args)) };
+    return { body: await context.loaders.memoized.fetchEventValues(key.id, valuesQuery(args)) };
   },
   eventValuesCsv: async ({ key }, args, { loaders, answer }) => {
     answer.addValue();
-    return loaders.reports.fetchEventValuesCsv(key.id, valuesQuery(args));
+    return loaders.memoized.fetchEventValuesCsv(key.id, valuesQuery(args));
   },
   eventsCsv: async (project, args, context, info) => {
     countAnswered(1, context, info);
     const list: ListRef = { ...events(project, toEventQuery(args.filter, args.select)), table: 'csv' };
     const { at, limit } = tableWindowOf(list, args, context);
-    return { list, page: await context.loaders.reports.fetchCsv(list, at, limit) };
+    return { list, page: await context.loaders.memoized.fetchCsv(list, at, limit) };
   },
   eventRows: async (project, args, context, info) => {
     countAnswered(1, context, info);
     const list: ListRef = { ...events(project, toEventQuery(args.filter, args.select)), table: 'rows' };
     const { at, limit } = tableWindowOf(list, args, context);
-    return { list, page: await context.loaders.reports.fetchSelected(list, at, limit) };
+    return { list, page: await context.loaders.memoized.fetchSelected(list, at, limit) };
   },
 };
 
