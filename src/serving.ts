@@ -164,11 +164,11 @@ async function startServing(
   });
   const { port, host, stopDelayMs, compression } = config;
   const metrics = link === undefined ? gateway.metrics : metricsOver(gateway.metrics, link);
-  const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression, socket: link?.socket };
+  const options = { port, host, stopDelayMs, drainMs: drainMsOf(config), compression, socket: link?.socket, log };
   const isSeparate = config.metricsPort !== undefined;
   const server = await listening('PORT', startServer({ ...gateway, metrics }, { ...options, metrics: !isSeparate }));
   const admin =
-    adminToken && createAdminEndpoint({ token: adminToken.current, usage: metrics.usage, purge: gateway.purge });
+    adminToken && createAdminEndpoint({ token: adminToken.current, usage: metrics.usage, purge: gateway.purge, log });
   const scraped = isSeparate ? startMetricsServer(metrics, { ...options, port: config.metricsPort, admin }) : undefined;
   const closeMetrics = scraped && (await listening('METRICS_PORT', scraped));
   const checked = config.upstreamUrl === undefined ? undefined : checkUpstream(gateway.resources);

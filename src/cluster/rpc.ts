@@ -100,7 +100,11 @@ export class Channel<Theirs extends Functions<Theirs>> {
     const result = Promise.try(() => this.#functions.get(name)?.(argument));
     if (id === undefined) return;
     const answer = (value: unknown): void => this.#say({ answerTo: id, value });
-    result.then(answer, () => answer(undefined));
+    result.then(answer, (error: unknown) => {
+      answer(undefined);
+      // The other process learns only that there is no answer. This one logs the cause, as an unhandled rejection.
+      throw error;
+    });
   }
 
   #say(message: Message): void {

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { messageOf } from '../error-text.ts';
 import { fingerprint, followFiles } from '../follow-files.ts';
 import type { Handle } from '../http/handle.ts';
 import type { Log } from '../log.ts';
@@ -34,6 +35,7 @@ export interface AdminOptions {
   /** The usage by client, summed over all workers. */
   readonly usage: () => Promise<Usage>;
   readonly purge: Purge;
+  readonly log: Log;
 }
 
 /** The most authorised requests in one second. */
@@ -58,7 +60,7 @@ function send(response: ServerResponse, status: number, body: object): void {
  * Serves operators who send the token. A request without the token is refused, and its connection closed, without
  * waiting for its body.
  */
-export function createAdminEndpoint({ token, usage, purge }: AdminOptions): Handle {
+export function createAdminEndpoint({ token, usage, purge, log }: AdminOptions): Handle {
   const paths: Readonly<Record<string, AdminPath>> = {
     '/admin/usage': { method: 'GET', answer: async () => ({ status: 200, body: await usage() }) },
     '/admin/cache/purge': { method: 'POST', answer: async (request) => answerPurge(await targetIn(request), purge) },
@@ -85,7 +87,11 @@ export function createAdminEndpoint({ token, usage, purge }: AdminOptions): Hand
     }
     path.answer(request).then(
       ({ status, body }) => send(response, status, body),
-      () => send(response, 503, errorOf('not all processes of the gateway have answered')),
+      (error: unknown) => {
+        // An operator who has left ends the reading of the request, which is no fault.
+        if (!response.closed) log('error', "an operator's request failed", { path: name, reason: messageOf(error) });
+        send(response, 503, errorOf('not all processes of the gateway have answered'));
+      },
     );
   };
 }

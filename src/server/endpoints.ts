@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { messageOf } from '../error-text.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Handle } from '../http/handle.ts';
 import { answerHeaders } from '../http/response.ts';
 import { createSend } from '../http/send.ts';
+import { type Log, LogThrottle } from '../log.ts';
 import { refusals } from '../operation/request-error.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { refusalOfHead } from './request-head.ts';
@@ -84,10 +86,14 @@ export function sendJson(response: ServerResponse, status: number, body: object,
 
 /**
  * Serves metrics. All scrapes in one turn of the event loop get the same text: making it takes milliseconds, and a
- * scrape needs no key.
+ * scrape needs no key. For the same reason, a failure is logged at most once a minute.
  */
-export function createMetricsEndpoint(metrics: Pick<Metrics, 'contentType' | 'render'>, compression: boolean): Handle {
+export function createMetricsEndpoint(
+  metrics: Pick<Metrics, 'contentType' | 'render'>,
+  { compression, log }: { readonly compression: boolean; readonly log: Log },
+): Handle {
   const send = createSend({ compression, vary: 'Accept-Encoding' });
+  const throttle = new LogThrottle();
   let rendering: Promise<string> | undefined;
   return (request, response) => {
     rendering ??= metrics.render().finally(() => {
@@ -100,7 +106,11 @@ export function createMetricsEndpoint(metrics: Pick<Metrics, 'contentType' | 're
         const headers = { 'content-type': metrics.contentType, ...answerHeaders };
         send(request, response, { status: 200, headers, body });
       },
-      () => response.writeHead(500, answerHeaders).end(),
+      (error: unknown) => {
+        const reason = messageOf(error);
+        if (throttle.takes(reason)) log('error', 'metrics cannot be read', { reason });
+        response.writeHead(500, answerHeaders).end();
+      },
     );
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway.ts';
 import type { Handle } from '../http/handle.ts';
 import type { ReaderLimits } from '../http/slow-readers.ts';
+import type { Log } from '../log.ts';
 import { Connections, closeAfter } from './connections.ts';
 import { createMetricsEndpoint, createRoute, pathOf } from './endpoints.ts';
 import { GracefulStop, type StopTimes } from './graceful-stop.ts';
@@ -21,6 +22,8 @@ export interface ServerOptions extends StopTimes {
   readonly maxConnections?: number;
   /** The least speed at which clients have to read; by default 128 KiB a second, after half a minute of grace. */
   readonly readers?: ReaderLimits;
+  /** By default nothing is logged. */
+  readonly log?: Log;
 }
 
 /** A listening server. */
@@ -59,11 +62,12 @@ const scraperLimits = { ...httpLimits, headersTimeout: 5000, requestTimeout: 500
 /** Serves a gateway over HTTP. */
 export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
   const { compression = false, metrics = true, maxConnections: most = mostConnections, readers } = options;
+  const { log = () => undefined } = options;
   const { countRefused } = gateway.metrics;
   const server = createServer(httpLimits);
   const answer = createRoute({
     gateway,
-    metrics: metrics ? createMetricsEndpoint(gateway.metrics, compression) : undefined,
+    metrics: metrics ? createMetricsEndpoint(gateway.metrics, { compression, log }) : undefined,
     isStopping: () => stop.hasBegun,
   });
   const connections = new Connections({ most, readers, countRefused, answer });
@@ -85,7 +89,7 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
 }
 
 /** Settings of the server for metrics, if they have a port of their own. */
-export interface MetricsServerOptions extends Pick<ServerOptions, 'port' | 'host' | 'compression'> {
+export interface MetricsServerOptions extends Pick<ServerOptions, 'port' | 'host' | 'compression' | 'log'> {
   readonly admin?: Handle | undefined;
 }
 
@@ -95,9 +99,9 @@ export interface MetricsServerOptions extends Pick<ServerOptions, 'port' | 'host
  */
 export async function startMetricsServer(
   metrics: Gateway['metrics'],
-  { port, host, compression = false, admin }: MetricsServerOptions,
+  { port, host, compression = false, log = () => undefined, admin }: MetricsServerOptions,
 ): Promise<() => void> {
-  const endpoint = createMetricsEndpoint(metrics, compression);
+  const endpoint = createMetricsEndpoint(metrics, { compression, log });
   const server = createServer(scraperLimits);
   const connections = new Connections({
     most: mostScrapers,

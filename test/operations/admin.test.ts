@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import type { Log } from '../../src/log.ts';
 import { createAdminEndpoint } from '../../src/server/admin.ts';
 import { startMetricsServer } from '../../src/server/server.ts';
 import { startBoth } from '../support/both.ts';
@@ -26,9 +27,9 @@ interface Admin extends AsyncDisposable {
   readonly post: (path: string, body: string) => Promise<Response>;
 }
 
-async function startAdmin({ gateway }: TestGateway): Promise<Admin> {
+async function startAdmin({ gateway }: TestGateway, log: Log = () => undefined): Promise<Admin> {
   const port = await freePort();
-  const admin = createAdminEndpoint({ token: () => token, usage: gateway.metrics.usage, purge: gateway.purge });
+  const admin = createAdminEndpoint({ token: () => token, usage: gateway.metrics.usage, purge: gateway.purge, log });
   const close = await startMetricsServer(gateway.metrics, { port, host: '127.0.0.1', admin });
   return {
     url: `http://127.0.0.1:${port}`,
@@ -225,6 +226,28 @@ test('metrics are at their path whatever its query is, on a port of their own as
   for (const url of [`http://127.0.0.1:${port}`, gateway.url]) {
     expect((await fetch(new URL('/metrics?from=prometheus', url))).status).toBe(200);
   }
+  close();
+});
+
+test('scrapes and requests of operators that fail are answered, and the log says why', async () => {
+  const { gateway } = await startBoth(routes);
+  const port = await freePort();
+  const lines: unknown[] = [];
+  const log: Log = (_level, message, fields) => void lines.push([message, fields]);
+  const fail = (): Promise<never> => Promise.reject(new Error('the primary did not answer in time'));
+  const admin = createAdminEndpoint({ token: () => token, usage: fail, purge: gateway.gateway.purge, log });
+  const metrics = { ...gateway.gateway.metrics, render: fail };
+  const close = await startMetricsServer(metrics, { port, host: '127.0.0.1', admin, log });
+  const headers = { authorization: `Bearer ${token}` };
+  const statuses: number[] = [];
+  for (const path of ['/metrics', '/metrics', '/admin/usage'])
+    statuses.push((await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status);
+  expect(statuses).toEqual([500, 500, 503]);
+  const reason = 'the primary did not answer in time';
+  expect(lines).toEqual([
+    ['metrics cannot be read', { reason }],
+    ["an operator's request failed", { path: '/admin/usage', reason }],
+  ]);
   close();
 });
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { type Batch, Channel } from '../../src/cluster/rpc.ts';
 import { retire, totalsOf } from '../../src/cluster/totals.ts';
@@ -55,15 +56,13 @@ test('a question is answered once, under its own id, or given up in time, or whe
   const other = new Channel<Answers>((batch) => channel.receive(structuredClone(batch)), {
     double: (number: number) => 2 * number,
     never: () => new Promise(() => undefined),
-    fail: () => Promise.reject(new Error('no')),
   });
   const answers = [1, 2].map((number) => channel.ask('double', number, 1000));
   channel.tell('double', 3);
   const late = channel.ask('never', undefined, 20);
-  const failed = channel.ask('fail', undefined, 1000);
   expect(await Promise.all(answers)).toEqual([2, 4]);
   expect(sent).toHaveLength(1);
-  expect(await Promise.all([late, failed])).toEqual([undefined, undefined]);
+  expect(await late).toBeUndefined();
   const open = channel.ask('never', undefined, Number.POSITIVE_INFINITY);
   channel.end();
   expect(await open).toBeUndefined();
@@ -73,6 +72,22 @@ test('a question is answered once, under its own id, or given up in time, or whe
       { answerTo: 99, value: 'not asked for' },
     ],
   });
+});
+
+test('a question that fails has no answer, and its cause is an unhandled rejection where it failed', async () => {
+  const channel: Channel<Answers> = new Channel((batch) => other.receive(structuredClone(batch)), {});
+  const other = new Channel<Answers>((batch) => channel.receive(structuredClone(batch)), {
+    fail: () => Promise.reject(new Error('no')),
+  });
+  const listeners = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  try {
+    const rejection = once(process, 'unhandledRejection');
+    expect(await channel.ask('fail', undefined, 1000)).toBeUndefined();
+    expect(await rejection).toMatchObject([{ message: 'no' }, {}]);
+  } finally {
+    for (const listener of listeners) process.on('unhandledRejection', listener);
+  }
 });
 
 interface Process {
