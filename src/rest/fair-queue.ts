@@ -1,9 +1,18 @@
 /** An item that waits for its turn. */
 export interface Queued {
   readonly caller: string;
-  /** The user of the caller for whom the item waits, or `agents` for all agents; empty if there is neither. */
+  /**
+   * The user of the caller for whom the item waits, or `agents` for all agents. If the caller is `unproven`, one of its
+   * keys; otherwise empty.
+   */
   readonly user: string;
 }
+
+/**
+ * The caller that all unproven keys are together; each key is one of its users. If each were a caller, anyone could take
+ * all turns with invented keys. No other caller has this name.
+ */
+export const unproven = '';
 
 /**
  * A queue in fair order. Callers take turns, and so do the users of each caller. The items of one user keep their
@@ -34,12 +43,13 @@ export class FairQueue<Item extends Queued> {
 
   /**
    * True if the queue has no place for one more item of a user. One caller may take half of the `most` places, and one
-   * user a quarter. If several queues share the places, `taken` is the number of places that are taken in all of them.
+   * user a quarter. An unproven key has few calls at a time anyway. If several queues share the places, `taken` is the
+   * number of places that are taken in all of them.
    */
   isFull(most: number, { caller, user }: Queued, taken = this.#size): boolean {
     if (taken < most / 4) return false;
     if (taken >= most || this.sizeOf(caller) >= most / 2) return true;
-    return user !== '' && this.sizeOf(caller, user) >= most / 4;
+    return user !== '' && caller !== unproven && this.sizeOf(caller, user) >= most / 4;
   }
 
   add(item: Item): void {

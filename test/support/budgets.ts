@@ -40,6 +40,8 @@ export interface Demand {
   readonly subject: string;
   readonly waitMs: number;
   readonly isBackground: boolean;
+  /** True if the key is unproven. */
+  readonly isProof: boolean;
 }
 
 /** A place that a call has got. */
@@ -65,9 +67,10 @@ const operationOf = {
 /** Lets a call ask for a place in a budget whose calls take no time. */
 export function claimIn(budget: CallBudget, demand: Partial<Demand> = {}, calls = new OperationCalls(10)): Claim {
   const { key = 'key', surface = 'rest', queueKey = 'key', subject = '', waitMs = 5000, isBackground = false } = demand;
+  const { isProof = false } = demand;
   const caller = { key, sharingKey: key, queueKey, subject };
   const endsAt = performance.now() + waitMs;
-  const attempt = attemptOf(key, { caller, calls, operation: operationOf[surface], endsAt, isBackground });
+  const attempt = attemptOf(key, { caller, calls, operation: operationOf[surface], endsAt, isBackground, isProof });
   const giveBack = (): void => budget.left(attempt, { kind: 'not-sent' });
   const end = (how: 'proof' | 'failure'): void =>
     budget.left(attempt, how === 'proof' ? successAfter(0) : lostAfter(0));

@@ -58,6 +58,16 @@ test('the calls that are left go to callers in turn, and to the users of each in
   expect(budget.failed.toSorted()).toEqual(['a3 RATE_LIMITED 60', 'b2 RATE_LIMITED 60']);
 });
 
+test('of a budget that all keys share, all unproven keys together take turns as one caller, and half of the places', async () => {
+  const budget = new TestBudget(budgetOf({ rest: '3/60' }, { scope: 'all' }), 2);
+  await budget.prove();
+  for (let key = 0; key < 5; key += 1) budget.claim(`invented ${key}`, { queueKey: `invented ${key}`, isProof: true });
+  for (const name of ['a1', 'a2', 'a3']) budget.claim(name, { queueKey: 'a' });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(budget.begun).toEqual(['invented 0', 'a1']);
+  expect(budget.failed.filter((failure) => failure.includes('OVERLOADED'))).toEqual(['invented 4 OVERLOADED 1']);
+});
+
 test('a caller that had a turn comes behind the others when calls wait', async () => {
   const budget = new TestBudget(budgetOf({ rest: '1/1' }));
   await budget.prove();

@@ -175,6 +175,35 @@ test('calls of unproven keys leave half of the queue to proven keys, however man
   expect([slots.limiter.queued, slots.limiter.sheds]).toEqual([16, 1]);
 });
 
+test('all unproven keys together take turns as one caller, and have at most half of the slots while others wait', async () => {
+  const slots = new TestLimiter(4);
+  for (let taken = 0; taken < 4; taken += 1) slots.take('x');
+  for (let key = 0; key < 6; key += 1) slots.queue(`invented ${key}`, { isProof: true });
+  for (let call = 0; call < 3; call += 1) slots.queue('proven');
+  for (let ended = 0; ended < 4; ended += 1) await slots.release('x');
+  expect(slots.log).toEqual(['invented 0', 'proven', 'invented 1', 'proven']);
+  await slots.release('proven');
+  expect(slots.log.at(-1)).toBe('proven');
+  // Each unproven key has its turn among them.
+  await slots.release('proven');
+  await slots.release('invented 0');
+  expect(slots.log.slice(5)).toEqual(['invented 2', 'invented 3']);
+});
+
+test('a slot is given back for the caller that took it, although its key is proven meanwhile', async () => {
+  const slots = new TestLimiter(2);
+  const attempt = attemptOf('new', { isProof: true });
+  void slots.limiter.enter(attempt);
+  attempt.isProof = false;
+  slots.limiter.left(attempt, successAfter(10));
+  slots.take('x');
+  slots.take('y');
+  slots.queue('invented', { isProof: true });
+  slots.queue('proven');
+  await slots.release('x');
+  expect(slots.log).toEqual(['invented']);
+});
+
 test('users of a tenant take turns within the turns of their tenant', async () => {
   const slots = new TestLimiter(4);
   for (let taken = 0; taken < 4; taken += 1) slots.take('other');

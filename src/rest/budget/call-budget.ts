@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mapMaybePromise } from '../../maybe-promise.ts';
 import { Refusal } from '../errors.ts';
-import { FairQueue, type Queued } from '../fair-queue.ts';
+import { FairQueue, type Queued, unproven } from '../fair-queue.ts';
 import {
   type Account,
   accountOf,
@@ -160,7 +160,9 @@ export class CallBudget implements Gate {
     const { key: sharingKey, subject } = accountOf(caller);
     const key = this.#keyOf(sharingKey);
     const queue = this.#queueOf(key);
-    const place = { caller: caller.queueKey, user: subject };
+    const place = attempt.isProof
+      ? { caller: unproven, user: caller.queueKey }
+      : { caller: caller.queueKey, user: subject };
     if (queue.calls.isFull(this.#options.maxInFlight * queueFactor, place, this.#waiting)) {
       this.#forgetIdle(queue);
       return fail(new Refusal('OVERLOADED', 1));
@@ -324,7 +326,7 @@ function wantOf({ queue: { key }, calls, isBackground, hasWaited }: Group): Want
     surface,
     ids: all.map(({ counted }) => counted.id),
   }));
-  return { key, subject: first?.user ?? '', isBackground, holds: hasWaited, bySurface };
+  return { key, subject: first?.counted.subject ?? '', isBackground, holds: hasWaited, bySurface };
 }
 
 /** The combined windows of all logs that count a call. In each window, the log that allows least decides. */

@@ -1,15 +1,9 @@
 import { Refusal, type UpstreamError } from '../errors.ts';
-import { FairQueue, type Queued } from '../fair-queue.ts';
+import { FairQueue, type Queued, unproven } from '../fair-queue.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
 /** The most calls that may wait, as a multiple of the calls that may be in flight. */
 const queueFactor = 8;
-
-/**
- * The part of the queue that calls of unproven keys may fill. The rest is for proven keys, because anyone can invent
- * thousands of keys, and each of them may have calls in flight.
- */
-const shareOfUnproven = 0.5;
 
 /** The interval at which calls that can no longer start in time are removed from the queue, in milliseconds. */
 const sweepMs = 50;
@@ -20,8 +14,6 @@ const leastMs = 60;
 /** A call that waits for a slot. */
 export interface WaitingCall extends Queued {
   readonly attempt: Attempt;
-  /** True if its key was unproven when it began to wait. */
-  readonly isUnproven: boolean;
   readonly start: () => void;
   readonly fail: (error: UpstreamError) => void;
 }
@@ -29,15 +21,13 @@ export interface WaitingCall extends Queued {
 /**
  * Limits the calls in flight. Callers take turns. One caller may use every slot while no other waits, and otherwise
  * half of them. A caller may have at most half of the queue. The users of a tenant take turns in the same way, and one
- * user has at most half of the tenant's part. All unproven keys together have at most half of the queue, too. Calls
- * that cannot start before their deadline are shed.
+ * user has at most half of the tenant's part. All unproven keys together are one caller. Calls that cannot start before
+ * their deadline are shed.
  */
 export class ConcurrencyLimiter implements Gate {
   readonly #most: number;
   readonly #now: () => number;
   readonly #queue = new FairQueue<WaitingCall>();
-  /** The number of waiting calls with unproven keys. */
-  #unproven = 0;
   /** The number of attempts with a slot. */
   inFlight = 0;
   /** The number of attempts with a slot, by caller. Callers without one are left out. */
@@ -64,14 +54,14 @@ export class ConcurrencyLimiter implements Gate {
   enter(attempt: Attempt): Promise<void> | undefined {
     const isFree = this.inFlight < this.#most && this.#queue.size === 0;
     if (!isFree && !attempt.isUrgent) return this.#wait(attempt);
-    this.#begin(attempt);
+    this.#begin(attempt, callerOf(attempt));
     return undefined;
   }
 
   left(attempt: Attempt, outcome: Outcome): void {
     const { slot } = attempt;
     if (slot === undefined) return;
-    if (slot === 'taken') this.#end(attempt);
+    if (typeof slot === 'string') this.#end(attempt, slot);
     else this.#remove(slot);
     if (outcome.kind !== 'not-sent') this.meanMs += (outcome.tookMs - this.meanMs) / 16;
     // A caller that shared the slots until now may be the only one left, and may then use all of them.
@@ -84,36 +74,32 @@ export class ConcurrencyLimiter implements Gate {
   }
 
   #wait(attempt: Attempt): Promise<void> {
-    const { queueKey: caller, subject: user = '' } = attempt.owner.caller;
-    const places = this.#most * queueFactor;
-    const isUnproven = attempt.isProof;
-    const isFull =
-      this.#queue.isFull(places, { caller, user }) || (isUnproven && this.#unproven >= places * shareOfUnproven);
+    const { queueKey, subject = '' } = attempt.owner.caller;
+    const caller = callerOf(attempt);
+    const user = caller === unproven ? queueKey : subject;
+    const isFull = this.#queue.isFull(this.#most * queueFactor, { caller, user });
     if (isFull || this.#now() + this.#expectedMs(caller) > attempt.endsAt - leastMs) throw this.#shed();
     return new Promise((start, fail) => {
-      const entry = { caller, user, attempt, isUnproven, start, fail };
+      const entry = { caller, user, attempt, start, fail };
       this.#queue.add(entry);
-      if (isUnproven) this.#unproven += 1;
       attempt.slot = entry;
       this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs);
       this.#startWaiting();
     });
   }
 
-  #begin(attempt: Attempt): void {
-    const { queueKey } = attempt.owner.caller;
-    attempt.slot = 'taken';
+  #begin(attempt: Attempt, caller: string): void {
+    attempt.slot = caller;
     this.inFlight += 1;
-    this.#inFlightOf.set(queueKey, (this.#inFlightOf.get(queueKey) ?? 0) + 1);
+    this.#inFlightOf.set(caller, (this.#inFlightOf.get(caller) ?? 0) + 1);
   }
 
-  #end(attempt: Attempt): void {
+  #end(attempt: Attempt, caller: string): void {
     attempt.slot = undefined;
     this.inFlight -= 1;
-    const { queueKey } = attempt.owner.caller;
-    const left = (this.#inFlightOf.get(queueKey) ?? 1) - 1;
-    if (left > 0) this.#inFlightOf.set(queueKey, left);
-    else this.#inFlightOf.delete(queueKey);
+    const left = (this.#inFlightOf.get(caller) ?? 1) - 1;
+    if (left > 0) this.#inFlightOf.set(caller, left);
+    else this.#inFlightOf.delete(caller);
   }
 
   #startWaiting(): void {
@@ -123,7 +109,7 @@ export class ConcurrencyLimiter implements Gate {
       if (entry === undefined) return;
       this.#queue.served(entry);
       this.#remove(entry);
-      this.#begin(entry.attempt);
+      this.#begin(entry.attempt, entry.caller);
       entry.start();
     }
   }
@@ -153,10 +139,13 @@ export class ConcurrencyLimiter implements Gate {
   /** Removes a call from the queue, and stops the sweep when the queue is empty. */
   #remove(entry: WaitingCall): void {
     this.#queue.delete(entry);
-    if (entry.isUnproven) this.#unproven -= 1;
     entry.attempt.slot = undefined;
     if (this.#queue.size > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
   }
+}
+
+function callerOf({ isProof, owner }: Attempt): string {
+  return isProof ? unproven : owner.caller.queueKey;
 }

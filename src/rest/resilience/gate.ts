@@ -56,8 +56,8 @@ export interface Attempt {
   readonly mayBeStale: boolean;
   /** True if it starts even without a free slot. */
   isUrgent: boolean;
-  /** Its slot, or its wait for one. */
-  slot: 'taken' | WaitingCall | undefined;
+  /** The caller whose slot it has, or its wait for one. */
+  slot: string | WaitingCall | undefined;
   /** Its place in the budget, or its wait for one. */
   budgeted: BudgetedCall | undefined;
   /** True if it goes on after its waiters have left, until its deadline: its answer shows whether the key is known. */
