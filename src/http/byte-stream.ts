@@ -1,25 +1,18 @@
 import { freeLarge } from '../rest/transport/chunks.ts';
 
 /** The most bytes that are handed to a connection at once. The rest waits until the client has read them. */
-const sliceLength = 65_536;
+export const sliceLength = 65_536;
 
 /**
- * The bytes of a text or a buffer, in slices that are made one by one. A text is first encoded as a whole, so that it
- * waits for its client outside of V8's heap. There, its memory is given back as soon as the slices are read or given
- * up.
+ * The bytes of a text, in slices that are made one by one. The text is first encoded as a whole, so that it waits for
+ * its client outside of V8's heap. There, its memory is given back as soon as the slices are read or given up. The
+ * slices are copies, because a connection may then still write the last one.
  */
-export function slicesOf(body: string | Buffer, encoding: 'utf8' | 'latin1' = 'utf8'): Generator<Buffer> {
-  return typeof body === 'string' ? copiesOf(Buffer.from(body, encoding)) : partsOf(body);
-}
-
-function* partsOf(bytes: Buffer): Generator<Buffer> {
-  for (let start = 0; start < bytes.length; start += sliceLength) yield bytes.subarray(start, start + sliceLength);
-}
-
-/** Yields copies, because a connection may still write the last slice when the memory of the bytes is given back. */
-function* copiesOf(bytes: Buffer<ArrayBuffer>): Generator<Buffer> {
+function* slicesOf(text: string): Generator<Buffer> {
+  const bytes = Buffer.from(text);
   try {
-    for (const part of partsOf(bytes)) yield Buffer.from(part);
+    for (let start = 0; start < bytes.length; start += sliceLength)
+      yield Buffer.from(bytes.subarray(start, start + sliceLength));
   } finally {
     freeLarge(bytes);
   }

@@ -12,19 +12,38 @@ export interface ReaderLimits {
 /** The limits unless others are given. */
 export const usualReaders: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131_072 };
 
+/** The longest time in which a client may take nothing of its answer, in milliseconds. */
+const longestStuckMs = 15_000;
+
+/** The longest pause that a client has earned by the bytes that it has taken, in milliseconds. */
+const longestPauseMs = 14_000;
+
 /** The bytes of a connection: those written so far, and those that the operating system has not taken yet. */
 interface Written {
   readonly bytesWritten: number;
   readonly writableLength: number;
 }
 
-/** Measures how fast the client of one connection reads. Times in milliseconds. */
+/**
+ * Measures how fast the client of one connection reads. Times in milliseconds.
+ *
+ * The process sees only when the operating system takes bytes, not when the client does. The operating system has a
+ * buffer of up to 4 MiB for each connection, and takes further bytes only once a third of it is free. So a client that
+ * reads 200 kB a second seems to take nothing for seven seconds, and then 1.4 MB at once. Therefore, bytes that were
+ * taken earn their client a pause: the time that they need at the least rate.
+ */
 export class SlowReader {
   readonly #limits: ReaderLimits;
   /** The time since when output has waited for the client; undefined if none waits. */
   #since: number | undefined;
   #answer: object | undefined;
   #takenBefore = 0;
+  /** The last time at which bytes were taken, or at which none waited; undefined if that was never noted. */
+  #takenAt: number | undefined;
+  /** The number of bytes that had been taken by then. */
+  #taken = 0;
+  /** The end of the pause that the client has earned by then. */
+  #pausesUntil = 0;
 
   constructor(limits: ReaderLimits) {
     this.#limits = limits;
@@ -36,24 +55,52 @@ export class SlowReader {
    * period.
    */
   isLate({ bytesWritten, writableLength }: Written, answer: object | undefined, now: number): boolean {
-    if (writableLength === 0) this.#since = undefined;
-    else if (this.#since === undefined || this.#answer !== answer) {
+    if (writableLength === 0) {
+      this.#since = undefined;
+      // Noted here, too, because not every answer is watched.
+      this.noteTaken({ bytesWritten, writableLength }, now);
+      return false;
+    }
+    if (this.#since === undefined || this.#answer !== answer) {
       this.#since = now;
       this.#answer = answer;
       this.#takenBefore = bytesWritten - writableLength;
     }
-    if (this.#since === undefined) return false;
+    if (now - (this.#takenAt ?? now) > longestStuckMs) return true;
     const { graceMs, bytesPerSecond } = this.#limits;
     return now - this.#since > graceMs + ((bytesWritten - this.#takenBefore) / bytesPerSecond) * 1000;
   }
+
+  /** Notes that the client has taken what was written, or that an answer begins. */
+  noteTaken({ bytesWritten, writableLength }: Written, now: number): void {
+    const taken = bytesWritten - writableLength;
+    const earnedMs = ((taken - this.#taken) / this.#limits.bytesPerSecond) * 1000;
+    this.#pausesUntil = Math.min(Math.max(this.#pausesUntil, now) + earnedMs, now + longestPauseMs);
+    this.#taken = taken;
+    this.#takenAt = now;
+  }
+
+  /**
+   * The time since which the client has taken none of the bytes that wait for it, although its earned pause is over.
+   * Undefined if none wait. A request that waits behind the answer does not count: it has no bytes yet.
+   */
+  stuckSince({ writableLength }: Written): number | undefined {
+    return writableLength > 0 && this.#takenAt !== undefined ? this.#pausesUntil : undefined;
+  }
 }
 
-/** For each connection, the last moment at which its client took waiting bytes, or at which no bytes waited. */
-const readAt = new WeakMap<Socket, number>();
+const readers = new WeakMap<Socket, SlowReader>();
+
+/** Makes the reader of a new connection. */
+export function createReader(socket: Socket, limits: ReaderLimits): SlowReader {
+  const reader = new SlowReader(limits);
+  readers.set(socket, reader);
+  return reader;
+}
 
 /** Notes that a client is not stuck at this moment. */
 export function noteRead(socket: Socket): void {
-  readAt.set(socket, performance.now());
+  readers.get(socket)?.noteTaken(socket, performance.now());
 }
 
 /** Notes from now on when a client takes bytes of an answer. */
@@ -63,10 +110,7 @@ export function watchReader(response: ServerResponse): void {
   response.on('drain', () => noteRead(socket));
 }
 
-/**
- * The time since which the client of a connection has read nothing although bytes wait for it; undefined if no bytes
- * wait. A request that waits behind the answer does not count, because it has no bytes yet.
- */
+/** The time since which the client of a connection has been stuck; undefined if it is not. */
 export function stuckSince(socket: Socket): number | undefined {
-  return socket.writableLength > 0 ? readAt.get(socket) : undefined;
+  return readers.get(socket)?.stuckSince(socket);
 }

@@ -1,10 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { noteRead, type ReaderLimits, SlowReader, stuckSince, usualReaders } from '../http/slow-readers.ts';
+import { createReader, type ReaderLimits, type SlowReader, usualReaders } from '../http/slow-readers.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
-
-/** The longest time in which a client may take nothing of its answer, in milliseconds. */
-const longestStuckMs = 15_000;
 
 /** The number of checks for slow readers within the grace period. */
 const checksInGrace = 10;
@@ -88,7 +85,7 @@ export class Connections {
       waiting: 0,
       isClosing: false,
       isMalformed: false,
-      reader: new SlowReader(this.#readers),
+      reader: createReader(socket, this.#readers),
     };
     this.#open.set(socket, connection);
     closeAfterReading(socket, () => {
@@ -197,10 +194,7 @@ export class Connections {
 
   closeSlowReaders(now: number): void {
     for (const [socket, { oldestUnread, reader }] of this.#open) {
-      // A client that has read everything is not stuck. That is noted here, too, because not every answer is watched.
-      if (socket.writableLength === 0) noteRead(socket);
-      const stuckMs = now - (stuckSince(socket) ?? now);
-      if (!reader.isLate(socket, oldestUnread, now) && stuckMs <= longestStuckMs) continue;
+      if (!reader.isLate(socket, oldestUnread, now)) continue;
       this.#options.countRefused('slowReader');
       socket.destroy();
     }

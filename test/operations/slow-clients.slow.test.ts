@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import { GrowingEvents, quick, subscribe } from '../support/live.ts';
 import { project } from '../support/rows.ts';
+import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { openWith, postOf } from '../support/wire.ts';
 
@@ -34,6 +36,37 @@ test.concurrent('a client that takes nothing of a large answer for 15 seconds lo
   expect(taken).toBeLessThan(4 * name.length);
   // A client that reads gets all of it, however slowly it began.
   expect((await gateway.ask(query)).body.length).toBeGreaterThan(4 * name.length);
+});
+
+test.concurrent('a client that reads steadily gets its answer while others that read nothing fill the room, and those are ended', {
+  timeout: 60_000,
+}, async () => {
+  const name = 'a'.repeat(3_000_000);
+  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1, { name }) });
+  // The operating system takes 4 MiB ahead, and later about 1.4 MiB at a time, which the client reads in two seconds.
+  const readers = { graceMs: 30_000, bytesPerSecond: 400_000 };
+  const bytesPerMs = 700;
+  const options = { maxAnswerBytes: 2 ** 26, answerRoomBytes: 30_000_000 };
+  await using gateway = await startGateway(upstream, options, { readers });
+  const query = '{ project(id: 1) { a: name b: name c: name } }';
+  const steady = openWith(gateway.url, postOf(query));
+  const startedAt = performance.now();
+  let taken = 0;
+  steady.on('data', (chunk) => {
+    taken += chunk.length;
+    const aheadMs = taken / bytesPerMs - (performance.now() - startedAt);
+    if (aheadMs <= 0) return;
+    steady.pause();
+    setTimeout(() => steady.resume(), aheadMs);
+  });
+  const closed = once(steady, 'close');
+  const silent: Socket[] = [];
+  const timer = setInterval(() => silent.push(openWith(gateway.url, postOf(query)).pause()), 300);
+  await Promise.race([closed, until(() => taken > 3 * name.length)]);
+  clearInterval(timer);
+  expect(taken).toBeGreaterThan(3 * name.length);
+  expect(await gateway.gateway.metrics.render()).toMatch(/^gateway_refused_requests_total\{.*slow_reader.*\} [1-9]/m);
+  for (const socket of [steady, ...silent]) socket.destroy();
 });
 
 test.concurrent('a listener that takes nothing of a large message for 15 seconds is closed, and delays no other', {

@@ -37,3 +37,34 @@ test('a client that has taken an answer before it asked again has all its time a
   expect(reader.isLate({ bytesWritten: 500, writableLength: 500 }, answer, 0)).toBe(false);
   expect(reader.isLate({ bytesWritten: 900, writableLength: 400 }, {}, 6001)).toBe(false);
 });
+
+test('a client that takes little at a time pauses for as long as that needs at the least rate, and is then stuck', () => {
+  const reader = new SlowReader({ graceMs: 30_000, bytesPerSecond: 100 });
+  const begin = { bytesWritten: 0, writableLength: 0 };
+  reader.noteTaken(begin, 0);
+  expect(reader.stuckSince(begin)).toBeUndefined();
+  // 400 bytes are taken, which need 4 seconds.
+  reader.noteTaken({ bytesWritten: 400, writableLength: 0 }, 1000);
+  const waiting = { bytesWritten: 800, writableLength: 400 };
+  expect(reader.stuckSince(waiting)).toBe(5000);
+  reader.noteTaken({ bytesWritten: 800, writableLength: 200 }, 4000);
+  expect(reader.stuckSince({ bytesWritten: 800, writableLength: 200 })).toBe(7000);
+});
+
+test('a client that has taken nothing has no pause, and one that has taken very much has one of 14 seconds', () => {
+  const reader = new SlowReader({ graceMs: 30_000, bytesPerSecond: 100 });
+  const waiting = { bytesWritten: 1e9, writableLength: 1e9 };
+  reader.noteTaken(waiting, 0);
+  expect(reader.stuckSince(waiting)).toBe(0);
+  const fast = { bytesWritten: 1e9, writableLength: 1000 };
+  reader.noteTaken(fast, 2000);
+  expect(reader.stuckSince(fast)).toBe(16_000);
+});
+
+test('a client that takes nothing for 15 seconds is late, however much it had taken', () => {
+  const reader = new SlowReader({ graceMs: 30_000, bytesPerSecond: 100 });
+  const waiting = { bytesWritten: 1e9, writableLength: 1000 };
+  reader.noteTaken(waiting, 0);
+  expect(reader.isLate(waiting, answer, 15_000)).toBe(false);
+  expect(reader.isLate(waiting, answer, 15_001)).toBe(true);
+});
