@@ -21,11 +21,11 @@ export type CallResult =
   // The answer is larger than an agent may get.
   | 'too_large';
 
-/**
- * The answer to one use of a tool: the JSON members of its result, the result's `_meta`, and the outcome for metrics.
- */
+/** The answer to one use of a tool. */
 interface ToolAnswer {
+  /** The members of the JSON-RPC result, each as JSON text: its name, a colon and its value. */
   readonly members: readonly string[];
+  /** The value of the member `_meta`. */
   readonly meta: JsonObject;
   readonly result: CallResult;
 }

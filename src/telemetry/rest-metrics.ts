@@ -32,7 +32,7 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
   );
   instruments.counter(
     'gateway_rest_shared_reads_total',
-    'Reads answered by an equal one in flight.',
+    'Reads that joined an equal read in flight.',
     () => reads.joined,
   );
   instruments.gauge('gateway_rest_calls_in_flight', 'REST calls under way.', () => limiter.inFlight);
@@ -71,7 +71,7 @@ export interface Savers {
 export function measureSavedCalls(instruments: Instruments, { resources, shared, saved, cache }: Savers): void {
   instruments.counter(
     'gateway_rest_calls_saved_total',
-    'REST calls that were not made, at least, by what saved them.',
+    'REST calls that were saved, counted at the least, by what saved them.',
     () => [
       [{ by: 'windows' }, saved.windows],
       [{ by: 'totals' }, saved.totals],
@@ -93,13 +93,13 @@ export function measureSavedCalls(instruments: Instruments, { resources, shared,
   );
   instruments.histogram(
     'gateway_cache_answer_age_seconds',
-    'Time since the upstream had given an answer that the cache gave again.',
+    'Age of the answers that the cache gave: the time since the upstream had sent them.',
     ageBounds,
     () => [[{}, cache.counts.ages]],
   );
   instruments.counter(
     'gateway_reused_operations_total',
-    'Operations answered with what an equal one was answered with, made of cached answers that are all in time.',
+    'Operations given the kept answer of an equal operation, all of whose reads are still fresh in the cache.',
     () => cache.whole.reused,
   );
   instruments.gauge('gateway_cache_bytes', 'Memory that cached answers take, estimated.', () => cache.bytes);
