@@ -155,6 +155,19 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     expect(one.reported).toEqual([]);
   });
 
+  test('forget on a purge of all keys what they share, and nothing of another upstream in the same Redis', async () => {
+    await using redis = await startRedis();
+    await using upstream = await startApi();
+    await using another = await startApi();
+    await using one = await startSharing(upstream, redis);
+    await using two = await startSharing(upstream, redis);
+    await using other = await startSharing(another, redis);
+    for (const gateway of [one, two, other]) await expect.poll(() => cachedIn(gateway)).toBe(1);
+    // The keys `phx_test` and `other`.
+    expect(await one.gateway.purge({ all: true })).toBe(2);
+    expect([await cachedIn(two), await cachedIn(other)]).toEqual([0, 1]);
+  });
+
   test('share nothing between two keys that have one epoch in Redis', async () => {
     await using redis = await startRedis();
     await using upstream = await startApi();

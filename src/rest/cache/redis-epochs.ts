@@ -7,8 +7,6 @@ import { KeyMap } from '../key-map.ts';
 /** The lifetime of an epoch in Redis, in seconds: a week. After that the key gets a new one. */
 const keptSeconds = 7 * 24 * 3600;
 
-const prefix = 'cache:epoch:';
-
 /** The interval at which a gateway tries again to tell Redis of ended epochs, in milliseconds. */
 const tellEveryMs = 200;
 
@@ -42,7 +40,8 @@ interface Told {
  */
 export class RedisEpochs implements Epochs {
   readonly #redis: SharedRedis;
-  readonly #upstreamUrl: string;
+  /** The prefix of the names of this upstream's epochs: several upstreams may share one Redis. */
+  readonly #prefix: string;
   readonly #log: Log;
   readonly #throttle = new LogThrottle();
   /** Keys whose epoch has ended, but Redis may not know that yet. Each end of an epoch has a mark of its own. */
@@ -50,10 +49,9 @@ export class RedisEpochs implements Epochs {
   /** True while a retry is scheduled or running. */
   #isTelling = false;
 
-  /** `upstreamUrl` is part of every name, because several upstreams may share one Redis. */
   constructor(redis: SharedRedis, upstreamUrl: string, log: Log) {
     this.#redis = redis;
-    this.#upstreamUrl = upstreamUrl;
+    this.#prefix = `cache:epoch:${hash('sha256', upstreamUrl, 'base64url')}:`;
     this.#log = log;
   }
 
@@ -81,7 +79,7 @@ export class RedisEpochs implements Epochs {
    * its next use.
    */
   async purge(sharingKey: string | undefined): Promise<number | undefined> {
-    if (sharingKey === undefined) return this.#redis.unlinkAll(`${prefix}*`);
+    if (sharingKey === undefined) return this.#redis.unlinkAll(`${this.#prefix}*`);
     return (await this.#renew(sharingKey, false)) === undefined ? undefined : 1;
   }
 
@@ -94,7 +92,7 @@ export class RedisEpochs implements Epochs {
   }
 
   async #run(sharingKey: string, isProven: boolean, act: 'keep' | 'end', mustSend: boolean): Promise<Told | undefined> {
-    const name = `${prefix}${hash('sha256', `${this.#upstreamUrl} ${sharingKey}`, 'base64url')}`;
+    const name = this.#prefix + hash('sha256', sharingKey, 'base64url');
     const args = [randomUUID(), act, isProven ? 'proven' : '', keptSeconds];
     const answer = await this.#redis.run(script, [name], args, { mustSend });
     if (!Array.isArray(answer)) return undefined;
