@@ -78,13 +78,15 @@ export function readBody<T>(
   claim: Claim,
   read: (text: string, maxDepth: number) => T,
 ): Promise<T | undefined> {
-  const declared = Number(request.headers['content-length'] ?? 0);
+  const { 'content-length': length } = request.headers;
+  const declared = Number(length ?? 0);
   if (declared > maxBytes) {
     request.resume();
     return Promise.reject(tooLarge(maxBytes, `has ${declared}`));
   }
   return new Promise((resolve, reject) => {
     const chunks = new Chunks();
+    if (length !== undefined) chunks.expected = declared;
     request.on('data', (chunk: Buffer) => {
       chunks.add(chunk);
       try {

@@ -3,7 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MemoryRoom } from '../../src/memory.ts';
 import type { HttpRequest } from '../../src/rest/transport/request-heads.ts';
-import { createTransport, type SentRequest, TransportError } from '../../src/rest/transport/transport.ts';
+import {
+  createTransport,
+  type RawResponse,
+  type SentRequest,
+  TransportError,
+} from '../../src/rest/transport/transport.ts';
 import { listen } from '../support/listen.ts';
 import { until } from '../support/until.ts';
 
@@ -172,6 +177,18 @@ test('a response is not read beyond the most bytes, whether it tells its length 
   await expect(wire.ask('/length')).rejects.toEqual(failing('invalid'));
   await expect(wire.ask('/none')).rejects.toEqual(failing('invalid'));
   expect(wire.room.taken).toBe(0);
+});
+
+test('a body that comes in pieces takes no more memory than its bytes if its length is known', async () => {
+  await using wire = await startWire((_request, socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n');
+    for (let piece = 0; piece < 3; piece += 1) setTimeout(() => socket.write('x'.repeat(300)), 20 * (piece + 1));
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
+  wire.transport.send({ method: 'GET', target: '/', headers: {} }, { responded: resolve, failed: reject });
+  const response = await promise;
+  expect([response.body.length, response.body.buffer.byteLength]).toEqual([900, 900]);
+  response.release();
 });
 
 test('a request that is given up closes its connection, or gives up its place', async () => {

@@ -13,9 +13,12 @@ export function freeLarge(buffer: Buffer<ArrayBuffer>): void {
 const empty: Buffer<ArrayBuffer> = Buffer.alloc(0);
 
 /**
- * Collects the chunks of a body in one buffer. However small they are, they take little more memory than their bytes.
+ * Collects the chunks of a body in one buffer. However small they are, they take at most twice the memory of their bytes,
+ * and no more than their bytes once a body of an expected length is complete.
  */
 export class Chunks {
+  /** The number of bytes that the body will have, if that is known. */
+  expected: number | undefined;
   #buffer: Buffer = empty;
   #bytes = 0;
   /** `#buffer`, if no other code has its memory (apart from results of `join`), so that it may be given back. */
@@ -60,7 +63,8 @@ export class Chunks {
   #append(chunk: Buffer): void {
     const bytes = this.#bytes + chunk.length;
     if (bytes > this.#buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(2 * bytes);
+      const most = 2 * bytes;
+      const larger = Buffer.allocUnsafeSlow(Math.max(bytes, Math.min(most, this.expected ?? most)));
       larger.set(this.join());
       this.#giveBack();
       this.#own = larger;

@@ -182,6 +182,7 @@ class Request implements Exchange, SentRequest, RawResponse {
     this.headers = headers;
     if (status === 407 && this.#pool.isByProxy) this.onError(new ProxyFailure(undefined, status), false);
     else if (length !== undefined && length > this.#options.maxBodyBytes) this.#fail(tooLarge());
+    else this.#chunks.expected = length;
   }
 
   onData(bytes: Buffer): void {
