@@ -6,7 +6,7 @@ import { type OperationResult, stringifyData } from '../operation/result.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
-import type { Generation } from './message.ts';
+import type { Protocol } from './message.ts';
 import { mostCharacters, type Tool } from './tool.ts';
 
 /** The result of one use of a tool, for metrics. */
@@ -34,7 +34,7 @@ interface ToolAnswer {
 export async function callTool(
   tool: Tool,
   given: unknown,
-  generation: Generation,
+  protocol: Protocol,
   context: HttpRequestContext,
   run: RunOperation,
 ): Promise<ToolAnswer> {
@@ -54,18 +54,20 @@ export async function callTool(
   );
   const restCalls = restCallsOf(result);
   const { errors = [], data } = result;
-  if (errors.length === 0) return answered(tool, result, { sentences: '', generation, restCalls });
-  const isTooDear = errors.some(({ extensions }) => extensions['code'] === 'COST_LIMIT_EXCEEDED');
-  const size = isTooDear ? tool.fittingSize(values, context.caller) : undefined;
+  if (errors.length === 0) return answered(tool, result, { sentences: '', protocol, restCalls });
+  const isTooExpensive = errors.some(({ extensions }) => extensions['code'] === 'COST_LIMIT_EXCEEDED');
+  const size = isTooExpensive ? tool.fittingSize(values, context.caller) : undefined;
   const suggestion =
-    size === undefined || tool.sizing.length === 0 ? undefined : `Ask for ${namesOf(tool.sizing)} of at most ${size}.`;
+    size === undefined || tool.sizeArguments.length === 0
+      ? undefined
+      : `Ask for ${namesOf(tool.sizeArguments)} of at most ${size}.`;
   const sentences = sentencesOf(errors, suggestion);
   // The arguments fit the schema, but have a fault that no schema can express, such as a damaged cursor.
   const isBadInput = data === undefined && errors.every(({ extensions }) => extensions['code'] === 'BAD_USER_INPUT');
   if (isBadInput) return failed(sentences, restCalls, 'invalid_arguments');
   const isEmpty = !isObject(data) || Object.values(data).every((value) => value === null);
   if (isEmpty) return failed(sentences, restCalls, restCalls.actual === 0 ? 'refused' : 'error');
-  return answered(tool, result, { sentences, generation, restCalls });
+  return answered(tool, result, { sentences, protocol, restCalls });
 }
 
 /** The numbers of REST calls of one use of a tool, and what is left of the budget, as agents are told. */
@@ -104,9 +106,9 @@ function answered(
   result: OperationResult,
   {
     sentences,
-    generation,
+    protocol,
     restCalls,
-  }: { readonly sentences: string; readonly generation: Generation; readonly restCalls: RestCalls },
+  }: { readonly sentences: string; readonly protocol: Protocol; readonly restCalls: RestCalls },
 ): ToolAnswer {
   const text = stringifyData(result);
   const isWhole = sentences === '';
@@ -120,7 +122,7 @@ function answered(
   const cutNote = `${done} The answer has ${text.length} characters, of which these are the first ${mostCharacters}:`;
   const partNote = isWhole ? [] : [`${sentences}\nThe rest of the answer is there:`];
   const structured = isCut ? JSON.stringify(emptied(result.data)) : text;
-  const isLeftOut = (isCut && !isWhole) || (generation === 'older' && structured === 'null');
+  const isLeftOut = (isCut && !isWhole) || (protocol === 'older' && structured === 'null');
   return {
     members: [
       content(isCut ? [cutNote, text.slice(0, mostCharacters)] : [...partNote, text]),
@@ -138,8 +140,11 @@ function emptied(data: unknown): JsonObject {
   return Object.fromEntries(members.map(([name, value]) => [name, isObject(value) ? null : value]));
 }
 
-function tooLarge(text: string, { sizing }: Tool): string {
-  const less = sizing.length === 0 ? 'it cannot be made smaller by arguments' : `ask for less with ${namesOf(sizing)}`;
+function tooLarge(text: string, { sizeArguments }: Tool): string {
+  const less =
+    sizeArguments.length === 0
+      ? 'it cannot be made smaller by arguments'
+      : `ask for less with ${namesOf(sizeArguments)}`;
   return `The answer has ${text.length} characters, but at most ${mostCharacters} are given: ${less}.`;
 }
 

@@ -15,10 +15,10 @@ import { agents } from '../rest/caller.ts';
 import {
   errorCodes,
   errorText,
-  generationOf,
   McpError,
   type Message,
   protocolHeaders,
+  protocolOf,
   resultText,
   toMessage,
 } from './message.ts';
@@ -29,7 +29,7 @@ import { challengeOf, type ProtectedResource } from './protected-resource.ts';
 export type McpOptions = EdgeOptions & Pick<MethodOptions, 'onCall'>;
 
 /** The options of the endpoint, its tools, and its address, for which tokens are issued. */
-interface Served extends McpOptions, Pick<MethodOptions, 'tools'> {
+interface McpHandlerOptions extends McpOptions, Pick<MethodOptions, 'tools'> {
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
   /** The URL under which clients reach the gateway; undefined if they are on this machine. */
@@ -40,7 +40,7 @@ interface Served extends McpOptions, Pick<MethodOptions, 'tools'> {
  * The streamable HTTP transport of the Model Context Protocol, without sessions. Each POST has one message and is
  * answered in JSON. There is no stream to GET, and no session to DELETE.
  */
-export function createMcpHandler(options: Served): Handle {
+export function createMcpHandler(options: McpHandlerOptions): Handle {
   const { authenticator, compression = false, corsOrigins: origins, corsHeaders = [], log } = options;
   const { bodyLimits, bodyRoom, resource, report, countRefused } = options;
   const vary = `Authorization, Origin${compression ? ', Accept-Encoding' : ''}`;
@@ -48,13 +48,13 @@ export function createMcpHandler(options: Served): Handle {
   const send = createSend({ compression, vary });
   const isAllowed = createOriginCheck(options);
   const methodOptions = { ...options, isPrivate: authenticator !== undefined };
-  const exchange = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const answerRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let claim: Claim | undefined;
     let context: HttpRequestContext | undefined;
     let id: Message['id'];
     let answer: Answer;
     try {
-      refuse(request, isAllowed);
+      checkRequest(request, isAllowed);
       claim = bodyRoom.claim();
       context = new HttpRequestContext(request, response, claim, onlyJson, authenticator, 'agents');
       await context.identified;
@@ -66,10 +66,10 @@ export function createMcpHandler(options: Served): Handle {
         const message = await readBody(request, bodyLimits, claim, toMessage);
         if (message === undefined) return;
         ({ id } = message);
-        const generation = generationOf(message, request.headers);
+        const protocol = protocolOf(message, request.headers);
         if (id === undefined) answer = { status: 202 };
         else {
-          const result = await answerMethod({ message, generation, context }, methodOptions);
+          const result = await answerMethod({ message, protocol, context }, methodOptions);
           answer = { status: 200, body: resultText(id, result) };
         }
       }
@@ -86,7 +86,7 @@ export function createMcpHandler(options: Served): Handle {
     else send(request, response, { status, headers: { 'content-type': 'application/json', ...headers }, body });
   };
   return (request, response) => {
-    if (!cors(request, response)) void exchange(request, response);
+    if (!cors(request, response)) void answerRequest(request, response);
   };
 }
 
@@ -98,7 +98,7 @@ interface Answer {
 }
 
 /** Throws an McpError or a GraphQLError for a request that cannot come from an agent. */
-function refuse(request: IncomingMessage, isAllowed: (origin: string) => boolean): void {
+function checkRequest(request: IncomingMessage, isAllowed: (origin: string) => boolean): void {
   const { origin, accept } = request.headers;
   if (origin !== undefined && !isAllowed(origin)) throw refusedWith(403, 'Expected no `Origin`, or one that may call.');
   if (request.method !== 'POST') throw refusedWith(405, 'Expected POST.', { allow: 'POST' });
@@ -111,7 +111,7 @@ function refuse(request: IncomingMessage, isAllowed: (origin: string) => boolean
  * Makes the check of the header `Origin`. Without the check, a page whose host name resolves to this machine could use
  * what only this machine may reach (DNS rebinding). `Host` proves nothing, because such a page decides it.
  */
-function createOriginCheck({ publicUrl, corsOrigins }: Served): (origin: string) => boolean {
+function createOriginCheck({ publicUrl, corsOrigins }: McpHandlerOptions): (origin: string) => boolean {
   const known = new Set(corsOrigins);
   if (publicUrl !== undefined) known.add(new URL(publicUrl).origin);
   return (origin) => known.has(origin) || (publicUrl === undefined && isLoopbackOrigin(origin));

@@ -16,7 +16,7 @@ import { current } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { type JsonSchema, orNull } from './json-schema.ts';
 import type { ToolOperation } from './tool-cost.ts';
-import { isOwner, mostItems, type NamedBy, namedBy, type VariableUse, type VariableUses } from './variable-uses.ts';
+import { type IdType, idTypeOf, isOwner, mostItems, type VariableUse, type VariableUses } from './variable-uses.ts';
 
 /**
  * The schema of the arguments of a tool: the variables of its operation. The gateway runs the tool with all arguments
@@ -51,19 +51,19 @@ function variableSchema(
   const { schema, maxPageSize } = tool;
   const type = typeFromAST(schema, definition.type);
   if (!isInputType(type)) return {};
-  const [first, ...others] = new Set(uses.map((one) => one.named));
-  const named = others.length === 0 ? first : 'any';
+  const [first, ...others] = new Set(uses.map((one) => one.idType));
+  const idType = others.length === 0 ? first : 'any';
   const isRequired = uses.some((one) => one.isRequired) || conditionsOf(tool).includes(definition.variable.name.value);
   const takesNull = !isNonNullType(type) && !isRequired;
   const inner = isNonNullType(type) ? type.ofType : type;
   const bounded = boundedBy(
-    valueSchema(inner, named, { isGlobal: uses.some(({ isAlone }) => isAlone) }),
+    valueSchema(inner, idType, { mustBeGlobal: uses.some(({ mustBeGlobal }) => mustBeGlobal) }),
     uses,
     maxPageSize,
   );
   return {
     ...(takesNull ? orNull(bounded) : bounded),
-    ...describedBy(bounded, definition.description?.value ?? generalOf(uses[0]?.place, named)),
+    ...describedBy(bounded, definition.description?.value ?? generalOf(uses[0]?.place, idType)),
     ...defaultOf(schema, definition),
   };
 }
@@ -75,8 +75,8 @@ function describedBy({ description: form }: JsonSchema, said: string | undefined
 }
 
 /** The description of a place in the schema. An id has none, because it would only repeat the form of the id. */
-function generalOf(place: VariableUse['place'] | undefined, named: NamedBy): string | undefined {
-  return named === undefined ? (place?.description ?? undefined) : undefined;
+function generalOf(place: VariableUse['place'] | undefined, idType: IdType): string | undefined {
+  return idType === undefined ? (place?.description ?? undefined) : undefined;
 }
 
 function defaultOf(schema: GraphQLSchema, definition: VariableDefinitionNode): Pick<JsonSchema, 'default'> {
@@ -95,34 +95,34 @@ function boundedBy(value: JsonSchema, uses: readonly VariableUse[], maxPageSize:
 }
 
 /** The ways in which an id may name the owner of its object. */
-interface Owned {
+interface IdOptions {
   /** True if the id itself must name the owner. */
-  readonly isGlobal?: boolean;
+  readonly mustBeGlobal?: boolean;
   /** The field beside the id that may name the owner instead. */
   readonly owner?: string | undefined;
 }
 
 /** The schema of a value that is not null. `id` is the kind of object that the value names, if it is an id. */
-function valueSchema(type: GraphQLInputType, id: NamedBy, owned: Owned = {}): JsonSchema {
-  if (isNonNullType(type)) return valueSchema(type.ofType, id, owned);
+function valueSchema(type: GraphQLInputType, id: IdType, options: IdOptions = {}): JsonSchema {
+  if (isNonNullType(type)) return valueSchema(type.ofType, id, options);
   if (isListType(type)) {
-    const item = valueSchema(type.ofType, id, owned);
+    const item = valueSchema(type.ofType, id, options);
     return { type: 'array', items: isNonNullType(type.ofType) ? item : orNull(item) };
   }
   if (isEnumType(type)) {
     const names = type.getValues().map(({ name }) => name);
     return { type: 'string', enum: names.filter((name) => name !== 'UNKNOWN') };
   }
-  if (!isInputObjectType(type)) return type.name === 'ID' ? idSchema(id ?? 'any', owned) : (scalars[type.name] ?? {});
+  if (!isInputObjectType(type)) return type.name === 'ID' ? idSchema(id ?? 'any', options) : (scalars[type.name] ?? {});
   const fields = Object.values(type.getFields());
   const owner = fields.find(({ name }) => isOwner(name))?.name;
   const properties = fields.map((field): [string, JsonSchema] => {
-    const named = namedBy(field, type.name);
-    const value = field.name === 'extra' ? ({ type: 'object' } as const) : valueSchema(field.type, named, { owner });
+    const idType = idTypeOf(field, type.name);
+    const value = field.name === 'extra' ? ({ type: 'object' } as const) : valueSchema(field.type, idType, { owner });
     const most = mostItems[field.name];
     const bounded = most === undefined ? value : { ...value, maxItems: most };
     const allowed = isNonNullType(field.type) ? bounded : orNull(bounded);
-    return [field.name, { ...allowed, ...describedBy(bounded, generalOf(field, named)) }];
+    return [field.name, { ...allowed, ...describedBy(bounded, generalOf(field, idType)) }];
   });
   const required = fields.filter(({ type: inner, default: value }) => isNonNullType(inner) && value === undefined);
   return {
@@ -165,17 +165,17 @@ const forms = {
   text: '[a-zA-PX-Z0-9][\\w-]{0,198}',
 } as const;
 
-function idSchema(named: Exclude<NamedBy, undefined>, { isGlobal = false, owner }: Owned): JsonSchema {
-  if (named === 'any')
+function idSchema(idType: Exclude<IdType, undefined>, { mustBeGlobal = false, owner }: IdOptions): JsonSchema {
+  if (idType === 'any')
     return { type: 'string', pattern: '^[Q-W][\\w-]{7,2199}$', description: 'a global id, the `id` of an object' };
-  if (named === 'tile')
+  if (idType === 'tile')
     return { type: 'string', pattern: '^(?:0|[1-9]\\d{0,18})$', description: 'the id of a tile, an integer' };
-  const article = /^[AEIOU]/.test(named) ? 'an' : 'a';
-  const global = `${globalPrefix(named)}[\\w-]{2,2180}`;
-  if (isGlobal && named !== 'Organization' && nouns[named].owner !== undefined)
-    return { type: 'string', pattern: `^${global}$`, description: `the global id of ${article} ${named}, its \`id\`` };
-  const form = named === 'Organization' ? 'uuid' : nouns[named].ids;
-  const mayBeCurrent = named === 'Organization' || named === 'Project';
+  const article = /^[AEIOU]/.test(idType) ? 'an' : 'a';
+  const global = `${globalPrefix(idType)}[\\w-]{2,2180}`;
+  if (mustBeGlobal && idType !== 'Organization' && nouns[idType].owner !== undefined)
+    return { type: 'string', pattern: `^${global}$`, description: `the global id of ${article} ${idType}, its \`id\`` };
+  const form = idType === 'Organization' ? 'uuid' : nouns[idType].ids;
+  const mayBeCurrent = idType === 'Organization' || idType === 'Project';
   const texts = [forms[form], ...(mayBeCurrent ? [current] : []), global];
   const beside = mayBeCurrent || owner === undefined ? '' : ` beside \`${owner}\``;
   const words = [
@@ -183,7 +183,7 @@ function idSchema(named: Exclude<NamedBy, undefined>, { isGlobal = false, owner 
     ...(mayBeCurrent ? [current] : []),
     'or its global id',
   ];
-  const description = `the id of ${article} ${named}: ${words.join(', ')}`;
+  const description = `the id of ${article} ${idType}: ${words.join(', ')}`;
   return { type: 'string', pattern: `^(?:${texts.join('|')})$`, description };
 }
 

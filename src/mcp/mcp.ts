@@ -73,7 +73,7 @@ function toolsOf(set: DocumentSet, names: ToolNames, options: ToolOptions): Tool
   if (names.includes('*'))
     for (const [name, [first]] of operations) if (first?.prepared.operation.operation === 'query') wanted.add(name);
   const tools = [...wanted].toSorted(byText).map((name): [string, Tool] => {
-    const { document, prepared } = theOnly(name, operations.get(name) ?? []);
+    const { document, prepared } = uniqueOperation(name, operations.get(name) ?? []);
     return [name, new Tool(name, document.id, prepared, options)];
   });
   return new Map(tools);
@@ -84,7 +84,7 @@ function byText(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-function theOnly(name: string, found: readonly NamedOperation[]): NamedOperation {
+function uniqueOperation(name: string, found: readonly NamedOperation[]): NamedOperation {
   const [only, other] = found;
   if (only === undefined)
     throw new ManifestError(

@@ -100,8 +100,8 @@ export const olderEditions = ['2025-11-25', '2025-06-18'] as const;
 /** The editions of the Model Context Protocol that are spoken, newest first. */
 export const editions: readonly string[] = [modernEdition, ...olderEditions];
 
-/** The two groups of editions, which are answered in different ways. The `older` ones have a handshake. */
-export type Generation = 'modern' | 'older';
+/** The two forms of the protocol, which are answered in different ways. Editions of the `older` one have a handshake. */
+export type Protocol = 'modern' | 'older';
 
 /** The members of `_meta` that the protocol reserves. */
 export const metaNames = {
@@ -114,11 +114,11 @@ export const metaNames = {
 export const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id'];
 
 /**
- * The generation of the protocol that a request uses, as its version says (2026-07-28, Streamable HTTP, Request
+ * The form of the protocol that a request uses, as its version says (2026-07-28, Streamable HTTP, Request
  * Metadata). Throws an McpError if the gateway does not support the version, or if the request lacks the headers that
  * the version requires.
  */
-export function generationOf(message: Message, headers: IncomingHttpHeaders): Generation {
+export function protocolOf(message: Message, headers: IncomingHttpHeaders): Protocol {
   const header = headers['mcp-protocol-version'];
   const { _meta: given } = message.params;
   const meta = isObject(given) ? given : {};
@@ -126,31 +126,31 @@ export function generationOf(message: Message, headers: IncomingHttpHeaders): Ge
   if (version === undefined) return withoutMeta(message, header);
   if (typeof version !== 'string') throw invalidMeta(metaNames.version, 'a version of the protocol');
   if (header !== version) throw mismatch('MCP-Protocol-Version', header, `\`_meta["${metaNames.version}"]\``, version);
-  if (spoken(version) === 'older') return 'older';
+  if (protocolOfVersion(version) === 'older') return 'older';
   if (!isObject(meta[metaNames.capabilities])) throw invalidMeta(metaNames.capabilities, 'an object');
-  checkMirrors(message, headers);
+  checkRoutingHeaders(message, headers);
   return 'modern';
 }
 
-function withoutMeta({ method }: Message, header: string | string[] | undefined): Generation {
+function withoutMeta({ method }: Message, header: string | string[] | undefined): Protocol {
   if (header === modernEdition) throw invalidMeta(metaNames.version, 'a version of the protocol');
   // Clients of older editions send the header only after they have agreed on a version.
   if (header === undefined && method !== 'server/discover') return 'older';
   if (header === undefined) throw mismatch('MCP-Protocol-Version', header, 'the request', modernEdition);
-  return spoken(String(header));
+  return protocolOfVersion(String(header));
 }
 
 /** Longest version that is repeated in an error, in characters. */
 const longestShown = 100;
 
-function spoken(version: string): Generation {
+function protocolOfVersion(version: string): Protocol {
   if (editions.includes(version)) return version === modernEdition ? 'modern' : 'older';
   const data = { supported: editions, requested: version.slice(0, longestShown) };
   throw new McpError(errorCodes.unsupportedVersion, 'Unsupported protocol version', { data });
 }
 
 /** Checks that the headers by which proxies route requests agree with the body. */
-function checkMirrors({ method, params }: Message, headers: IncomingHttpHeaders): void {
+function checkRoutingHeaders({ method, params }: Message, headers: IncomingHttpHeaders): void {
   const named = headers['mcp-method'];
   if (named !== method) throw mismatch('Mcp-Method', named, '`method`', method);
   if (method !== 'tools/call') return;

@@ -4,7 +4,7 @@ import type { RunOperation } from '../operation/pipeline.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { packageVersion } from '../version.ts';
 import { type CallResult, callTool } from './call.ts';
-import { editions, errorCodes, type Generation, McpError, type Message, metaNames, olderEditions } from './message.ts';
+import { editions, errorCodes, McpError, type Message, metaNames, olderEditions, type Protocol } from './message.ts';
 import type { ToolDefinition, Tools } from './tool.ts';
 
 /** Collaborators of the methods. */
@@ -17,10 +17,10 @@ export interface MethodOptions {
   readonly onCall: (tool: string, result: CallResult) => void;
 }
 
-/** A request, and the generation of the protocol that it uses. */
-export interface Asked {
+/** A request, and the form of the protocol that it uses. */
+export interface McpRequest {
   readonly message: Message;
-  readonly generation: Generation;
+  readonly protocol: Protocol;
   readonly context: HttpRequestContext;
 }
 
@@ -28,16 +28,16 @@ export interface Asked {
 const unknownTool = '-';
 
 /** Answers a request with the JSON text of its result. The server has tools only. Rejects with an McpError. */
-export async function answerMethod(asked: Asked, options: MethodOptions): Promise<string> {
-  const { message, generation } = asked;
+export async function answerMethod(request: McpRequest, options: MethodOptions): Promise<string> {
+  const { message, protocol } = request;
   const { method } = message;
-  if (method === 'tools/list') return list(asked, options);
-  if (method === 'tools/call') return call(asked, options);
-  if (generation === 'older') {
+  if (method === 'tools/list') return list(request, options);
+  if (method === 'tools/call') return call(request, options);
+  if (protocol === 'older') {
     if (method === 'initialize') return initialized(message.params);
     if (method === 'ping' || method === 'logging/setLevel') return '{}';
   } else if (method === 'server/discover') return discovered(options);
-  const status = generation === 'older' ? 200 : 404;
+  const status = protocol === 'older' ? 200 : 404;
   throw new McpError(errorCodes.unknownMethod, `Method not found: ${method}`, { status });
 }
 
@@ -59,9 +59,9 @@ function discovered({ isPrivate }: MethodOptions): string {
 }
 
 /** The JSON of a result. Since 2026-07-28, a result also says that it is complete, and which server gave it. */
-function resultOf(generation: Generation, members: readonly string[], meta?: JsonObject): string {
-  const all = generation === 'older' ? meta : { ...meta, [metaNames.server]: serverInfo };
-  const first = generation === 'older' ? [] : ['"resultType":"complete"'];
+function resultOf(protocol: Protocol, members: readonly string[], meta?: JsonObject): string {
+  const all = protocol === 'older' ? meta : { ...meta, [metaNames.server]: serverInfo };
+  const first = protocol === 'older' ? [] : ['"resultType":"complete"'];
   return `{${[...first, ...members, ...(all === undefined ? [] : [`"_meta":${JSON.stringify(all)}`])].join()}}`;
 }
 
@@ -73,14 +73,14 @@ function cacheable(isPrivate: boolean): readonly string[] {
 }
 
 /** The texts of definitions, kept for as long as their tools. */
-const knownTexts = new WeakMap<ToolDefinition, Readonly<Record<Generation, string>>>();
+const knownTexts = new WeakMap<ToolDefinition, Readonly<Record<Protocol, string>>>();
 
 async function list(
-  { message: { params }, generation, context: { caller } }: Asked,
+  { message: { params }, protocol, context: { caller } }: McpRequest,
   { tools, isPrivate }: MethodOptions,
 ): Promise<string> {
   if (params['cursor'] !== undefined && params['cursor'] !== null)
-    throw invalidParams('Expected no `cursor`: the list is one page.', generation);
+    throw invalidParams('Expected no `cursor`: the list is one page.', protocol);
   const texts: string[] = [];
   for (const tool of tools().values()) {
     if (!tool.isFor(caller)) continue;
@@ -89,31 +89,31 @@ async function list(
     if (!knownTexts.has(definition)) await setImmediate();
     const ofTool = knownTexts.get(definition) ?? textsOf(definition);
     knownTexts.set(definition, ofTool);
-    texts.push(ofTool[generation]);
+    texts.push(ofTool[protocol]);
   }
-  return resultOf(generation, [`"tools":[${texts.join()}]`, ...(generation === 'older' ? [] : cacheable(isPrivate))]);
+  return resultOf(protocol, [`"tools":[${texts.join()}]`, ...(protocol === 'older' ? [] : cacheable(isPrivate))]);
 }
 
-/** The JSON of a tool for each generation. Before 2026-07-28, the result of a tool is always an object. */
-function textsOf(definition: ToolDefinition): Readonly<Record<Generation, string>> {
+/** The JSON of a tool in each form of the protocol. Before 2026-07-28, the result of a tool is always an object. */
+function textsOf(definition: ToolDefinition): Readonly<Record<Protocol, string>> {
   const outputSchema = { ...definition.outputSchema, type: ['object', 'null'] };
   return { older: JSON.stringify(definition), modern: JSON.stringify({ ...definition, outputSchema }) };
 }
 
-async function call({ message: { params }, generation, context }: Asked, options: MethodOptions): Promise<string> {
+async function call({ message: { params }, protocol, context }: McpRequest, options: MethodOptions): Promise<string> {
   const { name, arguments: values, _meta: given } = params;
-  if (typeof name !== 'string') throw invalidParams('Expected `params.name` to be the name of a tool.', generation);
+  if (typeof name !== 'string') throw invalidParams('Expected `params.name` to be the name of a tool.', protocol);
   const tool = options.tools().get(name);
   if (tool === undefined || !tool.isFor(context.caller)) {
     options.onCall(unknownTool, 'refused');
-    throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`, generation);
+    throw invalidParams(`Unknown tool: ${name.slice(0, 100)}`, protocol);
   }
   if (isObject(given)) context.joinTrace(given);
-  const { members, meta, result } = await callTool(tool, values, generation, context, options.run);
+  const { members, meta, result } = await callTool(tool, values, protocol, context, options.run);
   options.onCall(tool.name, result);
-  return resultOf(generation, members, meta);
+  return resultOf(protocol, members, meta);
 }
 
-function invalidParams(message: string, generation: Generation): McpError {
-  return new McpError(errorCodes.invalidParams, message, { status: generation === 'older' ? 200 : 400 });
+function invalidParams(message: string, protocol: Protocol): McpError {
+  return new McpError(errorCodes.invalidParams, message, { status: protocol === 'older' ? 200 : 400 });
 }

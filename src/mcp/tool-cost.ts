@@ -85,17 +85,20 @@ const smallerSizes = [50, 20, 10, 5, 2, 1];
 
 /**
  * The largest of `smallerSizes` with which a tool stays within the limits; undefined if all of them are too large.
- * `sizing` names the arguments that take the size.
+ * `sizeArguments` names the arguments that take the size.
  */
 export function fittingSize(
   tool: ToolOperation,
-  sizing: readonly string[],
+  sizeArguments: readonly string[],
   values: Variables,
   rights: Rights | undefined,
 ): number | undefined {
   const options = planningOf(tool, rights);
   return smallerSizes.find((size) => {
-    const smaller = { ...values, ...Object.fromEntries(sizing.map((name) => [name, sized(values[name], size)])) };
+    const smaller = {
+      ...values,
+      ...Object.fromEntries(sizeArguments.map((name) => [name, limitedTo(values[name], size)])),
+    };
     const plan = unlessTooLarge(() => planWith(smaller, options)?.plan);
     if (plan === undefined) return false;
     const { upper, rows, objects } = plan;
@@ -103,7 +106,7 @@ export function fittingSize(
   });
 }
 
-function sized(value: unknown, size: number): unknown {
+function limitedTo(value: unknown, size: number): unknown {
   if (isList(value)) return value.slice(0, size);
   return typeof value === 'number' ? Math.min(value, size) : size;
 }

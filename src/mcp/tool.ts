@@ -10,7 +10,7 @@ import { inputSchemaOf, oneLine } from './input-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { outputSchemaOf } from './output-schema.ts';
 import { costOf, fittingSize, type ToolCost, type ToolOperation } from './tool-cost.ts';
-import { isSizing, variableUses } from './variable-uses.ts';
+import { setsSize, variableUses } from './variable-uses.ts';
 
 /** The most characters of an answer: agents pay for each of them. */
 export const mostCharacters = 100_000;
@@ -39,7 +39,7 @@ interface Annotations {
 }
 
 /** A tool as all callers with the same rights see it. */
-interface SeenTool {
+interface ToolView {
   readonly cost: ToolCost;
   readonly definition: ToolDefinition;
 }
@@ -52,14 +52,14 @@ export class Tool {
   readonly isMutation: boolean;
   readonly inputSchema: JsonSchema;
   /** The arguments that determine the size of its answer. */
-  readonly sizing: readonly string[];
+  readonly sizeArguments: readonly string[];
   readonly #operation: ToolOperation;
   readonly #fields: readonly SelectedField[];
   /**
    * The tool as a caller sees it. A caller with rights to only a part of its key's data reads lists in another way, at
-   * another cost; `viewer` is then these rights. For all other callers, `viewer` is this tool, and they see the same.
+   * another cost; `rightsOrTool` is then these rights. For all other callers it is this tool, and they see the same.
    */
-  readonly #seen: (viewer: Rights | Tool) => SeenTool;
+  readonly #viewWith: (rightsOrTool: Rights | Tool) => ToolView;
 
   constructor(
     name: string,
@@ -73,15 +73,15 @@ export class Tool {
     this.documentId = documentId;
     this.isMutation = operation.operation === 'mutation';
     this.inputSchema = inputSchemaOf(own, uses);
-    this.sizing = [...uses].flatMap(([variable, all]) => (all.some(isSizing) ? [variable] : []));
+    this.sizeArguments = [...uses].flatMap(([variable, all]) => (all.some(setsSize) ? [variable] : []));
     this.#operation = own;
     this.#fields = rootOf(own, undefined)?.fields ?? [];
     const text = descriptionOf(operation, this.#fields);
     const { inputSchema } = this;
     const outputSchema = outputSchemaOf(own);
     const annotations = annotationsOf(operation, this.#fields);
-    this.#seen = memoize((viewer) => {
-      const cost = costOf(own, viewer instanceof Tool ? undefined : viewer);
+    this.#viewWith = memoize((rightsOrTool) => {
+      const cost = costOf(own, rightsOrTool instanceof Tool ? undefined : rightsOrTool);
       const { lower, upper, waves, line } = cost;
       const description = text === '' ? line : `${text}\n${line}`;
       const _meta = { restCalls: { lower, upper, waves } };
@@ -91,12 +91,12 @@ export class Tool {
 
   /** The tool as a caller sees it. While it does not change, it is the same object. */
   definitionFor(caller: Caller | undefined): ToolDefinition {
-    return this.#seenBy(caller).definition;
+    return this.#viewFor(caller).definition;
   }
 
   /** The cost of the tool for a caller, as a sentence. */
   costLineFor(caller: Caller | undefined): string {
-    return this.#seenBy(caller).cost.line;
+    return this.#viewFor(caller).cost.line;
   }
 
   /**
@@ -104,12 +104,12 @@ export class Tool {
    * them.
    */
   fittingSize(values: Variables, caller: Caller | undefined): number | undefined {
-    return fittingSize(this.#operation, this.sizing, values, rightsOf(caller));
+    return fittingSize(this.#operation, this.sizeArguments, values, rightsOf(caller));
   }
 
-  #seenBy(caller: Caller | undefined): SeenTool {
+  #viewFor(caller: Caller | undefined): ToolView {
     const rights = caller && rightsOf(runningCaller(caller, this.name));
-    return this.#seen(rights === undefined || reachesAll(rights) ? this : rights);
+    return this.#viewWith(rights === undefined || reachesAll(rights) ? this : rights);
   }
 
   /** True if a caller may run it. */
@@ -123,7 +123,7 @@ export class Tool {
 
   /** The weaknesses of the tool, as hints for the author of its document. */
   get hints(): readonly string[] {
-    const { upper, objects } = this.#seenBy(undefined).cost;
+    const { upper, objects } = this.#viewFor(undefined).cost;
     const largest = objects * usualCharacters;
     return [
       ...(this.#operation.operation.description === undefined ? ['it has no description of its own'] : []),

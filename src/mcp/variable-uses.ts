@@ -17,14 +17,14 @@ import { isNoun, type NodeType } from '../rest/nouns.ts';
 import type { ToolOperation } from './tool-cost.ts';
 
 /** The kind of objects that an id names: one type, any type, or the tile of a dashboard. Undefined if it is no id. */
-export type NamedBy = NodeType | 'any' | 'tile' | undefined;
+export type IdType = NodeType | 'any' | 'tile' | undefined;
 
 /** A place of a document in which a variable stands: an argument, or a field of an input object. */
 export interface VariableUse {
   readonly place: GraphQLArgument | GraphQLInputField;
-  readonly named: NamedBy;
+  readonly idType: IdType;
   /** True if an id must name the owner of its object itself, because no field beside it does. */
-  readonly isAlone: boolean;
+  readonly mustBeGlobal: boolean;
   /**
    * The kind of page whose size the variable gives. A table is a page that is answered as one value instead of a
    * connection, and has at least one row.
@@ -56,9 +56,15 @@ export function variableUses(scope: ToolOperation): VariableUses {
       for (const { name, value: member } of value.fields) {
         const place = named.getFields()[name.value];
         if (place === undefined) continue;
-        const isAlone = place.name === 'id' && !isOwned;
+        const mustBeGlobal = place.name === 'id' && !isOwned;
         const maxItems = mostItems[place.name];
-        add(member, place.type, { place, named: namedBy(place, named.name), isAlone, page: undefined, maxItems });
+        add(member, place.type, {
+          place,
+          idType: idTypeOf(place, named.name),
+          mustBeGlobal,
+          page: undefined,
+          maxItems,
+        });
       }
     }
   };
@@ -69,14 +75,14 @@ export function variableUses(scope: ToolOperation): VariableUses {
       const isPage = place.name === 'first' || place.name === 'last';
       const page = isPage ? (role.kind === 'table' ? 'table' : 'connection') : undefined;
       const maxItems = place.name === 'ids' ? scope.maxPageSize : undefined;
-      add(value, place.type, { place, named: namedBy(place, '', field), isAlone: false, page, maxItems });
+      add(value, place.type, { place, idType: idTypeOf(place, '', field), mustBeGlobal: false, page, maxItems });
     }
   });
   return uses;
 }
 
 /** True if a variable determines the size of the answer at this place: the size of a page, or the number of ids. */
-export function isSizing({ page, place }: VariableUse): boolean {
+export function setsSize({ page, place }: VariableUse): boolean {
   return page !== undefined || place.name === 'ids';
 }
 
@@ -87,11 +93,11 @@ export const mostItems: Readonly<Record<string, number>> = { files: mostFiles, d
  * The kind of objects that an id in a place names. The place is an argument of a field, or else a field of the input
  * `parent`.
  */
-export function namedBy(
+export function idTypeOf(
   { name, type }: VariableUse['place'],
   parent: string,
   field?: GraphQLField<unknown, unknown>,
-): NamedBy {
+): IdType {
   if (getNamedType(type).name !== 'ID') return undefined;
   if (name === 'tileId') return 'tile';
   const ofName = /(project|organization|dashboard|plugin)Id$/i.exec(name)?.[1];
