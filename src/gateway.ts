@@ -136,7 +136,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const cache = options.cache && upstream.cache;
   const sources = {
     resources,
-    documents: persisted.uses,
+    documents: persisted.counts,
     shared,
     saved,
     cache,

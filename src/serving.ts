@@ -152,7 +152,7 @@ async function startServing(
   const gateway = await createGateway({
     ...config,
     sharedFiles,
-    persisted: { ...config.persisted, sharedStore: link?.store },
+    persisted: { ...config.persisted, sharedTexts: link?.store },
     epochs: link?.epochs,
     ledger: link?.ledger,
     upstreamUrl,

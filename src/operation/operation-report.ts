@@ -89,7 +89,7 @@ export function reportOf(
     traceId: trace['traceparent']?.slice(3, 35),
     transport: tool === undefined ? undefined : 'mcp',
     tool,
-    document: document?.use?.id,
+    document: document?.counts?.id,
     unknownDocument: document === undefined ? unknownIdOf(params, codes) : undefined,
     operationName: shownName(document?.prepared.operation.name?.value ?? params.operationName),
     durationMs: performance.now() - startedAt,

@@ -140,8 +140,8 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
 
 /**
  * Counts the use of a listed document, even if the operation was refused, and reports the operation. A document that
- * its client registered is shared with other processes, but only for an accepted caller: other callers must not use the
- * memory of these processes.
+ * its client registered is published to other processes, but only for an accepted caller: other callers must not use
+ * the memory of these processes.
  */
 function noteEnd(
   { document, request: { caller } }: AnsweredOperation,
@@ -149,14 +149,14 @@ function noteEnd(
   report: OperationReport,
   { upstream, onEnd }: OperationsOptions,
 ): void {
-  const { use, share } = document ?? {};
-  if (use !== undefined) {
-    use.hits += 1;
-    use.restCalls += report.calls;
-    if (errors !== undefined) use.errors += 1;
+  const { counts, publish } = document ?? {};
+  if (counts !== undefined) {
+    counts.hits += 1;
+    counts.restCalls += report.calls;
+    if (errors !== undefined) counts.errors += 1;
   }
-  if (share !== undefined && caller !== undefined && upstream.resources.keys.isProven(caller))
-    share(callerNameOf(caller));
+  if (publish !== undefined && caller !== undefined && upstream.resources.keys.isProven(caller))
+    publish(callerNameOf(caller));
   onEnd(report);
 }
 
@@ -273,7 +273,7 @@ function execute(run: OperationRun, options: OperationsOptions, name?: string): 
   }
   if (!(result instanceof Promise)) return result;
   if (name === undefined || request.caller === undefined) request.onLeave(() => deadline.end('left'));
-  else options.shared.share(request.caller.sharingKey, name, run, deadline, result);
+  else options.shared.add(request.caller.sharingKey, name, run, deadline, result);
   return result;
 }
 

@@ -37,7 +37,7 @@ export class SharedOperations {
   }
 
   /** Lets other requests join an operation that has just begun, and whose result is still to come. */
-  share(
+  add(
     sharingKey: string,
     name: string,
     run: OperationRun,

@@ -1,6 +1,6 @@
 import type { AuthResult } from '../auth/authenticator.ts';
 import type { Reloads } from '../follow-files.ts';
-import type { DocumentUses } from '../operation/persisted/persisted.ts';
+import type { PersistedCounts } from '../operation/persisted/persisted.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
 import { mostTenants, otherTenants } from '../rest/call-counts.ts';
@@ -16,7 +16,7 @@ import { measureRestCalls, measureSavedCalls, type Savers } from './rest-metrics
 
 /** The sources of counters that are kept outside the metrics. */
 export interface MetricsSources extends Savers {
-  readonly documents: DocumentUses;
+  readonly documents: PersistedCounts;
   readonly shared: { readonly joined: number; readonly savedCalls: number };
   readonly redis: SharedRedis | undefined;
   /** The counts of authentications; undefined if callers send their own keys. */
@@ -171,7 +171,7 @@ export const unusedDocuments = {
   help: 'Listed documents that no client has asked for.',
 } as const;
 
-function measureDocuments(instruments: Instruments, documents: DocumentUses): void {
+function measureDocuments(instruments: Instruments, documents: PersistedCounts): void {
   const perDocument = (name: string, help: string, count: 'hits' | 'errors' | 'restCalls'): void =>
     instruments.counter(name, help, () => documents.all().map((use) => [{ document: use.id }, use[count]]));
   perDocument('gateway_document_hits_total', 'Operations of a listed document.', 'hits');

@@ -29,7 +29,7 @@ describe('A listed id', () => {
     const persisted = await createListed(folder.write('m.json', { one: '{ a }' }));
     const first = persisted.resolve(request({ id: 'one' }));
     expect(first).not.toBeInstanceOf(Promise);
-    expect(first).toMatchObject({ byId: true, prepared: { listed: true }, use: { id: 'one' } });
+    expect(first).toMatchObject({ byId: true, prepared: { listed: true }, counts: { id: 'one' } });
     expect(persisted.resolve(request({ id: 'one' }))).toEqual(first);
     persisted.close();
   });

@@ -32,12 +32,12 @@ describe('Registrations', () => {
     expect(near.get('a')).toBe('A');
     store.set('b', 'B');
     expect([near.get('b'), far.get('b')]).toEqual(['B', undefined]);
-    expect(store.shareOf('a', 'A')).toBeUndefined();
-    store.shareOf('b', 'B')?.('caller');
+    expect(store.publishOf('a', 'A')).toBeUndefined();
+    store.publishOf('b', 'B')?.('caller');
     expect(far.get('b')).toBe('B');
-    expect(store.shareOf('b', 'B')).toBeUndefined();
+    expect(store.publishOf('b', 'B')).toBeUndefined();
     store.set('b', 'B');
-    expect(store.shareOf('b', 'B')).toBeDefined();
+    expect(store.publishOf('b', 'B')).toBeDefined();
     expect(await store.get('c')).toBeUndefined();
   });
 
@@ -47,14 +47,14 @@ describe('Registrations', () => {
     const now = performance.now();
     const clock = vi.spyOn(performance, 'now').mockReturnValue(now);
     store.set('a', 'A');
-    store.shareOf('a', 'A')?.('caller');
+    store.publishOf('a', 'A')?.('caller');
     far.set('other', 'B');
     expect(far.get('a')).toBeUndefined();
-    expect(store.shareOf('a', 'A')).toBeUndefined();
+    expect(store.publishOf('a', 'A')).toBeUndefined();
     clock.mockReturnValue(now + 61_000);
     // The cache of these notes looks at the clock once a millisecond at most.
-    await vi.waitFor(() => expect(store.shareOf('a', 'A')).toBeDefined(), { interval: 1 });
-    store.shareOf('a', 'A')?.('caller');
+    await vi.waitFor(() => expect(store.publishOf('a', 'A')).toBeDefined(), { interval: 1 });
+    store.publishOf('a', 'A')?.('caller');
     expect(far.get('a')).toBe('A');
   });
 });

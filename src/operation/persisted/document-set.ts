@@ -6,7 +6,7 @@ import { RefusedDocument } from '../request-error.ts';
 import { type ManifestEntry, ManifestError } from './manifest.ts';
 
 /** Counters of the operations of a listed document. They only increase, and last as long as the document is listed. */
-export interface DocumentUse {
+export interface DocumentCounts {
   readonly id: string;
   hits: number;
   /** The number of answers with at least one error. */
@@ -23,7 +23,7 @@ export interface ListedDocument {
   readonly file: string;
   /** Its operations; its errors if it is not valid. */
   readonly operations: readonly PreparedOperation[] | RefusedDocument;
-  readonly use: DocumentUse;
+  readonly counts: DocumentCounts;
 }
 
 interface ValidDocument extends ListedDocument {
@@ -68,8 +68,8 @@ export async function prepareSet(
       previous.byText.get(text)?.operations ?? byText.get(text)?.operations ?? prepareOne(prepare, text);
     const bare = withoutIgnored(text) ?? text;
     const before = previous.byId.get(id);
-    const use = before?.id === id ? before.use : { id, hits: 0, errors: 0, restCalls: 0 };
-    const document = { id, text, bare, file, operations, use };
+    const counts = before?.id === id ? before.counts : { id, hits: 0, errors: 0, restCalls: 0 };
+    const document = { id, text, bare, file, operations, counts };
     for (const name of [id, ...aliases]) if (!byId.has(name)) byId.set(name, document);
     longest = Math.max(longest, text.length);
     if (operations instanceof RefusedDocument) problems.push(problemOf(file, id, operations));

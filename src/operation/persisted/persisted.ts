@@ -4,10 +4,10 @@ import type { RedisSettings, SharedRedis } from '../../redis.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
 import { RefusedDocument } from '../request-error.ts';
-import { type DocumentSet, type DocumentUse, documentsOf, noDocuments, prepareSet } from './document-set.ts';
+import { type DocumentCounts, type DocumentSet, documentsOf, noDocuments, prepareSet } from './document-set.ts';
 import { entriesIn, globOf, ManifestError, sourcesOf } from './manifest.ts';
 import {
-  type AutomaticUse,
+  type AutomaticCounts,
   createMemoryStore,
   createRedisStore,
   createRegistrations,
@@ -29,7 +29,7 @@ export interface PersistedSettings extends RedisSettings {
   /**
    * Keeps the documents that clients registered with any process of this gateway. It is not used if there is a Redis.
    */
-  readonly sharedStore?: SharedTexts | undefined;
+  readonly sharedTexts?: SharedTexts | undefined;
   /** The time for which a client may keep an answer without errors to a GET by id, in seconds; by default none. */
   readonly getMaxAge?: number;
   /** The interval at which manifests are checked, in milliseconds; by default that of `FollowOptions`. */
@@ -50,36 +50,36 @@ export interface PersistedOptions extends PersistedSettings {
 }
 
 /** Counters of persisted documents, for metrics. */
-export interface DocumentUses {
-  readonly automatic: AutomaticUse;
-  readonly all: () => readonly Readonly<DocumentUse>[];
+export interface PersistedCounts {
+  readonly automatic: AutomaticCounts;
+  readonly all: () => readonly Readonly<DocumentCounts>[];
 }
 
 /** Persisted documents of one gateway. */
 export interface Persisted extends Followed {
   readonly resolve: ResolveDocument;
   readonly documents: () => DocumentSet;
-  readonly uses: DocumentUses;
+  readonly counts: PersistedCounts;
   /** Undefined without manifests. */
   readonly reloads: Readonly<Reloads> | undefined;
 }
 
 /** Reads the manifests and connects the store. Rejects with a ManifestError if a manifest cannot be used. */
 export async function createPersisted(options: PersistedOptions): Promise<Persisted> {
-  const { files, mode = 'allow', check, automatic = mode !== 'only', redis, sharedStore } = options;
+  const { files, mode = 'allow', check, automatic = mode !== 'only', redis, sharedTexts } = options;
   const list = files === undefined || mode === 'off' ? undefined : await followManifests(files, options);
   if (list === undefined) check?.(noDocuments);
-  const shared = redis === undefined ? sharedStore : createRedisStore(redis);
+  const shared = redis === undefined ? sharedTexts : createRedisStore(redis);
   const store = automatic ? createRegistrations(createMemoryStore(), shared) : undefined;
   const documents = (): DocumentSet => list?.current() ?? noDocuments;
-  const uses = {
+  const counts = {
     automatic: { hits: 0, misses: 0, registrations: 0 },
-    all: () => documentsOf(documents()).map(({ use }) => use),
+    all: () => documentsOf(documents()).map((document) => document.counts),
   };
   return {
     documents,
-    resolve: createResolve({ ...options, mode, documents, store, automatic: uses.automatic }),
-    uses,
+    resolve: createResolve({ ...options, mode, documents, store, automatic: counts.automatic }),
+    counts,
     reloads: list?.reloads,
     reload: async () => list?.reload(),
     close: () => list?.close(),

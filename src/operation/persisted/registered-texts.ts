@@ -26,7 +26,7 @@ export function createMemoryStore({ entries, bytes } = most): TextStore {
 }
 
 /** Counters of automatic persisted queries. */
-export interface AutomaticUse {
+export interface AutomaticCounts {
   hits: number;
   misses: number;
   registrations: number;
@@ -38,8 +38,8 @@ export interface SharedTexts extends Pick<TextStore, 'get'> {
   readonly set: (hash: string, text: string, callerName: string) => void;
 }
 
-/** Shares a text with other processes on behalf of a caller. */
-export type Share = (callerName: string) => void;
+/** Publishes a text to other processes on behalf of a caller. */
+export type Publish = (callerName: string) => void;
 
 /**
  * The texts that clients registered with this process, and those that other processes share. `set` stores a text in
@@ -47,20 +47,20 @@ export type Share = (callerName: string) => void;
  */
 export interface Registrations extends TextStore {
   /**
-   * Makes the function that shares a text. Undefined if the text was shared or received recently, or if there is no
-   * shared store.
+   * Makes the function that publishes a text. Undefined if the text was published or received recently, or if there is
+   * no shared store.
    */
-  readonly shareOf: (hash: string, text: string) => Share | undefined;
+  readonly publishOf: (hash: string, text: string) => Publish | undefined;
 }
 
-/** The interval at which a text in use is shared again, in milliseconds. */
-const sharedAgainMs = 60_000;
+/** The interval at which a text in use is published again, in milliseconds. */
+const publishedAgainMs = 60_000;
 
 /** Combines two stores. `near` is read first. Texts that only `shared` has are copied to `near`. */
 export function createRegistrations(near: TextStore, shared: SharedTexts | undefined): Registrations {
-  if (shared === undefined) return { ...near, shareOf: () => undefined };
-  /** Texts that were shared or received recently. After some time, the other processes may have lost them. */
-  const known = new RecentMap<string, true>({ entries: most.entries, forMs: sharedAgainMs });
+  if (shared === undefined) return { ...near, publishOf: () => undefined };
+  /** Texts that were published or received recently. After some time, the other processes may have lost them. */
+  const known = new RecentMap<string, true>({ entries: most.entries, forMs: publishedAgainMs });
   return {
     get: async (hash) => {
       const own = await near.get(hash);
@@ -73,10 +73,10 @@ export function createRegistrations(near: TextStore, shared: SharedTexts | undef
     },
     set: (hash, text) => {
       near.set(hash, text);
-      // A client sends a text only if some process does not know it, so the text may have to be shared again.
+      // A client sends a text only if some process does not know it, so the text may have to be published again.
       known.delete(hash);
     },
-    shareOf: (hash, text) => {
+    publishOf: (hash, text) => {
       if (known.has(hash)) return undefined;
       return (callerName) => {
         known.set(hash, true);
@@ -93,48 +93,48 @@ const keptSeconds = 7 * 24 * 3600;
 const entryBytes = 200;
 
 /**
- * The number of rooms in which Redis keeps texts. All texts of one caller are in one room, and evict texts of that room
- * only.
+ * The number of partitions in which Redis keeps texts. All texts of one caller are in one partition, and evict texts of
+ * that partition only.
  */
-const rooms = 8;
+const partitions = 8;
 
-/** The most bytes of one room. */
-const roomBytes = 4 * 2 ** 20;
+/** The most bytes of one partition. */
+const partitionBytes = 4 * 2 ** 20;
 
 /**
- * Records a text in its room. Returns the hashes of the texts that must leave the room: those that were stored least
- * recently. A room is a sorted set of hashes and sizes, scored by the time of storing. The score of the member `bytes`
- * is the negative sum of the sizes.
+ * Records a text in its partition. Returns the hashes of the texts that are evicted: those that were stored least
+ * recently. A partition is a sorted set of hashes and sizes, scored by the time of storing. The score of the member
+ * `bytes` is the negative sum of the sizes.
  */
-const enter = createScript(`
+const recordScript = createScript(`
 local time = redis.call('TIME')
-local leaving = {}
+local evicted = {}
 if redis.call('ZADD', KEYS[1], time[1] + time[2] / 1000000, ARGV[1]) == 1 then
-  local left = ${roomBytes} + redis.call('ZINCRBY', KEYS[1], -string.match(ARGV[1], '%d+$'), 'bytes')
+  local left = ${partitionBytes} + redis.call('ZINCRBY', KEYS[1], -string.match(ARGV[1], '%d+$'), 'bytes')
   while left < 0 do
     local oldest = redis.call('ZRANGEBYSCORE', KEYS[1], 0, '+inf', 'LIMIT', 0, 1)[1]
     local hash, size = string.match(oldest, '^(%S+) (%d+)$')
     redis.call('ZREM', KEYS[1], oldest)
-    left = ${roomBytes} + redis.call('ZINCRBY', KEYS[1], size, 'bytes')
-    leaving[#leaving + 1] = hash
+    left = ${partitionBytes} + redis.call('ZINCRBY', KEYS[1], size, 'bytes')
+    evicted[#evicted + 1] = hash
   end
 end
 redis.call('EXPIRE', KEYS[1], ${keptSeconds})
-return leaving`);
+return evicted`);
 
 /**
  * Keeps texts in Redis, under the keys that Apollo Server uses (`apq:<hash>`). A Redis that is down, slow or full
  * causes a miss and never an error.
  */
 export function createRedisStore(redis: SharedRedis): SharedTexts {
-  const keep = async (hashOfText: string, text: string, callerName: string): Promise<void> => {
+  const store = async (hashOfText: string, text: string, callerName: string): Promise<void> => {
     const bytes = Buffer.byteLength(text) + entryBytes;
-    if (bytes > roomBytes) return;
-    const room = Number.parseInt(hashOf(callerName).slice(0, 8), 16) % rooms;
-    const leaving = await redis.run(enter, [`apq:room:${room}`], [`${hashOfText} ${bytes}`]);
-    if (!Array.isArray(leaving)) return;
+    if (bytes > partitionBytes) return;
+    const partition = Number.parseInt(hashOf(callerName).slice(0, 8), 16) % partitions;
+    const evicted = await redis.run(recordScript, [`apq:room:${partition}`], [`${hashOfText} ${bytes}`]);
+    if (!Array.isArray(evicted)) return;
     void redis.ask('set', [`apq:${hashOfText}`, text, 'EX', keptSeconds]);
-    for (const other of leaving) void redis.ask('unlink', [`apq:${String(other)}`]);
+    for (const other of evicted) void redis.ask('unlink', [`apq:${String(other)}`]);
   };
   return {
     get: async (hashOfText) => {
@@ -142,6 +142,6 @@ export function createRedisStore(redis: SharedRedis): SharedTexts {
       // Other programs may write to the same Redis.
       return typeof text === 'string' && hashOf(text) === hashOfText ? text : undefined;
     },
-    set: (hashOfText, text, callerName) => void keep(hashOfText, text, callerName),
+    set: (hashOfText, text, callerName) => void store(hashOfText, text, callerName),
   };
 }

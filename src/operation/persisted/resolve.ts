@@ -6,9 +6,9 @@ import { operationNamed, type Prepare, type PreparedOperation } from '../documen
 import { shownName } from '../operation-report.ts';
 import type { GraphQLParams } from '../params.ts';
 import { RefusedDocument, requestError } from '../request-error.ts';
-import { type DocumentSet, type DocumentUse, isTextOf, type ListedDocument, listedByText } from './document-set.ts';
+import { type DocumentCounts, type DocumentSet, isTextOf, type ListedDocument, listedByText } from './document-set.ts';
 import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
-import type { AutomaticUse, Registrations, Share } from './registered-texts.ts';
+import type { AutomaticCounts, Publish, Registrations } from './registered-texts.ts';
 
 /** The operation that a request asks for, by text or by id. */
 export interface Resolved {
@@ -16,9 +16,9 @@ export interface Resolved {
   /** True if the request named the document by an id. */
   readonly byId: boolean;
   /** Counters of the listed document; undefined if the document is not listed. */
-  readonly use: DocumentUse | undefined;
-  /** Shares with other processes the text that a client has registered; undefined if there is nothing to share. */
-  readonly share?: Share | undefined;
+  readonly counts: DocumentCounts | undefined;
+  /** Publishes to other processes the text that a client has registered; undefined if there is nothing to publish. */
+  readonly publish?: Publish | undefined;
 }
 
 /** Finds and prepares the operation of a request. Throws, or rejects with, GraphQLErrors and RefusedDocuments. */
@@ -39,7 +39,7 @@ interface ResolveOptions {
   readonly prepare: Prepare;
   /** The documents that clients registered; undefined if automatic persisted queries are off. */
   readonly store: Registrations | undefined;
-  readonly automatic: AutomaticUse;
+  readonly automatic: AutomaticCounts;
   readonly log: Log;
 }
 
@@ -50,11 +50,13 @@ interface ResolveOptions {
 export function createResolve(options: ResolveOptions): ResolveDocument {
   return (params) => {
     const id = documentIdOf(params);
-    if (id === undefined) return ofText(requiredText(params), params, options, false);
+    if (id === undefined) return resolveText(requiredText(params), params, options, false);
     const listed = options.documents().byId.get(id.id);
-    if (listed !== undefined) return ofListed(listed, params);
+    if (listed !== undefined) return resolveListed(listed, params);
     const { query } = params;
-    return query === undefined || query === '' ? ofStored(id, params, options) : ofProven(query, id, params, options);
+    return query === undefined || query === ''
+      ? resolveRegistered(id, params, options)
+      : resolveTextWithHash(query, id, params, options);
   };
 }
 
@@ -63,16 +65,16 @@ function requiredText({ query }: GraphQLParams): string {
   throw requestError('badParameter', 'Expected `query` to be a GraphQL document, but there is none.');
 }
 
-function ofText(text: string, params: GraphQLParams, options: ResolveOptions, byId: boolean): Resolved {
+function resolveText(text: string, params: GraphQLParams, options: ResolveOptions, byId: boolean): Resolved {
   const { mode, documents, prepare, introspection, log } = options;
   if (mode === 'log' || mode === 'only') {
     const listed = listedByText(documents(), text);
-    if (listed !== undefined) return run(listed, params, byId);
+    if (listed !== undefined) return operationIn(listed, params, byId);
     if (mode === 'log') logUnlisted(text, params, log);
     else if (!introspection || !asksOnlyForSchema(text, params, prepare))
       throw requestError('unlistedDocument', 'Only documents listed in the manifest are run: send the id of one.');
   }
-  return { prepared: prepare(text, params.operationName), byId, use: undefined };
+  return { prepared: prepare(text, params.operationName), byId, counts: undefined };
 }
 
 function logUnlisted(text: string, { operationName }: GraphQLParams, log: Log): void {
@@ -94,42 +96,48 @@ function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepa
   return names.some(isIntrospection) && names.every((name) => isIntrospection(name) || name === '__typename');
 }
 
-function run({ operations, use }: ListedDocument, { operationName }: GraphQLParams, byId: boolean): Resolved {
+/** The operation of a listed document that a request asks for. Throws the refusal of a document that is not valid. */
+function operationIn(
+  { operations, counts }: ListedDocument,
+  { operationName }: GraphQLParams,
+  byId: boolean,
+): Resolved {
   if (!(operations instanceof RefusedDocument))
-    return { prepared: operationNamed(operations, operationName), byId, use };
+    return { prepared: operationNamed(operations, operationName), byId, counts };
   // The pipeline does not get the document, and cannot count this use of it.
-  use.hits += 1;
-  use.errors += 1;
+  counts.hits += 1;
+  counts.errors += 1;
   throw operations;
 }
 
 /** Resolves a listed document. If the request also has a text, it must be the listed one. */
-function ofListed(listed: ListedDocument, params: GraphQLParams): Resolved {
+function resolveListed(listed: ListedDocument, params: GraphQLParams): Resolved {
   const { query } = params;
-  if (query === undefined || query === '' || isTextOf(listed, query)) return run(listed, params, true);
+  if (query === undefined || query === '' || isTextOf(listed, query)) return operationIn(listed, params, true);
   if (isHash(listed.id)) throw hashMismatch();
   throw requestError('badParameter', 'The id belongs to another document than the one that came with it.');
 }
 
 /** Resolves a text that comes with its hash. The text is registered if it may run. */
-function ofProven(text: string, id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved {
+function resolveTextWithHash(text: string, id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved {
   if (!isHash(id.id) && !id.automatic) throw unknownDocument(id.id);
   if (hashOf(text) !== id.id) throw hashMismatch();
   const { store, automatic } = options;
-  const resolved = ofText(text, params, options, true);
+  const resolved = resolveText(text, params, options, true);
   if (store === undefined || resolved.prepared.listed) return resolved;
   store.set(id.id, text);
   automatic.registrations += 1;
-  return { ...resolved, share: store.shareOf(id.id, text) };
+  return { ...resolved, publish: store.publishOf(id.id, text) };
 }
 
-function ofStored(id: DocumentId, params: GraphQLParams, options: ResolveOptions): MaybePromise<Resolved> {
+function resolveRegistered(id: DocumentId, params: GraphQLParams, options: ResolveOptions): MaybePromise<Resolved> {
   const { store, automatic } = options;
   if (store === undefined)
     throw id.automatic ? requestError('automaticOff', 'PersistedQueryNotSupported') : unknownDocument(id.id);
   return mapMaybePromise(isHash(id.id) ? store.get(id.id) : undefined, (text): Resolved => {
     automatic[text === undefined ? 'misses' : 'hits'] += 1;
-    if (text !== undefined) return { ...ofText(text, params, options, true), share: store.shareOf(id.id, text) };
+    if (text !== undefined)
+      return { ...resolveText(text, params, options, true), publish: store.publishOf(id.id, text) };
     throw id.automatic ? requestError('automaticMiss', 'PersistedQueryNotFound') : unknownDocument(id.id);
   });
 }
