@@ -24,7 +24,7 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
     'REST calls that got no answer of the API, by reason, and by where they failed: upstream or proxy.',
     () => reachability.failures.map(({ reason, place, count }) => [{ reason, place }, count]),
   );
-  instruments.counter('gateway_rest_retries_total', 'Reads sent a second time.', () => retries.spent);
+  instruments.counter('gateway_rest_retries_total', 'Reads sent a second time.', () => retries.sent);
   instruments.counter(
     'gateway_rest_sheds_total',
     'REST calls refused for want of room or time.',

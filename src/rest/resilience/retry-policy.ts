@@ -61,8 +61,8 @@ const mostSaved = 10;
  */
 export class RetryBudget {
   #tokens = mostSaved;
-  /** The number of retries so far. */
-  spent = 0;
+  /** The number of retries that were sent. */
+  sent = 0;
 
   /** Earns a part of a retry: a read is sent for the first time. */
   earn(): void {
@@ -73,13 +73,6 @@ export class RetryBudget {
   spend(): boolean {
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;
-    this.spent += 1;
     return true;
-  }
-
-  /** Gives back a retry that was not sent after all. */
-  refund(): void {
-    this.#tokens += 1;
-    this.spent -= 1;
   }
 }

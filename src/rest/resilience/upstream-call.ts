@@ -70,8 +70,6 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   #span: CallSpan | undefined;
   /** The error of the previous attempt. */
   #failure: unknown;
-  /** The way in which the call is repeated; undefined once the next attempt is sent. */
-  #repeat: Repeat | undefined;
   #retriesLeft: number = retryPolicy.limit;
   #timer: NodeJS.Timeout | undefined;
   #isGivenUp = false;
@@ -113,7 +111,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
    * once if no gate holds it back, which is nearly always so.
    */
   start(): void {
-    const { gates, transport, prefix, now } = this.#upstream;
+    const { gates, transport, prefix, now, retries } = this.#upstream;
     try {
       for (let gate = gates[this.#entered]; gate !== undefined; gate = gates[this.#entered]) {
         const waiting = gate.enter(this);
@@ -125,7 +123,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     }
     const { calls, spans } = this.owner;
     const { operation, target, headers, body, isWrite } = this.request;
-    this.#repeat = undefined;
+    if (this.#retriesLeft < retryPolicy.limit) retries.sent += 1;
     this.#sentAt = now();
     this.#status = 0;
     this.#onEnd = calls.begin(operation.method, target, this.#failure);
@@ -209,16 +207,13 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
 
   /** Ends a call that a gate has refused. A retry fails with the error of the previous attempt. */
   #refused(error: unknown): void {
-    const isRepeat = this.#repeat !== undefined;
     this.#leave(notSent);
-    this.#fail(isRepeat ? this.#failure : error);
+    this.#fail(this.#failure ?? error);
   }
 
   /** Reports the end of the attempt to every gate that it has entered. */
   #leave(outcome: Outcome): void {
-    const { gates, retries } = this.#upstream;
-    if (outcome.kind === 'not-sent' && this.#repeat?.kind === 'paid') retries.refund();
-    this.#repeat = undefined;
+    const { gates } = this.#upstream;
     const entered = this.#entered;
     this.#entered = 0;
     for (let at = entered - 1; at >= 0; at -= 1) gates[at]?.left(this, outcome);
@@ -320,7 +315,6 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
 
   #sendAgain(repeat: Repeat, failure: unknown): void {
     this.#failure = failure;
-    this.#repeat = repeat;
     this.#status = 0;
     this.#heldMs = 0;
     this.isUrgent = false;
