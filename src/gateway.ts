@@ -36,14 +36,15 @@ import { bodyRoomLimitsFor } from './rest/transport/body-room.ts';
 import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 import type { Config } from './settings/config.ts';
-import { currentRoute, followTls } from './settings/route.ts';
-import { SharedFiles } from './shared-files.ts';
+import { currentRoute, expiriesOf, followTls } from './settings/route.ts';
+import type { SharedFiles } from './shared-files.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
 
 /** The configuration and the collaborators of a gateway. Times in milliseconds, sizes in rows or bytes. */
 export interface GatewayOptions
-  extends Omit<Config, 'auth' | 'cache' | 'cursorSecret' | 'live' | 'persisted' | 'upstreamUrl'> {
+  extends Omit<Config, 'auth' | 'cache' | 'cursorSecret' | 'live' | 'persisted' | 'upstreamUrl'>,
+    SharedFiles {
   readonly upstreamUrl: string;
   readonly cursorSecret: string;
   /** Largest response of the upstream, decoded; by default that of `UpstreamOptions`. */
@@ -52,8 +53,6 @@ export interface GatewayOptions
   readonly joinWindowMs?: number | undefined;
   /** The authentication of requests, if the gateway holds the keys; by default callers send their own keys. */
   readonly auth?: TokenAuthOptions | undefined;
-  /** The keys of tenants, and the manifests that are fetched from servers; by default there are none. */
-  readonly sharedFiles?: SharedFiles | undefined;
   /** The configuration of the cache of REST answers; by default nothing is cached. */
   readonly cache?: Omit<CacheOptions, 'refreshMs' | 'epochs' | 'remote'> | undefined;
   /** The epochs of keys, if other processes renew them, too; by default only this process does. */
@@ -120,17 +119,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { resources } = upstream;
   const cursors = createCursorCodec(options.cursorSecret);
   const schemas = createSchemas(schema, options.incremental);
-  const { sharedFiles = new SharedFiles() } = options;
-  const tenants = (): Tenants => sharedFiles.contents.tenants ?? new Map();
+  const tenants = (): Tenants => options.tenants?.current() ?? new Map();
   const check = (set: DocumentSet): void => {
     agents?.check(set);
     checkRoleDocuments(tenants(), () => set.byId.values());
   };
-  const persisted = await createPersistedDocuments(options, schemas, { redis, check, remote: sharedFiles.remote });
+  const persisted = await createPersistedDocuments(options, schemas, { redis, check, remote: options.manifests });
   // Tokens for agents are accepted, too.
-  const tokens = options.auth && { ...options.auth, tenants: tenants(), agentAudience: agents?.resource?.url };
+  const tokens = options.auth && { ...options.auth, tenants, agentAudience: agents?.resource?.url };
   const authenticator = tokens && createTokenAuth(tokens, currentRoute(tokens.route, files), log);
-  const tls = followTls({ files, route, reroute: (next) => resources.transport.reroute(next), log });
+  const tls = await followTls({ files, route, log });
+  if (tls !== undefined) resources.transport.reroute(tls.current());
+  tls?.onChange((next) => resources.transport.reroute(next));
   const shared = new SharedOperations(options.joinWindowMs);
   const saved = new SavedCalls();
   const cache = options.cache && upstream.cache;
@@ -142,19 +142,18 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     cache,
     redis,
     authentications: authenticator?.counts,
-    expiries: tls.expiries,
+    expiries: tls && (() => expiriesOf(tls.current())),
   };
   const metrics = createMetrics(sources, options);
-  metrics.reloads.set('documents', persisted.reloads).set('certificates', tls.reloads);
-  metrics.reloads.set('keys', authenticator?.keySet.reloads).set('tenants', sharedFiles.reloads);
+  metrics.reloads.set('documents', persisted.list?.reloads).set('certificates', tls?.reloads);
+  metrics.reloads.set('keys', authenticator?.keySet.reloads).set('tenants', options.tenants?.reloads);
   const watch = watchWith(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
   const made = { schema, upstream, cursors, persisted, shared, eventLoop, saved, watch, toolOf, memory };
   const { run, live } = createOperations(options, made);
   if (live !== undefined) metrics.measureStreams(live);
-  sharedFiles.onChange(({ tenants: next }) => {
-    if (next === undefined) return;
-    authenticator?.takeTenants(next);
+  options.tenants?.onChange((next) => {
+    authenticator?.forget();
     live?.streams.notifyOutdated(({ tenant }) => tenant !== undefined && isOutdated(tenant, next));
   });
   const edge = {
@@ -168,13 +167,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     handle: createHandle(edge),
     handlers: agents?.serve({ ...edge, onCall: metrics.measureTools() }, persisted.documents) ?? new Map(),
-    reload: async () => void (await Promise.all([persisted.reload(), tls.reload(), authenticator?.keySet.renew()])),
+    reload: async () =>
+      void (await Promise.all([persisted.list?.reload(), tls?.reload(), authenticator?.keySet.renew()])),
     disconnectStreams: () => live?.streams.disconnectAll(),
     metrics,
     purge: createPurge(cache?.epochs, tenants),
     resources,
     close: () => {
-      for (const one of [persisted, tls, authenticator?.keySet, upstream, redis]) one?.close();
+      for (const one of [persisted.list, tls, authenticator?.keySet, upstream, redis]) one?.close();
     },
   };
 }

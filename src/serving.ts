@@ -141,17 +141,18 @@ async function startServing(
   { config, upstreamUrl, demoKey }: Orders,
   environment: NodeJS.ProcessEnv,
   log: Log,
-  sharedFiles: SharedFiles,
+  files: SharedFiles,
   link?: PrimaryLink,
 ): Promise<Serving> {
-  const adminToken = config.adminTokenFile === undefined ? undefined : followAdminToken(config.adminTokenFile, log);
+  const adminToken =
+    config.adminTokenFile === undefined ? undefined : await followAdminToken(config.adminTokenFile, log);
   // Loaded only if it is needed: OpenTelemetry's SDK takes longer to load than the rest of the gateway.
   const tracing = config.traces
     ? (await import('./telemetry/tracing/start.ts')).startTracing(environment, upstreamUrl, log)
     : undefined;
   const gateway = await createGateway({
     ...config,
-    sharedFiles,
+    ...files,
     persisted: { ...config.persisted, sharedTexts: link?.store },
     epochs: link?.epochs,
     ledger: link?.ledger,

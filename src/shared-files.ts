@@ -1,67 +1,23 @@
-import { type FollowedTenants, followTenants } from './auth/tenants-file.ts';
-import type { Reloads } from './follow-files.ts';
+import { followTenants } from './auth/tenants-file.ts';
+import type { Changing, Followed } from './follow.ts';
 import type { Log } from './log.ts';
 import { checkRoleDocuments } from './operation/persisted/document-set.ts';
 import { entriesIn, type ManifestFile, sourcesOf } from './operation/persisted/manifest.ts';
-import {
-  type FollowedRemote,
-  followRemoteManifests,
-  type RemoteManifests,
-} from './operation/persisted/remote-manifests.ts';
+import { followRemoteManifests } from './operation/persisted/remote-manifests.ts';
 import type { Tenants } from './rest/tenants.ts';
 import { type Config, tenantsSourceOf } from './settings/config.ts';
 import { currentRoute } from './settings/route.ts';
 import { tokenIn } from './settings/setting-files.ts';
 
 /**
- * The contents of the shared files. A member is undefined if the settings name no such file, or if it has not changed.
+ * The values that the first process reads from shared files, and sends to its workers. A member is undefined if the
+ * settings name no such file.
  */
-export interface SharedContents {
-  readonly tenants?: Tenants | undefined;
+export interface SharedFiles {
+  /** The entries of `UPSTREAM_KEYS`. */
+  readonly tenants?: Changing<Tenants> | undefined;
   /** The manifests of persisted documents that were fetched from servers. */
-  readonly manifests?: readonly ManifestFile[] | undefined;
-}
-
-/**
- * Files that the first process reads, and reads again when they change: the keys of tenants, and the manifests that are
- * fetched from servers. It sends their contents to its workers.
- */
-export class SharedFiles {
-  readonly #listeners: ((changed: SharedContents) => void)[] = [];
-  #contents: SharedContents;
-  /** The counts of attempts to read the tenants' keys again; undefined in a worker, or if the gateway holds no keys. */
-  reloads: Readonly<Reloads> | undefined;
-
-  constructor(contents: SharedContents = {}) {
-    this.#contents = contents;
-  }
-
-  get contents(): SharedContents {
-    return this.#contents;
-  }
-
-  /** Calls the listener each time that contents have changed, with the changed ones. */
-  onChange(listener: (changed: SharedContents) => void): void {
-    this.#listeners.push(listener);
-  }
-
-  /** Replaces the contents that have changed, and calls the listeners. */
-  take(changed: SharedContents): void {
-    this.#contents = { ...this.#contents, ...changed };
-    for (const listener of this.#listeners) listener(changed);
-  }
-
-  /** The manifests that are fetched from servers; undefined if the settings name none. */
-  get remote(): RemoteManifests | undefined {
-    if (this.#contents.manifests === undefined) return undefined;
-    return {
-      current: () => this.#contents.manifests ?? [],
-      onChange: (listener) =>
-        this.onChange(({ manifests }) => {
-          if (manifests !== undefined) listener();
-        }),
-    };
-  }
+  readonly manifests?: Changing<readonly ManifestFile[]> | undefined;
 }
 
 /** Shared files that this process reads again when they change. */
@@ -80,23 +36,22 @@ export async function followSharedFiles(
   environment: NodeJS.ProcessEnv,
   log: Log,
 ): Promise<FollowedSharedFiles> {
-  const remote = await followRemote(config, log);
-  const tenants = followKeys(config, environment, remote, log);
-  const files = new SharedFiles({ tenants: tenants?.current(), manifests: remote?.current() });
-  files.reloads = tenants?.reloads;
-  tenants?.onChange((all) => files.take({ tenants: all }));
-  remote?.onChange(() => files.take({ manifests: remote.current() }));
+  const manifests = await followRemote(config, log);
+  const tenants = await followKeys(config, environment, manifests, log);
   return {
-    files,
-    reload: () => void Promise.all([tenants?.reload(), remote?.reload()]),
+    files: { tenants, manifests },
+    reload: () => void Promise.all([tenants?.reload(), manifests?.reload()]),
     close: () => {
       tenants?.close();
-      remote?.close();
+      manifests?.close();
     },
   };
 }
 
-async function followRemote({ persisted, upstreamTlsFiles }: Config, log: Log): Promise<FollowedRemote | undefined> {
+async function followRemote(
+  { persisted, upstreamTlsFiles }: Config,
+  log: Log,
+): Promise<Followed<readonly ManifestFile[]> | undefined> {
   const { files = '', mode, tokenFile, routes } = persisted;
   const { urls } = sourcesOf(files);
   if (urls.length === 0 || mode === 'off') return undefined;
@@ -105,14 +60,15 @@ async function followRemote({ persisted, upstreamTlsFiles }: Config, log: Log): 
   return followRemoteManifests({ urls, token, route: (url) => current.get(url)?.(), log });
 }
 
-function followKeys(
+async function followKeys(
   { auth, persisted: { files = '', mode } }: Config,
   environment: NodeJS.ProcessEnv,
-  remote: RemoteManifests | undefined,
+  manifests: SharedFiles['manifests'],
   log: Log,
-): FollowedTenants | undefined {
+): Promise<Followed<Tenants> | undefined> {
   if (auth === undefined) return undefined;
   const { patterns } = sourcesOf(mode === 'off' ? '' : files);
-  const check = (tenants: Tenants): void => checkRoleDocuments(tenants, () => entriesIn(patterns, remote?.current()));
+  const check = (tenants: Tenants): void =>
+    checkRoleDocuments(tenants, () => entriesIn(patterns, manifests?.current()));
   return followTenants({ source: tenantsSourceOf(auth, environment), log, check });
 }

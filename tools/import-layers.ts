@@ -27,7 +27,7 @@ const layers = [
   ['answer'],
   ['live'],
   ['loaders'],
-  ['follow-files.ts'],
+  ['follow.ts'],
   ['rest'],
   ['redis.ts'],
   ['redis-address.ts'],

@@ -39,7 +39,8 @@ export type Endpoint = 'graphql' | 'agents';
 export interface AuthenticatorOptions {
   readonly rules: TokenRules;
   readonly keySet: KeySet;
-  readonly tenants: Tenants;
+  /** The present tenants. If they change, the authenticator has to forget its tokens. */
+  readonly tenants: () => Tenants;
   /** Receives a line for each reason why tokens are refused, at most once a minute. */
   readonly log: Log;
   /** The time of day in milliseconds, as of `Date.now`. */
@@ -63,9 +64,7 @@ const longestLogged = 200;
 
 interface Remembered {
   readonly token: VerifiedToken;
-  /** The tenants that `answer` was made from. */
-  tenants: Tenants;
-  answer: Authentication;
+  readonly answer: Authentication;
 }
 
 /** Authenticates callers by the `Authorization` header. A token is verified once, and remembered until it expires. */
@@ -75,11 +74,9 @@ export class Authenticator {
   readonly #known = new RecentMap<string, Remembered>({ entries: mostTokens, size: mostBytes });
   readonly #counts = new Map<AuthResult, number>();
   readonly #throttle = new LogThrottle();
-  #tenants: Tenants;
 
   constructor(options: AuthenticatorOptions) {
     this.#options = { now: () => Date.now(), ...options };
-    this.#tenants = options.tenants;
   }
 
   get keySet(): KeySet {
@@ -90,12 +87,10 @@ export class Authenticator {
     return this.#counts;
   }
 
-  /** Replaces the tenants. Operations under way keep the entry that they began with. */
-  takeTenants(tenants: Tenants): void {
-    this.#tenants = tenants;
-  }
-
-  /** Forgets all verified tokens, because the provider's keys have changed. */
+  /**
+   * Forgets all verified tokens, because the provider's keys or the tenants have changed. Operations under way keep the
+   * entry that they began with.
+   */
   forget(): void {
     this.#known.clear();
   }
@@ -120,7 +115,7 @@ export class Authenticator {
   }
 
   async #verify(value: string, endpoint: Endpoint): Promise<Authentication> {
-    const { keySet, rules } = this.#options;
+    const { keySet, rules, tenants } = this.#options;
     const text = bearer.exec(value)?.[1];
     if (text === undefined) return this.#invalid('the header `Authorization` is not `Bearer <token>`');
     const { keys } = keySet;
@@ -131,8 +126,7 @@ export class Authenticator {
       case 'unverifiable':
         return { kind: 'unavailable', retryAfter: verdict.retryAfter };
       case 'verified': {
-        const tenants = this.#tenants;
-        const known = { token: verdict.token, tenants, answer: answerFor(verdict.token, tenants) };
+        const known = { token: verdict.token, answer: answerFor(verdict.token, tenants()) };
         this.#logUnentered(known);
         // The key of this token may be missing from keys that were fetched meanwhile.
         if (keySet.keys === keys)
@@ -164,10 +158,6 @@ export class Authenticator {
 
   #answerAt(endpoint: Endpoint, known: Remembered): Authentication {
     if (endpoint === 'graphql' && known.token.isForAgentsOnly) return this.#invalid('its only `aud` is that of agents');
-    if (known.tenants !== this.#tenants) {
-      known.tenants = this.#tenants;
-      known.answer = answerFor(known.token, this.#tenants);
-    }
     return known.answer;
   }
 

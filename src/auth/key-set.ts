@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JSONWebKeySet, LocalJWKSet } from 'jose';
 import { messageOf } from '../error-text.ts';
-import type { Reloads } from '../follow-files.ts';
+import type { Reloads } from '../follow.ts';
 import { latePackage } from '../late-packages.ts';
 import type { Log } from '../log.ts';
 import { readTextFile } from '../read-text.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { unreadableBecause } from '../error-text.ts';
-import { type FollowedFiles, fingerprint, followFiles } from '../follow-files.ts';
+import { type Followed, follow } from '../follow.ts';
 import type { Log } from '../log.ts';
 import { readTextFile } from '../read-text.ts';
 import { contentHash, type Tenant, type Tenants } from '../rest/tenants.ts';
@@ -60,39 +60,23 @@ export interface FollowTenantsOptions {
   readonly pollMs?: number;
 }
 
-/** Tenants that are read again when their file or a file with a key changes. */
-export interface FollowedTenants extends FollowedFiles {
-  readonly current: () => Tenants;
-  /** Calls the listener with all tenants whenever they have changed. */
-  readonly onChange: (listener: (tenants: Tenants) => void) => void;
-}
-
 /**
- * Reads the tenants and follows their files. Throws a TenantsError if the file cannot be used at the start. Later
- * faults are logged and change nothing.
+ * Reads the tenants, and again when their file or a file with a key changes. Rejects with a TenantsError if the file
+ * cannot be used at the start. Later faults are logged and change nothing.
  */
-export function followTenants({ source, check, log, pollMs }: FollowTenantsOptions): FollowedTenants {
-  // A first reading shows which files there are. The fingerprint is taken before the second one, so that a file that
-  // changes between the two is read again.
-  const since = fingerprint(readTenants(source).files);
-  let { tenants, files } = readTenants(source);
-  let take: (tenants: Tenants) => void = () => undefined;
-  const read = (): void => {
+export async function followTenants({ source, check, log, pollMs }: FollowTenantsOptions): Promise<Followed<Tenants>> {
+  // This reading only shows which files there are.
+  let { files } = readTenants(source);
+  const first = (): Tenants => readTenants(source).tenants;
+  const again = (previous: Tenants): Tenants => {
     const next = readTenants(source);
     check?.(next.tenants);
-    const changed = contentHash(next.tenants) !== contentHash(tenants);
-    ({ tenants, files } = next);
-    if (changed) take(tenants);
-    log('info', 'upstream keys read again', { tenants: tenants.size, changed });
+    ({ files } = next);
+    const changed = contentHash(next.tenants) !== contentHash(previous);
+    log('info', 'upstream keys read again', { tenants: next.tenants.size, changed });
+    return changed ? next.tenants : previous;
   };
-  const followed = followFiles({ name: 'upstream keys', patterns: () => files, since, pollMs, read, log });
-  return {
-    current: () => tenants,
-    onChange: (listener) => {
-      take = listener;
-    },
-    ...followed,
-  };
+  return follow({ name: 'upstream keys', patterns: () => files, first, again, pollMs, log });
 }
 
 const keyMembers = ['key', 'keyFile', 'keyEnv'] as const;

@@ -1,9 +1,10 @@
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { EpochChange } from '../rest/epochs.ts';
 import type { Account, CallEnd, LedgerCall, LogOutlooks, Want, WantDecision } from '../rest/ledger.ts';
 import type { Surface } from '../rest/rest-operations.ts';
+import type { Tenants } from '../rest/tenants.ts';
 import type { Config } from '../settings/config.ts';
-import type { SharedContents } from '../shared-files.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 
@@ -39,14 +40,23 @@ export interface Totals {
   readonly usage: Usage;
 }
 
+/** The orders of a worker, and the shared files as the primary has read them. */
+export interface WorkerStart {
+  readonly orders: Orders;
+  readonly tenants: Tenants | undefined;
+  readonly manifests: readonly ManifestFile[] | undefined;
+}
+
 /** The functions of a worker that the primary calls. */
 export interface WorkerFunctions {
-  start(this: void, start: { readonly orders: Orders; readonly contents: SharedContents }): void;
+  start(this: void, start: WorkerStart): void;
   stop(this: void): void;
   /** Read the manifests of persisted documents and the certificates again. */
   reload(this: void): void;
-  /** Use these contents of shared files from now on; the others have not changed. */
-  filesRead(this: void, changed: SharedContents): void;
+  /** Use these tenants from now on. */
+  tenantsRead(this: void, tenants: Tenants): void;
+  /** Use these manifests of servers from now on. */
+  manifestsRead(this: void, manifests: readonly ManifestFile[]): void;
   /** Report the worker's counts; undefined before it serves. */
   measure(this: void): Promise<Measurements> | undefined;
   /** Change the epoch of a key, as another worker has done. */

@@ -1,8 +1,11 @@
+import { type Changeable, changeable } from '../follow.ts';
+import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { TextStore } from '../operation/persisted/registered-texts.ts';
 import { LocalEpochs } from '../rest/epochs.ts';
+import type { Tenants } from '../rest/tenants.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import { ConfigError } from '../settings/settings.ts';
-import { SharedFiles } from '../shared-files.ts';
+import type { SharedFiles } from '../shared-files.ts';
 import type { Measurements, Orders, PrimaryFunctions, Started, Totals, WorkerFunctions } from './messages.ts';
 import { RemoteLedger } from './remote-ledger.ts';
 import { type Batch, Channel } from './rpc.ts';
@@ -40,8 +43,8 @@ export class PrimaryLink {
   #isReloadDue = false;
   /** The orders of the primary, which come once, soon after the start. */
   readonly orders = this.#orders.promise;
-  /** The files that the primary reads. Their contents are there with the orders. */
-  readonly files = new SharedFiles();
+  #tenants: Changeable<Tenants> | undefined;
+  #manifests: Changeable<readonly ManifestFile[]> | undefined;
   readonly store: TextStore = {
     get: (hash) => this.#primary.ask('text', hash, textTimeoutMs),
     set: (hash, text) => this.#primary.tell('register', { hash, text }),
@@ -60,6 +63,11 @@ export class PrimaryLink {
   constructor() {
     if (process.send === undefined) throw new ConfigError("worker: this command is the gateway's own; expected serve");
     process.on('message', (message) => this.#primary.receive(message));
+  }
+
+  /** The files that the primary reads. They are there with the orders. */
+  get files(): SharedFiles {
+    return { tenants: this.#tenants, manifests: this.#manifests };
   }
 
   serve(served: Served): void {
@@ -81,8 +89,9 @@ export class PrimaryLink {
 
   #functions(): WorkerFunctions {
     return {
-      start: ({ orders, contents }) => {
-        this.files.take(contents);
+      start: ({ orders, tenants, manifests }) => {
+        this.#tenants = tenants && changeable(tenants);
+        this.#manifests = manifests && changeable(manifests);
         this.#orders.resolve(orders);
       },
       stop: () => {
@@ -94,7 +103,8 @@ export class PrimaryLink {
         this.#isReloadDue = this.#served === undefined;
         this.#served?.reload();
       },
-      filesRead: (changed) => this.files.take(changed),
+      tenantsRead: (tenants) => this.#tenants?.change(tenants),
+      manifestsRead: (manifests) => this.#manifests?.change(manifests),
       measure: () => this.#served?.measure(),
       change: (change) => this.epochs.adopt(change),
     };

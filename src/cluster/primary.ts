@@ -52,10 +52,11 @@ export class Workers {
     this.#lateMs = 2 * orders.config.operationDeadlineMs;
     this.#delayAfterEnd = createRestarts(orders.config.workers, () => performance.now());
     this.#ownMetrics = createPrimaryMetrics({
-      ...{ counting: ledger?.counting, redis, reloads: files.reloads },
+      ...{ counting: ledger?.counting, redis, reloads: files.tenants?.reloads },
       workers: () => ({ running: this.#serving().length, restarts: this.#restarted }),
     });
-    files.onChange((changed) => this.#tellAll('filesRead', changed));
+    files.tenants?.onChange((tenants) => this.#tellAll('tenantsRead', tenants));
+    files.manifests?.onChange((manifests) => this.#tellAll('manifestsRead', manifests));
   }
 
   /** Starts one worker and, once it serves, all others. Rejects with a WorkersError if a worker cannot start. */
@@ -81,11 +82,12 @@ export class Workers {
   /** Starts a worker in a place; resolves when it listens. */
   #start(place: number): Promise<Started> {
     const { orders, files } = this.#options;
+    const [tenants, manifests] = [files.tenants?.current(), files.manifests?.current()];
     const worker: WorkerHandle = new WorkerHandle({
       functions: this.#functionsFor(() => worker),
       onEnd: (how) => this.#onEnd(place, worker, how),
     });
-    worker.tell('start', { orders, contents: files.contents });
+    worker.tell('start', { orders, tenants, manifests });
     this.#running.set(place, worker);
     return worker.started;
   }

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '../error-text.ts';
-import { fingerprint, followFiles } from '../follow-files.ts';
+import { type Followed, follow } from '../follow.ts';
 import type { Handle } from '../http/handle.ts';
 import type { Log } from '../log.ts';
 import type { Purge, PurgeTarget } from '../rest/cache/operator-purge.ts';
@@ -15,18 +15,9 @@ import { sendJson } from './endpoints.ts';
  * Reads the token in a file, and again when the file changes. If the new token cannot be used, the reason is logged
  * and the previous token stays.
  */
-export function followAdminToken(
-  path: string,
-  log: Log,
-): { readonly current: () => string; readonly close: () => void } {
-  const since = fingerprint([path]);
-  let token = adminTokenIn(path);
-  const read = (): void => {
-    token = adminTokenIn(path);
-  };
-  const name = 'tokens of ADMIN_TOKEN_FILE';
-  const { close } = followFiles({ name, patterns: () => [path], since, read, log });
-  return { current: () => token, close };
+export function followAdminToken(path: string, log: Log): Promise<Followed<string>> {
+  const read = (): string => adminTokenIn(path);
+  return follow({ name: 'tokens of ADMIN_TOKEN_FILE', patterns: () => [path], first: read, again: read, log });
 }
 
 /** The functions that operators may use over HTTP, and the token that they need. */

@@ -3,8 +3,9 @@ import { BlockList, isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { codeOf, messageOf } from '../error-text.ts';
-import { type Followed, fingerprint, followFiles, type Reloads } from '../follow-files.ts';
+import { type Followed, follow } from '../follow.ts';
 import type { Log } from '../log.ts';
+import { memoize } from '../memoize.ts';
 import type { Route } from '../rest/transport/connect.ts';
 import { proxySettings, tlsSettings } from './declaration.ts';
 import { certificatesIn } from './setting-files.ts';
@@ -165,52 +166,43 @@ export interface FollowTlsOptions {
   readonly files: TlsFiles;
   /** The route with the contents that the files had when they were first read. */
   readonly route: Route;
-  /** Takes the route with the current contents of the files. */
-  readonly reroute: (route: Route) => void;
   readonly log: Log;
 }
 
-/** Certificates that are read again when their files change. */
-export interface FollowedTls extends Followed {
-  /** The numbers of reloads; undefined if there are no files to follow. */
-  readonly reloads: Readonly<Reloads> | undefined;
-  /** The time at which the first certificate of each setting expires, in seconds since 1970. */
-  readonly expiries: () => ReadonlyMap<string, number>;
-}
-
 /**
- * Follows the files of certificates and keys. The files are read again at once, because a worker may start long after
- * the settings were read. Files that cannot be used or do not fit each other are logged and change nothing.
+ * The route with the current contents of the files of certificates and keys; undefined if there are no such files. The
+ * files are read again at once, because a worker may start long after the settings were read. Files that cannot be used
+ * or do not fit each other are logged and change nothing.
  */
-export function followTls({ files, route, reroute, log }: FollowTlsOptions): FollowedTls {
+export async function followTls({ files, route, log }: FollowTlsOptions): Promise<Followed<Route> | undefined> {
   const patterns = Object.values(files);
-  if (patterns.length === 0)
-    return { expiries: () => new Map(), reloads: undefined, reload: () => Promise.resolve(), close: () => undefined };
-  const since = fingerprint(patterns);
-  let current = route;
-  let expiries = expiriesOf(route);
-  const takeChanges = (): boolean => {
+  if (patterns.length === 0) return undefined;
+  const read = (previous: Route): Route => {
     const reader = new SettingsReader(files);
-    const next = { ...current, ...readTls(reader) };
+    const next = { ...previous, ...readTls(reader) };
     reader.finish();
-    if (isDeepStrictEqual(next, current)) return false;
-    reroute(next);
-    current = next;
-    expiries = expiriesOf(next);
-    return true;
+    return isDeepStrictEqual(next, previous) ? previous : next;
   };
-  const read = (): void => log('info', `${name} read again`, { changed: takeChanges() });
-  try {
-    takeChanges();
-  } catch (error) {
-    log('error', `${name} stay as they were: ${messageOf(error)}`);
-  }
-  return { ...followFiles({ name, patterns: () => patterns, since, read, log }), expiries: () => expiries };
+  const first = (): Route => {
+    try {
+      return read(route);
+    } catch (error) {
+      log('error', `${name} stay as they were: ${messageOf(error)}`);
+      return route;
+    }
+  };
+  const again = (previous: Route): Route => {
+    const next = read(previous);
+    log('info', `${name} read again`, { changed: next !== previous });
+    return next;
+  };
+  return follow({ name, patterns: () => patterns, first, again, log });
 }
 
-function expiriesOf({ authorities, client }: Route): ReadonlyMap<string, number> {
+/** The time at which the first certificate of each setting expires, in seconds since 1970. */
+export const expiriesOf = memoize(({ authorities, client }: Route): ReadonlyMap<string, number> => {
   const expiries = new Map<string, number>();
   if (authorities !== undefined) expiries.set(tlsSettings.authorities.name, firstExpiryOf(authorities));
   if (client !== undefined) expiries.set(tlsSettings.certificate.name, firstExpiryOf(client.certificate));
   return expiries;
-}
+});

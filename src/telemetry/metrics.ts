@@ -1,5 +1,5 @@
 import type { AuthResult } from '../auth/authenticator.ts';
-import type { Reloads } from '../follow-files.ts';
+import type { Reloads } from '../follow.ts';
 import type { PersistedCounts } from '../operation/persisted/persisted.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { CallBudget } from '../rest/budget/call-budget.ts';
@@ -22,7 +22,7 @@ export interface MetricsSources extends Savers {
   /** The counts of authentications; undefined if callers send their own keys. */
   readonly authentications?: ReadonlyMap<AuthResult, number> | undefined;
   /** The times at which certificates expire, in seconds since 1970, by the settings that name them. */
-  readonly expiries?: () => ReadonlyMap<string, number>;
+  readonly expiries?: (() => ReadonlyMap<string, number>) | undefined;
 }
 
 interface MetricsSettings {

@@ -3,8 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
 import { describe, expect, test } from 'vitest';
-import { followRemoteManifests, type RemoteManifests } from '../../src/operation/persisted/remote-manifests.ts';
-import { SharedFiles } from '../../src/shared-files.ts';
+import { followRemoteManifests } from '../../src/operation/persisted/remote-manifests.ts';
 import { freePort } from '../support/free-port.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
@@ -49,19 +48,12 @@ const unknown = [404, 'PERSISTED_DOCUMENT_NOT_FOUND'];
 const long = 'x'.repeat(100_000);
 const [a, b] = ['a', 'b'].map((id) => ({ [id]: `{ ${id}: __typename }` }));
 
-/** Shared files with the manifests of these servers, as a gateway has them. */
-function filesOf(remote: RemoteManifests): SharedFiles {
-  const files = new SharedFiles({ manifests: remote.current() });
-  remote.onChange(() => files.take({ manifests: remote.current() }));
-  return files;
-}
-
 describe('A manifest of a server', () => {
   test('is asked for again with its ETag and the token, and a new one is served', async () => {
     await using server = await startManifests(a);
     const lines: string[] = [];
     const log = (level: string, message: string): void => void lines.push(`${level}: ${message}`);
-    const remote = await followRemoteManifests({
+    const manifests = await followRemoteManifests({
       urls: [server.url],
       token: () => 't',
       route: () => ({}),
@@ -70,7 +62,7 @@ describe('A manifest of a server', () => {
     });
     await using gateway = await startGateway(
       { url: 'http://127.0.0.1:1' },
-      { persisted: { files: server.url }, sharedFiles: filesOf(remote), log },
+      { persisted: { files: server.url }, manifests, log },
     );
     const ask = async (id: string): Promise<unknown> => outcomeOf(await send(gateway.url, { id }));
     expect(await ask('a')).toEqual([200, { a: 'Query' }]);
@@ -83,7 +75,7 @@ describe('A manifest of a server', () => {
     server.answer = { text: JSON.stringify(b), etag: '"2"' };
     await until(() => lines.some((line) => line.includes('read again')));
     expect([await ask('a'), await ask('b')]).toEqual([unknown, [200, { b: 'Query' }]]);
-    remote.close();
+    manifests.close();
     expect(lines.filter((line) => line.startsWith('error'))).toEqual([]);
   });
 
@@ -144,15 +136,15 @@ describe('A manifest of a server', () => {
   ])('is told of in short lines: a document %s', async (_, pairs) => {
     await using server = await startManifests(pairs);
     const options = { token: () => undefined, route: () => ({}), log: () => undefined };
-    const remote = await followRemoteManifests({ urls: [server.url], ...options });
+    const manifests = await followRemoteManifests({ urls: [server.url], ...options });
     const lines: string[] = [];
     const log = (_level: string, message: string): void => void lines.push(message);
     const files = server.url;
-    await startGateway({ url: 'http://127.0.0.1:1' }, { persisted: { files }, sharedFiles: filesOf(remote), log }).then(
+    await startGateway({ url: 'http://127.0.0.1:1' }, { persisted: { files }, manifests, log }).then(
       (gateway) => gateway[Symbol.asyncDispose](),
       (error: unknown) => lines.push(String(error)),
     );
-    remote.close();
+    manifests.close();
     expect(lines.filter((line) => /not valid|two different/.test(line))).toHaveLength(1);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(2000);
   });

@@ -1,9 +1,9 @@
 import { readTenants } from '../../src/auth/tenants-file.ts';
+import { changeable } from '../../src/follow.ts';
 import type { GatewayOptions } from '../../src/gateway.ts';
 import { mutationNames } from '../../src/resolvers/resolvers.ts';
 import type { Tenants } from '../../src/rest/tenants.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
-import { SharedFiles } from '../../src/shared-files.ts';
 import { type Answer, type Request, startGateway, type TestGateway } from './gateway.ts';
 import { createFolder } from './persisted.ts';
 import { audience, createSigningKey, issuer, type SigningKey, signToken, type TokenParts } from './tokens.ts';
@@ -61,8 +61,8 @@ export async function startTenants(
   const keySet = folder.write('jwks.json', { keys: [signingKey.jwk] });
   const rules = { issuer, audience, tenantClaim: 'tenant', rolesClaim: 'roles' };
   const auth = { rules, keySet, route: {} };
-  const sharedFiles = new SharedFiles({ tenants: tenantsOf(entries) });
-  const gateway = await startGateway(upstream, { auth, sharedFiles, ...options }, serverOptions);
+  const tenants = changeable(tenantsOf(entries));
+  const gateway = await startGateway(upstream, { auth, tenants, ...options }, serverOptions);
   const tokens = new Map<string, Promise<string>>();
   const headersOf: TenantGateway['headersOf'] = async (user, parts) => {
     const known = parts === undefined ? tokens.get(user) : undefined;
@@ -78,7 +78,7 @@ export async function startTenants(
     headersOf,
     askAs: async (user, query, request) =>
       gateway.ask(query, { ...request, headers: { ...request?.headers, ...(await headersOf(user)) } }),
-    take: (others) => sharedFiles.take({ tenants: tenantsOf(others) }),
+    take: (others) => tenants.change(tenantsOf(others)),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       folder[Symbol.dispose]();

@@ -13,7 +13,7 @@ test('a provider that sends no content type is understood; the log has the addre
   provider.answerWith((response) => void response.writeHead(200, { 'content-type': 'Text/HTML; x=y' }).end('<p>'));
   const facts: unknown[] = [];
   const rules = { issuer, audience, tenantClaim: 'tenant' };
-  const options = { rules, keySet: `${provider.url}?secret=hunter2`, tenants: new Map() };
+  const options = { rules, keySet: `${provider.url}?secret=hunter2`, tenants: () => new Map() };
   const { keySet } = createTokenAuth(
     options,
     () => ({}),

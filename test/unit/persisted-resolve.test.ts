@@ -31,7 +31,7 @@ describe('A listed id', () => {
     expect(first).not.toBeInstanceOf(Promise);
     expect(first).toMatchObject({ byId: true, prepared: { listed: true }, counts: { id: 'one' } });
     expect(persisted.resolve(request({ id: 'one' }))).toEqual(first);
-    persisted.close();
+    persisted.list?.close();
   });
 
   test('keeps its prepared operation over a reload if its text stays the same', async () => {
@@ -40,9 +40,9 @@ describe('A listed id', () => {
     const preparedOf = async (id: string): Promise<unknown> => (await persisted.resolve(request({ id }))).prepared;
     const [one, two] = [await preparedOf('one'), await preparedOf('two')];
     folder.write('m.json', { one: '{ a }', two: '{ c: a }' });
-    await persisted.reload();
+    await persisted.list?.reload();
     expect(await preparedOf('one')).toBe(one);
     expect(await preparedOf('two')).not.toBe(two);
-    persisted.close();
+    persisted.list?.close();
   });
 });

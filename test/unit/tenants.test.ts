@@ -167,7 +167,7 @@ test('changes of the file, and of a file with a key, are taken; what is wrong is
   const path = folder.write('keys.json', { acme: { keyFile } });
   const taken: (string | undefined)[] = [];
   const logged: string[] = [];
-  const followed = followTenants({
+  const followed = await followTenants({
     source: { path, environment, mutationNames, hasRoles: false },
     log: (_level, message) => logged.push(message),
     pollMs: 5,

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { type Authentication, Authenticator } from '../../src/auth/authenticator.ts';
 import { KeySet } from '../../src/auth/key-set.ts';
+import { type Changeable, changeable } from '../../src/follow.ts';
+import type { Tenants } from '../../src/rest/tenants.ts';
 import { tenantsOf } from '../support/tenants.ts';
 import { audience, createSigningKey, issuer, signToken } from '../support/tokens.ts';
 
@@ -11,6 +13,7 @@ const many = Array.from({ length: 1300 }, (_value, index) => String(index % 10))
 
 interface Bench {
   readonly authenticator: Authenticator;
+  readonly tenants: Changeable<Tenants>;
   readonly logged: readonly string[];
 }
 
@@ -23,7 +26,10 @@ async function start(rolesClaim = 'roles'): Promise<Bench> {
   const keySet = new KeySet({ from: 'test', fetch, onChange: () => undefined, log });
   await keySet.renew();
   const rules = { issuer, audience, tenantClaim: 'tenant', rolesClaim };
-  return { authenticator: new Authenticator({ rules, keySet, tenants: own, log }), logged };
+  const tenants = changeable(own);
+  const authenticator = new Authenticator({ rules, keySet, tenants: tenants.current, log });
+  tenants.onChange(() => authenticator.forget());
+  return { authenticator, tenants, logged };
 }
 
 /** The roles that count, or none if the token is refused. */
@@ -79,10 +85,10 @@ test('of a token are looked up again when the entries change', async () => {
   const bench = await start();
   const token = await signToken(await key, 'acme', { claims: { roles: 'viewer auditor' } });
   expect(rolesOf(await bench.authenticator.authenticate(`Bearer ${token}`))).toBe('viewer');
-  bench.authenticator.takeTenants(tenantsOf({ acme: { key: 'phx_acme', roles: { auditor: {} } } }));
+  bench.tenants.change(tenantsOf({ acme: { key: 'phx_acme', roles: { auditor: {} } } }));
   expect(rolesOf(await bench.authenticator.authenticate(`Bearer ${token}`))).toBe('auditor');
-  bench.authenticator.takeTenants(tenantsOf({ acme: { key: 'phx_acme', roles: { editor: {} } } }));
+  bench.tenants.change(tenantsOf({ acme: { key: 'phx_acme', roles: { editor: {} } } }));
   expect(await bench.authenticator.authenticate(`Bearer ${token}`)).toEqual({ kind: 'no role' });
-  bench.authenticator.takeTenants(tenantsOf({ acme: { key: 'phx_acme' } }));
+  bench.tenants.change(tenantsOf({ acme: { key: 'phx_acme' } }));
   expect(rolesOf(await bench.authenticator.authenticate(`Bearer ${token}`))).toBe('');
 });

@@ -1,11 +1,11 @@
-import { type Followed, type FollowedFiles, fingerprint, followFiles, type Reloads } from '../../follow-files.ts';
+import { type Changing, type Followed, follow } from '../../follow.ts';
 import type { Log } from '../../log.ts';
 import type { RedisSettings, SharedRedis } from '../../redis.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
 import { RefusedDocument } from '../request-error.ts';
 import { type DocumentCounts, type DocumentSet, documentsOf, noDocuments, prepareSet } from './document-set.ts';
-import { entriesIn, globOf, ManifestError, sourcesOf } from './manifest.ts';
+import { entriesIn, globOf, ManifestError, type ManifestFile, sourcesOf } from './manifest.ts';
 import {
   type AutomaticCounts,
   createMemoryStore,
@@ -13,7 +13,6 @@ import {
   createRegistrations,
   type SharedTexts,
 } from './registered-texts.ts';
-import type { RemoteManifests } from './remote-manifests.ts';
 import { createResolve, type DocumentMode, type ResolveDocument } from './resolve.ts';
 
 /** Settings of persisted documents. */
@@ -43,7 +42,7 @@ export interface PersistedOptions extends PersistedSettings {
   readonly prepare: Prepare;
   readonly redis?: SharedRedis | undefined;
   /** The manifests of servers; undefined if there are none. */
-  readonly remote?: RemoteManifests | undefined;
+  readonly remote?: Changing<readonly ManifestFile[]> | undefined;
   /** Throws a ManifestError if the documents do not fit other settings, such as the names of tools for agents. */
   readonly check?: ((set: DocumentSet) => void) | undefined;
   readonly log: Log;
@@ -56,12 +55,12 @@ export interface PersistedCounts {
 }
 
 /** Persisted documents of one gateway. */
-export interface Persisted extends Followed {
+export interface Persisted {
   readonly resolve: ResolveDocument;
   readonly documents: () => DocumentSet;
   readonly counts: PersistedCounts;
-  /** Undefined without manifests. */
-  readonly reloads: Readonly<Reloads> | undefined;
+  /** The listed documents; undefined without manifests. */
+  readonly list: Followed<DocumentSet> | undefined;
 }
 
 /** Reads the manifests and connects the store. Rejects with a ManifestError if a manifest cannot be used. */
@@ -80,9 +79,7 @@ export async function createPersisted(options: PersistedOptions): Promise<Persis
     documents,
     resolve: createResolve({ ...options, mode, documents, store, automatic: counts.automatic }),
     counts,
-    reloads: list?.reloads,
-    reload: async () => list?.reload(),
-    close: () => list?.close(),
+    list,
   };
 }
 
@@ -93,10 +90,7 @@ type ListedOptions = Omit<PersistedOptions, 'prepare' | 'files' | 'redis'>;
  * ManifestError if a manifest cannot be used at the start. Later, a new set replaces the old one when all of its
  * documents are prepared, and a manifest that cannot be used changes nothing.
  */
-export async function followManifests(
-  files: string,
-  options: ListedOptions,
-): Promise<FollowedFiles & { readonly current: () => DocumentSet }> {
+export async function followManifests(files: string, options: ListedOptions): Promise<Followed<DocumentSet>> {
   const { mode = 'allow', strict = false, pollMs, log, remote, check } = options;
   const prepare = createPrepareListed(options);
   const patterns = sourcesOf(files).patterns.map(globOf);
@@ -107,31 +101,30 @@ export async function followManifests(
     check?.(set);
     return set;
   };
-  const report = (what: string): void => {
-    const documents = documentsOf(current);
+  const report = (what: string, set: DocumentSet): DocumentSet => {
+    const documents = documentsOf(set);
     const counts = documents.map(({ operations }) => (operations instanceof RefusedDocument ? 0 : operations.length));
-    for (const problem of current.problems) log('warn', `persisted document is not valid: ${problem}`);
+    for (const problem of set.problems) log('warn', `persisted document is not valid: ${problem}`);
     log('info', `persisted documents ${what}`, {
       files: [...patterns, ...(remote?.current() ?? []).map(({ file }) => file)].join(', '),
       documents: documents.length,
       operations: counts.reduce((sum, count) => sum + count, 0),
-      invalid: current.problems.length,
+      invalid: set.problems.length,
     });
+    return set;
   };
-  const since = fingerprint(patterns);
-  const started = Promise.withResolvers<FollowedFiles>();
-  remote?.onChange(() => void started.promise.then(({ reload }) => reload()));
-  let current = await prepared(noDocuments);
-  report('read');
-  const read = async (): Promise<void> => {
-    const next = await prepared(current);
-    if (mode === 'only') checkShrinking(documentsOf(current).length, documentsOf(next).length);
-    current = next;
-    report('read again');
+  const first = async (): Promise<DocumentSet> => report('read', await prepared(noDocuments));
+  const again = async (previous: DocumentSet): Promise<DocumentSet> => {
+    const next = await prepared(previous);
+    if (mode === 'only') checkShrinking(documentsOf(previous).length, documentsOf(next).length);
+    return report('read again', next);
   };
-  const followed = followFiles({ name: 'persisted documents', patterns: () => patterns, since, pollMs, read, log });
-  started.resolve(followed);
-  return { current: () => current, ...followed };
+  const known = remote?.current();
+  const followed = await follow({ name: 'persisted documents', patterns: () => patterns, first, again, pollMs, log });
+  remote?.onChange(() => void followed.reload());
+  // They may have changed during the first reading.
+  if (remote?.current() !== known) void followed.reload();
+  return followed;
 }
 
 /**

@@ -1,14 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../error-text.ts';
+import { type Followed, follow } from '../../follow.ts';
 import type { Log } from '../../log.ts';
 import { type FetchOptions, fetchDocument } from '../../rest/transport/fetch-document.ts';
 import { ManifestError, type ManifestFile, readManifest } from './manifest.ts';
-
-/** Manifests from servers, as they were last fetched. */
-export interface RemoteManifests {
-  readonly current: () => readonly ManifestFile[];
-  readonly onChange: (listener: () => void) => void;
-}
 
 /** Sources and settings of fetched manifests. Times are in milliseconds. */
 export interface FollowRemoteOptions {
@@ -19,12 +14,6 @@ export interface FollowRemoteOptions {
   readonly route: (url: string) => FetchOptions['route'];
   readonly log: Log;
   readonly pollMs?: number;
-}
-
-/** Manifests that are fetched repeatedly. */
-export interface FollowedRemote extends RemoteManifests {
-  readonly reload: () => Promise<void>;
-  readonly close: () => void;
 }
 
 const maxBytes = 10 * 2 ** 20;
@@ -44,10 +33,10 @@ const pollTimeoutMs = 10_000;
  * fetched at the start or is not a manifest. Later, a manifest that cannot be used changes nothing, and each reason is
  * logged once.
  */
-export async function followRemoteManifests(options: FollowRemoteOptions): Promise<FollowedRemote> {
+export async function followRemoteManifests(options: FollowRemoteOptions): Promise<Followed<readonly ManifestFile[]>> {
   const { urls, log, pollMs = 60_000 } = options;
   const manifests = await Promise.all(urls.map((url) => fetchFirst(url, options)));
-  let changed: () => void = () => undefined;
+  const contents = (): readonly ManifestFile[] => manifests.map(({ file, text }) => ({ file, text }));
   /** Fetches a manifest again; true if it has changed. */
   const renew = async (known: FetchedManifest, at: number): Promise<boolean> => {
     try {
@@ -61,23 +50,11 @@ export async function followRemoteManifests(options: FollowRemoteOptions): Promi
       return false;
     }
   };
-  const look = async (): Promise<void> => {
+  const again = async (previous: readonly ManifestFile[]): Promise<readonly ManifestFile[]> => {
     const changes = await Promise.all(manifests.map(renew));
-    if (changes.includes(true)) changed();
+    return changes.includes(true) ? contents() : previous;
   };
-  // Reloads run one after the other: an older answer must not replace a newer one.
-  let last: Promise<void> = Promise.resolve();
-  const reload = (): Promise<void> => (last = last.then(look));
-  const timer = setInterval(() => void reload(), pollMs);
-  timer.unref();
-  return {
-    current: () => manifests.map(({ file, text }) => ({ file, text })),
-    onChange: (listener) => {
-      changed = listener;
-    },
-    reload,
-    close: () => clearInterval(timer),
-  };
+  return follow({ name: 'persisted documents', first: contents, again, pollMs, log });
 }
 
 /** The last version of a manifest that could be used. `file` is the URL without the query, which may hold a key. */
