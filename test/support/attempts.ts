@@ -7,7 +7,7 @@ import type { Tenant } from '../../src/rest/tenants.ts';
 
 /** What an attempt has that is left out, and what its caller has. */
 interface AttemptParts
-  extends Partial<Pick<Attempt, 'endsAt' | 'isBackground' | 'isProof' | 'isUrgent'>>,
+  extends Partial<Pick<Attempt, 'endsAt' | 'isBackground' | 'isTrial' | 'isUrgent'>>,
     Partial<Pick<CallOwner, 'caller' | 'calls'>> {
   readonly isWrite?: boolean;
   readonly operation?: RestOperation;
@@ -23,7 +23,7 @@ export function attemptOf(
     operation = operations.listProjects,
     isUrgent = false,
     isBackground = false,
-    isProof = false,
+    isTrial = false,
     endsAt = 10_000,
   }: AttemptParts = {},
 ): Attempt {
@@ -36,7 +36,7 @@ export function attemptOf(
     isUrgent,
     slot: undefined,
     budgeted: undefined,
-    isProof,
+    isTrial,
     sleep: () => Promise.resolve(),
     overtake: () => undefined,
   };
@@ -55,7 +55,7 @@ export const heldTenant: Tenant = {
 
 /** A success that took so many milliseconds. */
 export function successAfter(tookMs: number): Outcome {
-  return { kind: 'answered', status: 200, error: undefined, isKnown: true, tookMs };
+  return { kind: 'answered', status: 200, error: undefined, provesKey: true, tookMs };
 }
 
 /** A connection that was lost after so many milliseconds. */

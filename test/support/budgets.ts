@@ -41,7 +41,7 @@ export interface Demand {
   readonly waitMs: number;
   readonly isBackground: boolean;
   /** True if the key is unproven. */
-  readonly isProof: boolean;
+  readonly isTrial: boolean;
 }
 
 /** A place that a call has got. */
@@ -67,10 +67,10 @@ const operationOf = {
 /** Lets a call ask for a place in a budget whose calls take no time. */
 export function claimIn(budget: CallBudget, demand: Partial<Demand> = {}, calls = new OperationCalls(10)): Claim {
   const { key = 'key', surface = 'rest', queueKey = 'key', subject = '', waitMs = 5000, isBackground = false } = demand;
-  const { isProof = false } = demand;
+  const { isTrial = false } = demand;
   const caller = { key, sharingKey: key, queueKey, subject };
   const endsAt = performance.now() + waitMs;
-  const attempt = attemptOf(key, { caller, calls, operation: operationOf[surface], endsAt, isBackground, isProof });
+  const attempt = attemptOf(key, { caller, calls, operation: operationOf[surface], endsAt, isBackground, isTrial });
   const giveBack = (): void => budget.left(attempt, { kind: 'not-sent' });
   const end = (how: 'proof' | 'failure'): void =>
     budget.left(attempt, how === 'proof' ? successAfter(0) : lostAfter(0));

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 const timeout: Outcome = { kind: 'given-up', timeouts: 1, tookMs: 5000 };
-const serverError: Outcome = { kind: 'answered', status: 500, error: new Error('500'), isKnown: false, tookMs: 1 };
+const serverError: Outcome = { kind: 'answered', status: 500, error: new Error('500'), provesKey: false, tookMs: 1 };
 const givenUp: Outcome = { kind: 'given-up', timeouts: 0, tookMs: 1 };
 const failures = { timeout, 'server-error': serverError } as const;
 

@@ -61,7 +61,7 @@ test('the calls that are left go to callers in turn, and to the users of each in
 test('of a budget that all keys share, all unproven keys together take turns as one caller, and half of the places', async () => {
   const budget = new TestBudget(budgetOf({ rest: '3/60' }, { scope: 'all' }), 2);
   await budget.prove();
-  for (let key = 0; key < 5; key += 1) budget.claim(`invented ${key}`, { queueKey: `invented ${key}`, isProof: true });
+  for (let key = 0; key < 5; key += 1) budget.claim(`invented ${key}`, { queueKey: `invented ${key}`, isTrial: true });
   for (const name of ['a1', 'a2', 'a3']) budget.claim(name, { queueKey: 'a' });
   await vi.advanceTimersByTimeAsync(0);
   expect(budget.begun).toEqual(['invented 0', 'a1']);

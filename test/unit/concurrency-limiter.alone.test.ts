@@ -34,9 +34,9 @@ class TestLimiter {
   }
 
   /** Waits for a slot. */
-  queue(caller: string, { user = '', endsAt = 10_000, isProof = false } = {}): Attempt {
+  queue(caller: string, { user = '', endsAt = 10_000, isTrial = false } = {}): Attempt {
     const key = { key: caller, sharingKey: caller, queueKey: caller };
-    const attempt = attemptOf(caller, { endsAt, isProof, caller: { ...key, subject: user } });
+    const attempt = attemptOf(caller, { endsAt, isTrial, caller: { ...key, subject: user } });
     const name = user === '' ? caller : `${caller} ${user}`;
     this.limiter.enter(attempt)?.then(
       () => {
@@ -167,10 +167,10 @@ test('calls of unproven keys leave half of the queue to proven keys, however man
   slots.take('x');
   slots.take('y');
   slots.queueAll(Array.from({ length: 7 }, (_, key) => `proven ${key}`));
-  const invented = Array.from({ length: 8 }, (_, key) => slots.queue(`invented ${key}`, { isProof: true }));
-  expect(() => slots.queue('invented 8', { isProof: true })).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
+  const invented = Array.from({ length: 8 }, (_, key) => slots.queue(`invented ${key}`, { isTrial: true }));
+  expect(() => slots.queue('invented 8', { isTrial: true })).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
   for (const attempt of invented.slice(0, 2)) slots.limiter.left(attempt, { kind: 'not-sent' });
-  slots.queue('invented 9', { isProof: true });
+  slots.queue('invented 9', { isTrial: true });
   slots.queueAll(['proven 7', 'proven 8']);
   expect([slots.limiter.queued, slots.limiter.sheds]).toEqual([16, 1]);
 });
@@ -178,7 +178,7 @@ test('calls of unproven keys leave half of the queue to proven keys, however man
 test('all unproven keys together take turns as one caller, and have at most half of the slots while others wait', async () => {
   const slots = new TestLimiter(4);
   for (let taken = 0; taken < 4; taken += 1) slots.take('x');
-  for (let key = 0; key < 6; key += 1) slots.queue(`invented ${key}`, { isProof: true });
+  for (let key = 0; key < 6; key += 1) slots.queue(`invented ${key}`, { isTrial: true });
   for (let call = 0; call < 3; call += 1) slots.queue('proven');
   for (let ended = 0; ended < 4; ended += 1) await slots.release('x');
   expect(slots.log).toEqual(['invented 0', 'proven', 'invented 1', 'proven']);
@@ -192,13 +192,13 @@ test('all unproven keys together take turns as one caller, and have at most half
 
 test('a slot is given back for the caller that took it, although its key is proven meanwhile', async () => {
   const slots = new TestLimiter(2);
-  const attempt = attemptOf('new', { isProof: true });
+  const attempt = attemptOf('new', { isTrial: true });
   void slots.limiter.enter(attempt);
-  attempt.isProof = false;
+  attempt.isTrial = false;
   slots.limiter.left(attempt, successAfter(10));
   slots.take('x');
   slots.take('y');
-  slots.queue('invented', { isProof: true });
+  slots.queue('invented', { isTrial: true });
   slots.queue('proven');
   await slots.release('x');
   expect(slots.log).toEqual(['invented']);

@@ -6,9 +6,9 @@ import { attemptOf, successAfter, heldTenant as tenant } from '../support/attemp
 import { pause } from '../support/load.ts';
 
 const unauthenticated = new UpstreamError('UNAUTHENTICATED');
-const rejected: Outcome = { kind: 'answered', status: 401, error: unauthenticated, isKnown: false, tookMs: 1 };
+const rejected: Outcome = { kind: 'answered', status: 401, error: unauthenticated, provesKey: false, tookMs: 1 };
 const unavailable: Outcome = {
-  ...{ kind: 'answered', status: 503, isKnown: false, tookMs: 1 },
+  ...{ kind: 'answered', status: 503, provesKey: false, tookMs: 1 },
   error: new UpstreamError('UPSTREAM_UNAVAILABLE'),
 };
 
@@ -28,7 +28,7 @@ test('an attempt that ends leaves its place to the one that has waited longest',
   void keys.enter(tenth)?.then(() => started.push('tenth'));
   keys.left(first, unavailable);
   await waiting;
-  expect([started, keys.waiting, ninth.isProof, first.isProof]).toEqual([['ninth'], 1, true, false]);
+  expect([started, keys.waiting, ninth.isTrial, first.isTrial]).toEqual([['ninth'], 1, true, false]);
 });
 
 test('an attempt that is given up while it waits leaves its place in the queue', () => {

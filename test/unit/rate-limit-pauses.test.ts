@@ -5,7 +5,7 @@ import { RateLimitPauses } from '../../src/rest/resilience/rate-limit-pauses.ts'
 import { attemptOf } from '../support/attempts.ts';
 
 const refused: Outcome = {
-  ...{ kind: 'answered', status: 429, isKnown: false, tookMs: 1 },
+  ...{ kind: 'answered', status: 429, provesKey: false, tookMs: 1 },
   error: new UpstreamError('RATE_LIMITED', { status: 429, retryAfter: 30 }),
 };
 

@@ -142,7 +142,7 @@ export class CallBudget implements Gate {
     else if (outcome.kind === 'not-sent') this.#giveBack(call.counted);
     // The upstream may still have a call that was given up, so it counts for the longest time that a call can last.
     else if (outcome.kind !== 'given-up')
-      this.#ledger.end(call.counted, outcome.kind === 'answered' && outcome.isKnown ? 'proves key' : 'ended');
+      this.#ledger.end(call.counted, outcome.kind === 'answered' && outcome.provesKey ? 'proves key' : 'ended');
   }
 
   close(): void {
@@ -160,7 +160,7 @@ export class CallBudget implements Gate {
     const { key: sharingKey, subject } = accountOf(caller);
     const key = this.#keyOf(sharingKey);
     const queue = this.#queueOf(key);
-    const place = attempt.isProof
+    const place = attempt.isTrial
       ? { caller: unproven, user: caller.queueKey }
       : { caller: caller.queueKey, user: subject };
     if (queue.calls.isFull(this.#options.maxInFlight * queueFactor, place, this.#waiting)) {

@@ -146,6 +146,6 @@ export class ConcurrencyLimiter implements Gate {
   }
 }
 
-function callerOf({ isProof, owner }: Attempt): string {
-  return isProof ? unproven : owner.caller.queueKey;
+function callerOf({ isTrial, owner }: Attempt): string {
+  return isTrial ? unproven : owner.caller.queueKey;
 }

@@ -60,8 +60,11 @@ export interface Attempt {
   slot: string | WaitingCall | undefined;
   /** Its place in the budget, or its wait for one. */
   budgeted: BudgetedCall | undefined;
-  /** True if it goes on after its waiters have left, until its deadline: its answer shows whether the key is known. */
-  isProof: boolean;
+  /**
+   * True while its key is unproven and its answer may prove the key. It then goes on after its waiters have left, until
+   * its deadline.
+   */
+  isTrial: boolean;
   /** Resolves after a time in milliseconds; never if the attempt is given up before. */
   sleep(milliseconds: number): Promise<void>;
   /** Fails the call for its waiters at once. The attempt itself goes on until its deadline. */
@@ -76,13 +79,13 @@ export type Outcome =
   | { readonly kind: 'given-up'; readonly timeouts: number; readonly tookMs: number }
   // No response came.
   | { readonly kind: 'failed'; readonly fault: Fault; readonly error: Error; readonly tookMs: number }
-  // A response came. It is a success if there is no error. `isKnown` is true if the API gives such an answer only to a
-  // key that it knows.
+  // A response came. It is a success if there is no error. `provesKey` is true if the API gives such an answer only to
+  // a key that it knows.
   | {
       readonly kind: 'answered';
       readonly status: number;
       readonly error: unknown;
-      readonly isKnown: boolean;
+      readonly provesKey: boolean;
       readonly tookMs: number;
     };
 

@@ -72,7 +72,7 @@ export class KeyTrials implements Gate {
   left(attempt: Attempt, outcome: Outcome): void {
     if (outcome.kind === 'answered') {
       if (!isUnauthenticated(outcome.error)) {
-        if (outcome.isKnown) this.#prove(attempt.owner.caller);
+        if (outcome.provesKey) this.#prove(attempt.owner.caller);
       } else if (!attempt.owner.hasSucceeded) this.#reject(attempt.owner.caller, outcome.error);
     }
     const { sharingKey } = attempt.owner.caller;
@@ -80,7 +80,7 @@ export class KeyTrials implements Gate {
     if (trial === undefined) return;
     if (trial.waiting.delete(attempt)) this.waiting -= 1;
     else if (trial.inFlight.delete(attempt)) {
-      attempt.isProof = false;
+      attempt.isTrial = false;
       this.#startNext(trial);
     }
     if (trial.inFlight.size === 0 && trial.waiting.size === 0) this.#trials.delete(sharingKey);
@@ -129,7 +129,7 @@ export class KeyTrials implements Gate {
 
   /** Ends a trial. The attempts in flight can prove nothing more. */
   #decide(trial: Trial): readonly PromiseWithResolvers<void>[] {
-    for (const attempt of trial.inFlight) attempt.isProof = false;
+    for (const attempt of trial.inFlight) attempt.isTrial = false;
     return this.#dequeueAll(trial);
   }
 
@@ -142,6 +142,6 @@ export class KeyTrials implements Gate {
 }
 
 function begin(attempt: Attempt, { inFlight }: Trial): void {
-  attempt.isProof = true;
+  attempt.isTrial = true;
   inFlight.add(attempt);
 }

@@ -48,7 +48,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   isUrgent = false;
   slot: Attempt['slot'];
   budgeted: Attempt['budgeted'];
-  isProof = false;
+  isTrial = false;
   readonly #upstream: UpstreamResources;
   /** The number of gates that the attempt has entered. It may wait at the last of them. */
   #entered = 0;
@@ -162,7 +162,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
    */
   protected override cancel(): void {
     const isMade = this.#sent?.isWaiting === false;
-    const leftMs = isMade && this.isProof ? this.endsAt - this.#upstream.now() : 0;
+    const leftMs = isMade && this.isTrial ? this.endsAt - this.#upstream.now() : 0;
     if (leftMs > 0) setTimeout(() => this.#giveUp(), leftMs).unref();
     else this.#giveUp();
   }
@@ -251,7 +251,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#onEnd?.(status);
     this.#span?.answered(status);
     this.owner.hasSucceeded = true;
-    this.#leave({ kind: 'answered', status, error: undefined, isKnown: true, tookMs: this.#tookMs });
+    this.#leave({ kind: 'answered', status, error: undefined, provesKey: true, tookMs: this.#tookMs });
     if (this.waiters.length === 0) return;
     const { bodies, eventLoop } = this.#upstream;
     const body = this.request.isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
@@ -283,8 +283,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   #outcomeOf(error: unknown): Outcome {
     const tookMs = this.#tookMs;
     if (!(error instanceof TransportError)) {
-      const isKnown = reasonOf(error) === undefined && !isUnauthenticated(error) && !isRateLimited(error);
-      return { kind: 'answered', status: this.#status, error, isKnown, tookMs };
+      const provesKey = reasonOf(error) === undefined && !isUnauthenticated(error) && !isRateLimited(error);
+      return { kind: 'answered', status: this.#status, error, provesKey, tookMs };
     }
     const { fault } = error;
     return fault === 'aborted'
