@@ -25,8 +25,10 @@ import { SharedOperations } from './operation/shared-operations.ts';
 import { Live, type LiveSettings } from './operation/subscriptions.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
-import { type CacheOptions, sharedIn } from './rest/cache/answer-cache.ts';
+import type { CacheOptions } from './rest/cache/answer-cache.ts';
 import { createPurge, type Purge } from './rest/cache/operator-purge.ts';
+import { RedisAnswers } from './rest/cache/redis-answers.ts';
+import { RedisEpochs } from './rest/cache/redis-epochs.ts';
 import { DriftWatch } from './rest/drift/drift-watch.ts';
 import type { Epochs } from './rest/epochs.ts';
 import type { Ledger } from './rest/ledger.ts';
@@ -54,7 +56,7 @@ export interface GatewayOptions
   /** The authentication of requests, if the gateway holds the keys; by default callers send their own keys. */
   readonly auth?: TokenAuthOptions | undefined;
   /** The configuration of the cache of REST answers; by default nothing is cached. */
-  readonly cache?: Omit<CacheOptions, 'refreshMs' | 'epochs' | 'remote'> | undefined;
+  readonly cache?: Omit<CacheOptions, 'refreshMs' | 'remote'> | undefined;
   /** The epochs of keys, if other processes renew them, too; by default only this process does. */
   readonly epochs?: Epochs | undefined;
   /**
@@ -115,7 +117,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const memory = new MemoryRoom(processBytes(), { onDisconnect: () => metrics.countRefused('slowReader') });
   // The cache claims its part of the memory at the start.
   memory.claim().insist(caching?.maxBytes ?? 0);
-  const upstream = createUpstream({ ...upstreamOptionsOf(options), memory, eventLoop, budget }, caching);
+  const upstream = createUpstream({ ...upstreamOptionsOf(options, redis), memory, eventLoop, budget }, caching);
   const { resources } = upstream;
   const cursors = createCursorCodec(options.cursorSecret);
   const schemas = createSchemas(schema, options.incremental);
@@ -133,7 +135,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   tls?.onChange((next) => resources.transport.reroute(next));
   const shared = new SharedOperations(options.joinWindowMs);
   const saved = new SavedCalls();
-  const cache = options.cache && upstream.cache;
+  const { cache } = upstream;
   const sources = {
     resources,
     documents: persisted.counts,
@@ -171,7 +173,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       void (await Promise.all([persisted.list?.reload(), tls?.reload(), authenticator?.keySet.renew()])),
     disconnectStreams: () => live?.streams.disconnectAll(),
     metrics,
-    purge: createPurge(cache?.epochs, tenants),
+    purge: createPurge(cache && upstream.resources.epochs, tenants),
     resources,
     close: () => {
       for (const one of [persisted.list, tls, authenticator?.keySet, upstream, redis]) one?.close();
@@ -215,7 +217,7 @@ function createOperations(
     argumentBytes: options.documentLimits.argumentBytes,
     costs: new Costs({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf, refusalOf }),
     upstream,
-    wholeAnswers: options.cache && cache?.whole,
+    wholeAnswers: cache?.whole,
     now: cache?.now ?? (() => performance.now()),
     shared,
     operationDeadlineMs: options.operationDeadlineMs,
@@ -233,20 +235,15 @@ function budgetOf(options: GatewayOptions, redis: SharedRedis | undefined): Upst
 }
 
 /**
- * The options of the cache of REST answers; undefined if there is none. If epochs are shared but nothing is cached, the
- * epochs only keep an operation from joining another that began before a write. A refresh may take as long as an
- * operation. Cached answers take at most half of the memory of the process.
+ * The options of the cache of REST answers; undefined if there is none. A refresh may take as long as an operation.
+ * Cached answers take at most half of the memory of the process.
  */
-function cacheOptionsOf(options: GatewayOptions, redis: SharedRedis | undefined): CacheOptions | undefined {
-  const { cache, epochs, operationDeadlineMs: refreshMs } = options;
-  if (cache === undefined) return epochs && { ttls: {}, staleSeconds: 0, maxBytes: 1024, epochs, refreshMs };
-  return {
-    ...cache,
-    maxBytes: Math.min(cache.maxBytes, processBytes() / 2),
-    epochs,
-    ...(redis && sharedIn(redis, options.upstreamUrl, options.log)),
-    refreshMs,
-  };
+function cacheOptionsOf(
+  { cache, upstreamUrl, operationDeadlineMs: refreshMs }: GatewayOptions,
+  redis: SharedRedis | undefined,
+): CacheOptions | undefined {
+  const remote = redis && new RedisAnswers(redis, upstreamUrl);
+  return cache && { ...cache, maxBytes: Math.min(cache.maxBytes, processBytes() / 2), remote, refreshMs };
 }
 
 /** Watches for differences between answers and the OpenAPI document. Each kind of difference is logged once. */
@@ -287,7 +284,10 @@ function watchWith(
   };
 }
 
-function upstreamOptionsOf(options: GatewayOptions): Omit<UpstreamOptions, 'eventLoop'> {
+function upstreamOptionsOf(
+  options: GatewayOptions,
+  redis: SharedRedis | undefined,
+): Omit<UpstreamOptions, 'eventLoop'> {
   return {
     url: options.upstreamUrl,
     route: options.upstreamRoute,
@@ -296,6 +296,8 @@ function upstreamOptionsOf(options: GatewayOptions): Omit<UpstreamOptions, 'even
     maxBodyBytes: options.maxResponseBytes,
     bodyRoomLimits: bodyRoomLimitsFor(options.maxAnswerBytes),
     drift: watchDrift(options),
+    // Gateways that share kept answers share their epochs, too.
+    epochs: redis && options.cache ? new RedisEpochs(redis, options.upstreamUrl, options.log) : options.epochs,
     log: options.log,
   };
 }

@@ -74,25 +74,24 @@ export class Member implements AsyncDisposable {
     this.redis = redis;
     this.answers =
       sharing === 'both' && redis !== undefined ? new CountedAnswers(redis, url, size.fresh * 1000) : undefined;
-    const shared = redis !== undefined &&
-      this.answers !== undefined && { epochs: new RedisEpochs(redis, url, log), remote: this.answers };
     this.#upstream = createUpstream(
       {
         ...{ url, connections: 64, maxInFlight: 64, log, eventLoop: new EventLoopYield() },
         bodyRoomLimits: bodyRoomLimitsFor(2 ** 20),
         budget: { ...settings, ledger },
+        epochs: redis && this.answers && new RedisEpochs(redis, url, log),
       },
       {
         ttls: { projects: size.fresh, dashboards: size.fresh },
         ...{ staleSeconds: size.stale, maxBytes: 2 ** 24, refreshMs: operationDeadlineMs },
-        ...shared,
+        remote: this.answers,
       },
     );
   }
 
   /** Reads a project and its dashboards, as one operation; false if the budget did not let it, or not in time. */
   async read(project: number): Promise<boolean> {
-    const epoch = await this.#upstream.epochOf?.(caller, 'normal');
+    const epoch = await this.#upstream.epochOf(caller, 'normal');
     const deadline = new OperationDeadline(operationDeadlineMs);
     const client = this.#upstream.clientFor(caller, { deadline, calls: new OperationCalls(10), epoch });
     const path = `/api/projects/${project}/`;

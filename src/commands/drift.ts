@@ -6,6 +6,7 @@ import type { Caller } from '../rest/caller.ts';
 import type { RestClient } from '../rest/client.ts';
 import { type Answers, Comparison, type Difference, type DriftKind } from '../rest/drift/compare.ts';
 import { foreignTo } from '../rest/drift/drift-watch.ts';
+import { OperationEpoch } from '../rest/epochs.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { answers as documented } from '../rest/generated/answers.ts';
 import { operations } from '../rest/generated/views.ts';
@@ -89,6 +90,7 @@ function clientFor(upstream: Upstream, caller: Caller, { operationDeadlineMs }: 
   return upstream.clientFor(caller, {
     deadline: new OperationDeadline(operationDeadlineMs),
     calls: new OperationCalls(1),
+    epoch: new OperationEpoch(undefined, 'none'),
   });
 }
 

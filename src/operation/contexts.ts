@@ -11,15 +11,12 @@ import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Upstream } from '../rest/upstream.ts';
 import type { RequestContext } from './operation-run.ts';
 
-/**
- * Makes the context of one operation. Without an epoch, the operation neither reads the cache of REST answers nor adds
- * to it.
- */
+/** Makes the context of one operation. */
 export type CreateContext = (
   request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
   deadline: OperationDeadline,
   calls: OperationCalls,
-  epoch?: OperationEpoch,
+  epoch: OperationEpoch,
 ) => GatewayContext;
 
 /** Collaborators and limits of the contexts of all operations. */

@@ -2,7 +2,7 @@ import type { GraphQLError, VariableValues } from 'graphql';
 import type { PartsFormat } from '../context.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import { type Caller, callerNameOf } from '../rest/caller.ts';
-import type { OperationEpoch, Reuse } from '../rest/epochs.ts';
+import type { Reuse } from '../rest/epochs.ts';
 import type { Cost, Costs } from './cost.ts';
 import { type GraphQLParams, shortName } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
@@ -64,8 +64,7 @@ export interface AnsweredOperation extends Pick<OperationRun, 'params' | 'reques
 
 /**
  * One operation whose document is known. Its cost is determined when the object is made: if that fails, there is no
- * object. The pipeline adds the epoch when the operation begins. If the answer may be kept, the pipeline also adds the
- * name under which it is kept.
+ * object. If the answer may be kept, the pipeline adds the name under which it is kept.
  */
 export class OperationRun {
   readonly params: GraphQLParams;
@@ -76,8 +75,6 @@ export class OperationRun {
   /** The variables that the operation declares, as JSON. Equal variables have equal texts. */
   readonly variablesText: string;
   readonly cost: Cost;
-  /** The epoch of the caller's key when the operation began; undefined if there are no epochs. */
-  epoch: OperationEpoch | undefined;
   /** The name under which the answer is kept; undefined if the answer must not be given to equal operations later. */
   answerName: string | undefined;
   #coerced: VariableValues | undefined;

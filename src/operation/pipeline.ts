@@ -3,6 +3,7 @@ import type { ExecutionResult } from 'graphql';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { type Caller, callerNameOf, runningCaller } from '../rest/caller.ts';
+import type { OperationEpoch } from '../rest/epochs.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Upstream } from '../rest/upstream.ts';
@@ -114,9 +115,9 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
 
         // OVERLOADED and RATE_LIMITED if the first REST calls are refused; later errors are in the result
         const { caller } = request;
-        const begun = caller && options.upstream.epochOf?.(caller, request.reuse);
-        run.epoch = begun instanceof Promise ? await begun : begun;
-        const running = begin(run, options);
+        const current = options.upstream.epochOf(caller, request.reuse);
+        const epoch = current instanceof Promise ? await current : current;
+        const running = begin(run, epoch, options);
         const made = running instanceof Promise ? await running : running;
         if (results.isLarge(made)) await eventLoop.takeLast();
 
@@ -187,61 +188,39 @@ function callerFor({ listed, operation }: PreparedOperation, caller: Caller | un
  * Begins an operation. Equal queries are executed only once, if they run at the same time or while all REST answers
  * that they read are cached and fresh.
  */
-function begin(run: OperationRun, options: OperationsOptions): MaybePromise<OperationResult> {
-  const { request, document, epoch } = run;
-  const kind = document.prepared.operation.operation;
-  if (kind === 'mutation') return executeMutation(run, options);
+function begin(run: OperationRun, epoch: OperationEpoch, options: OperationsOptions): MaybePromise<OperationResult> {
+  const { wholeAnswers, shared } = options;
+  const kind = run.document.prepared.operation.operation;
   if (kind === 'subscription') return beginStream(run, options);
-  const { caller } = request;
-  const name = sharedNameOf(run);
-  if (caller === undefined || name === undefined) return execute(run, options);
-  if (epoch !== undefined && options.wholeAnswers !== undefined) {
-    run.answerName = name;
-    const known = options.wholeAnswers.find(name);
-    if (known !== undefined) return known;
-  }
-  return options.shared.join(caller.sharingKey, name, request) ?? execute(run, options, name);
+  const name = kind === 'query' ? sharedNameOf(run, epoch) : undefined;
+  if (name === undefined) return execute(run, epoch, options);
+  run.answerName = name;
+  return wholeAnswers?.find(name) ?? shared.join(name, run.request) ?? execute(run, epoch, options, name);
 }
 
 /**
  * The name under which equal queries of a caller are executed once. Undefined for an answer in parts, for an answer
  * with the cost, and for a request for the latest data.
  */
-function sharedNameOf(run: OperationRun): string | undefined {
-  const { request, cost, epoch } = run;
-  if (
-    request.caller === undefined ||
-    cost.wantsExtensions ||
-    epoch?.isBypassed === true ||
-    deferredOf(run) !== undefined
-  )
+function sharedNameOf(run: OperationRun, epoch: OperationEpoch): string | undefined {
+  const { request, cost } = run;
+  if (request.caller === undefined || cost.wantsExtensions || epoch.isBypassed || deferredOf(run) !== undefined)
     return undefined;
-  const own = nameOf(run, request.caller);
-  // With the epoch in the name, no request joins an operation that began before another process sent a write.
-  return epoch === undefined ? own : `${epoch.name} ${own}`;
-}
-
-/**
- * Executes a mutation. Operations that began before the mutation, or while it ran, are not joined afterwards. This
- * holds for all callers with its key: one user may count as several callers, because the roles of a user depend on the
- * operation.
- */
-async function executeMutation(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {
-  const { sharingKey = '' } = run.request.caller ?? {};
-  options.shared.invalidate(sharingKey);
-  try {
-    return await execute(run, options);
-  } finally {
-    options.shared.invalidate(sharingKey);
-  }
+  // With the epoch in the name, no request joins an operation that began before a write of the key.
+  return `${epoch.name} ${nameOf(run, request.caller)}`;
 }
 
 /**
  * Executes an operation, and ends it early if its client leaves. An operation with a name ends early only if all
  * clients that wait for it have left.
  */
-function execute(run: OperationRun, options: OperationsOptions, name?: string): MaybePromise<OperationResult> {
-  const { request, cost, epoch } = run;
+function execute(
+  run: OperationRun,
+  epoch: OperationEpoch,
+  options: OperationsOptions,
+  name?: string,
+): MaybePromise<OperationResult> {
+  const { request, cost } = run;
   const { prepared } = run.document;
   const deferred = deferredOf(run);
   const deadline = new OperationDeadline(options.operationDeadlineMs);
@@ -272,8 +251,8 @@ function execute(run: OperationRun, options: OperationsOptions, name?: string): 
     result = executed instanceof Promise ? executed.then(finish, fail) : finish(executed);
   }
   if (!(result instanceof Promise)) return result;
-  if (name === undefined || request.caller === undefined) request.onLeave(() => deadline.end('left'));
-  else options.shared.add(request.caller.sharingKey, name, run, deadline, result);
+  if (name === undefined) request.onLeave(() => deadline.end('left'));
+  else options.shared.add(name, run, deadline, result);
   return result;
 }
 

@@ -31,31 +31,20 @@ export class SharedOperations {
     return this.#savedCalls;
   }
 
-  /** Joins the operation with this sharing key and name, if one is under way. */
-  join(sharingKey: string, name: string, waiter: Waiter): Promise<OperationResult> | undefined {
-    return this.#operations.find(sharingKey, name)?.join(waiter);
+  /** Joins the operation of this name, if one is under way. */
+  join(name: string, waiter: Waiter): Promise<OperationResult> | undefined {
+    return this.#operations.find(name)?.join(waiter);
   }
 
   /** Lets other requests join an operation that has just begun, and whose result is still to come. */
-  add(
-    sharingKey: string,
-    name: string,
-    run: OperationRun,
-    deadline: OperationDeadline,
-    result: Promise<OperationResult>,
-  ): void {
+  add(name: string, run: OperationRun, deadline: OperationDeadline, result: Promise<OperationResult>): void {
     const operation = new SharedOperation(run.request, deadline, result);
-    this.#operations.add(sharingKey, name, operation);
+    this.#operations.add(name, operation);
     const end = (): void => {
       this.#savedCalls += operation.joined * run.cost.calls.made;
       operation.end();
     };
     result.then(end, end);
-  }
-
-  /** Prevents requests from joining operations that have already begun, so that a caller reads its own writes. */
-  invalidate(sharingKey: string): void {
-    this.#operations.invalidate(sharingKey);
   }
 }
 

@@ -128,8 +128,7 @@ export class Live {
     calls: OperationCalls,
   ): Promise<GatewayContext> {
     const { upstream, createContext } = this.options;
-    const epoch = request.caller && (await upstream.epochOf?.(request.caller, 'uncounted'));
-    return createContext(request, deadline, calls, epoch);
+    return createContext(request, deadline, calls, await upstream.epochOf(request.caller, 'uncounted'));
   }
 
   /**

@@ -62,8 +62,8 @@ export class CallerClient implements RestClient, CallOwner {
     calls.touch(operation.surface);
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const { reads, retries } = this.#resources;
-    const sharedBy = epoch === undefined ? this.caller.sharingKey : epoch.name;
-    const running = reads.find(sharedBy, target);
+    const name = `${epoch.name} ${target}`;
+    const running = reads.find(name);
     if (running !== undefined) return this.#join(running, target);
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
@@ -75,35 +75,55 @@ export class CallerClient implements RestClient, CallOwner {
       isWrite: false,
       decode: onResponse === undefined ? decode : heard(decode, onResponse),
     });
-    reads.add(sharedBy, target, call);
+    reads.add(name, call);
     retries.earn();
     const answer = call.join(this.#operation);
     call.start();
     return answer;
   }
 
-  write(
-    operation: RestOperation,
-    target: string,
-    content?: unknown,
-    sending?: Pick<CallRequest, 'beforeSend'>,
-  ): Promise<unknown> {
+  /** Sends a write. The epoch of the key is renewed before the write is sent, and again when it has ended. */
+  async write(operation: RestOperation, target: string, content?: unknown): Promise<unknown> {
     this.calls.touch(operation.surface);
     const refusal = this.#refusal();
-    if (refusal !== undefined) return Promise.reject(refusal);
+    if (refusal !== undefined) throw refusal;
     this.#resources.drift?.written(content);
     const body = content === undefined ? undefined : JSON.stringify(content);
     const common = this.#headers('json');
     const headers = body === undefined ? common : { ...common, 'content-type': 'application/json' };
     const decode = operation.method === 'DELETE' ? deletedJson : writtenJson;
-    // A read that begins after the write must not join one that began before it or during it.
-    const invalidate = (): void => this.#resources.reads.invalidate(this.caller.sharingKey);
-    invalidate();
-    const request = { operation, target, headers, body, isWrite: true, ...sending, decode };
+    const request = { operation, target, headers, body, isWrite: true, decode };
     const call = new UpstreamCall(this.#resources, this, request);
     const answer = call.join(this.#operation);
     call.start();
-    return answer.finally(invalidate);
+    try {
+      return await answer;
+    } catch (error) {
+      if (call.wasSent) this.#renewLater(error);
+      throw error;
+    } finally {
+      if (call.wasSent) await this.renewEpoch();
+    }
+  }
+
+  /** Later operations, and later reads of this operation, are given no answers from before. */
+  renewEpoch(): Promise<void> | undefined {
+    const { epochs, keys } = this.#resources;
+    const { epoch } = this.#operation;
+    const renewed = epochs.renew(this.caller.sharingKey, keys.isProven(this.caller));
+    if (renewed instanceof Promise) return renewed.then((name) => epoch.moveTo(name));
+    epoch.moveTo(renewed);
+    return undefined;
+  }
+
+  /**
+   * Renews the epoch once more if a failed write may still arrive: it has no answer, or one with a 5xx, which a proxy may
+   * have sent.
+   */
+  #renewLater(error: unknown): void {
+    const { lateWriteMs } = this.#resources;
+    if (lateWriteMs === undefined || (statusOf(error) ?? 500) < 500) return;
+    setTimeout(() => void this.renewEpoch(), lateWriteMs).unref();
   }
 
   #join(running: UpstreamCall, target: string): Promise<unknown> {

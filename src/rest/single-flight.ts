@@ -1,16 +1,12 @@
-/** Once there are this many sharing keys, those without work in flight are forgotten. */
-const mostKeys = 10_000;
-
 /**
- * A single flight: equal work in flight is done once for all of its waiters. Work is equal if it has the same sharing
- * key, which stands for the caller, and the same name. It may be joined until it ends, but only within the join window,
- * and not after `invalidate`. A later waiter might wait for an answer that never comes, or read data that has been
- * overwritten since.
+ * A single flight: equal work in flight is done once for all of its waiters. Work is equal if it has the same name. The
+ * name has the epoch of the caller's key, so that a caller reads its own writes. Work may be joined until it ends, but
+ * only within the join window: a later waiter might wait for an answer that never comes.
  */
 export class SingleFlight<Work extends SharedWork<object>> {
   readonly #joinWindowMs: number;
   readonly #now: () => number;
-  readonly #byKey = new Map<string, Map<string, FlightEntry<Work>>>();
+  readonly #works = new Map<string, FlightEntry<Work>>();
   /** The number of times that work was joined since the start. */
   joined = 0;
 
@@ -21,36 +17,18 @@ export class SingleFlight<Work extends SharedWork<object>> {
   }
 
   /** The work in flight that one more waiter may join; undefined if there is none. Counts the work as joined. */
-  find(sharingKey: string, name: string): Work | undefined {
-    const entry = this.#byKey.get(sharingKey)?.get(name);
+  find(name: string): Work | undefined {
+    const entry = this.#works.get(name);
     if (entry === undefined || this.#now() - entry.startedAt >= this.#joinWindowMs) return undefined;
     this.joined += 1;
     return entry.work;
   }
 
   /** Lets later waiters join work that begins now. The new work replaces older work of the same name. */
-  add(sharingKey: string, name: string, work: Work): void {
-    let works = this.#byKey.get(sharingKey);
-    if (works === undefined) {
-      if (this.#byKey.size >= mostKeys) this.#forgetIdle();
-      works = new Map();
-      this.#byKey.set(sharingKey, works);
-    }
-    const entry = { name, works, startedAt: this.#now(), work };
-    works.set(name, entry);
+  add(name: string, work: Work): void {
+    const entry = { name, works: this.#works, startedAt: this.#now(), work };
+    this.#works.set(name, entry);
     work.begin(entry);
-  }
-
-  /**
-   * Keeps later waiters from joining work of this key that has already begun, so that a caller reads its own writes.
-   * Earlier waiters stay.
-   */
-  invalidate(sharingKey: string): void {
-    this.#byKey.get(sharingKey)?.clear();
-  }
-
-  #forgetIdle(): void {
-    for (const [sharingKey, works] of this.#byKey) if (works.size === 0) this.#byKey.delete(sharingKey);
   }
 }
 

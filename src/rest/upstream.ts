@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../maybe-promise.ts';
 import { AnswerCache, type CacheOptions } from './cache/answer-cache.ts';
 import { CachedClient } from './cache/cached-client.ts';
 import type { Caller } from './caller.ts';
@@ -20,23 +21,22 @@ export interface Upstream {
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** The cache of answers; undefined if nothing is cached. */
   readonly cache: AnswerCache | undefined;
-  /** Gives the epoch that an operation of a caller begins under; undefined if the gateway has no epochs. */
-  readonly epochOf: ((caller: Caller, reuse: Reuse) => OperationEpoch | Promise<OperationEpoch>) | undefined;
+  /** Gives the epoch that an operation of a caller begins under. */
+  readonly epochOf: (caller: Caller | undefined, reuse: Reuse) => MaybePromise<OperationEpoch>;
   readonly close: () => void;
 }
 
 /** Makes what operations need to call the REST API at `url`. Nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions, caching?: CacheOptions): Upstream {
-  const resources = createUpstreamResources(options, { renewsEpochs: caching !== undefined });
-  const { keys, heldKeys, budget, transport } = resources;
-  const cache = caching && new AnswerCache(caching, (caller) => keys.isProven(caller));
+  const resources = createUpstreamResources(options, caching && 2 * caching.refreshMs);
+  const { keys, heldKeys, epochs, budget, transport } = resources;
+  const cache = caching && new AnswerCache(caching, resources);
   const clientFor = (caller: Caller | undefined, operation: CallingOperation): RestClient => {
     if (caller === undefined) return anonymousClient;
-    const { epoch } = operation;
     const client =
-      cache === undefined || epoch === undefined
+      cache === undefined
         ? new CallerClient(resources, caller, operation)
-        : new CachedClient({ cache, resources, caller, operation: { ...operation, epoch } });
+        : new CachedClient({ cache, resources, caller, operation });
     return caller.tenant === undefined ? client : new TenantClient(client, caller.tenant, heldKeys);
   };
   const refusalOf = (caller: Caller | undefined): UpstreamError | undefined => {
@@ -44,16 +44,21 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     const error = keys.errorOf(caller.sharingKey);
     return error === undefined || caller.tenant === undefined ? error : keyUnavailable(error);
   };
+  const epochOf = (caller: Caller | undefined, reuse: Reuse): MaybePromise<OperationEpoch> => {
+    // An operation whose key is refused gets an epoch of its own, in which nothing is shared or remembered.
+    if (caller === undefined || refusalOf(caller) !== undefined) return new OperationEpoch(undefined, 'none');
+    const use = cache === undefined ? 'uncounted' : reuse;
+    const current = epochs.current(caller.sharingKey, keys.isProven(caller));
+    return current instanceof Promise
+      ? current.then((epoch) => new OperationEpoch(epoch, use))
+      : new OperationEpoch(current, use);
+  };
   return {
     resources,
     clientFor,
     refusalOf,
     cache,
-    // An operation whose key is refused gets an epoch of its own, in which nothing is shared or remembered.
-    epochOf:
-      cache &&
-      ((caller, reuse) =>
-        refusalOf(caller) === undefined ? cache.open(caller, reuse) : new OperationEpoch(undefined, 'none')),
+    epochOf,
     close: () => {
       budget?.close();
       transport.close();

@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert, asyncProperty, gen } from 'fast-check';
 import { expect, test } from 'vitest';
 import { connectRedis } from '../../src/redis.ts';
-import { sharedIn } from '../../src/rest/cache/answer-cache.ts';
+import { RedisAnswers } from '../../src/rest/cache/redis-answers.ts';
+import { RedisEpochs } from '../../src/rest/cache/redis-epochs.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Upstream } from '../../src/rest/upstream.ts';
@@ -96,7 +97,13 @@ async function staleReads(redisUrl: string | undefined, gatewayCount: number): P
   );
   const connections = Array.from({ length: gatewayCount }, () => connectRedis({ redisUrl }));
   const gateways = connections.map((redis) =>
-    connectCached(api.url, redis && sharedIn(redis, api.url, () => undefined)),
+    connectCached(
+      api.url,
+      redis && {
+        epochs: new RedisEpochs(redis, api.url, () => undefined),
+        remote: new RedisAnswers(redis, api.url),
+      },
+    ),
   );
   if (redisUrl !== undefined) await allShare(gateways);
   let answered = 0;
@@ -131,7 +138,9 @@ async function staleReads(redisUrl: string | undefined, gatewayCount: number): P
 async function allShare(gateways: readonly Upstream[]): Promise<void> {
   const first = callerWith('first');
   for (let left = 2000; left > 0; left -= 1) {
-    const epochs = await Promise.all(gateways.map(async ({ cache }) => cache?.epochs.current(first.sharingKey, true)));
+    const epochs = await Promise.all(
+      gateways.map(async ({ resources }) => resources.epochs.current(first.sharingKey, true)),
+    );
     if (epochs.every((one) => one !== undefined)) return;
     await turns(50);
   }

@@ -28,7 +28,7 @@ export function attemptOf(
   }: AttemptParts = {},
 ): Attempt {
   return {
-    owner: { caller, calls, spans: undefined, hasSucceeded: false },
+    owner: { caller, calls, spans: undefined, hasSucceeded: false, renewEpoch: () => undefined },
     request: { operation, isWrite },
     endsAt,
     isBackground,

@@ -6,17 +6,21 @@ import { UpstreamError } from '../../src/rest/errors.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
+import type { UpstreamOptions } from '../../src/rest/resilience/upstream-resources.ts';
 import { createUpstream, type Upstream } from '../../src/rest/upstream.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { cacheSettings } from './cache.ts';
 
 /** The REST side of a gateway that caches, without the GraphQL side. */
-export function connectCached(url: string, caching: Partial<CacheOptions> = {}): Upstream {
+export function connectCached(
+  url: string,
+  { epochs, ...caching }: Partial<CacheOptions> & Pick<UpstreamOptions, 'epochs'> = {},
+): Upstream {
   const bodyRoomLimits = { operation: 2 ** 20, process: 2 ** 27 };
   const options = { url, connections: 100, maxInFlight: 100, maxBodyBytes: 2 ** 20, bodyRoomLimits };
   const log = (): undefined => undefined;
   return createUpstream(
-    { ...options, eventLoop: new EventLoopYield(), log },
+    { ...options, epochs, eventLoop: new EventLoopYield(), log },
     { ...cacheSettings, refreshMs: 5000, ...caching },
   );
 }
@@ -35,7 +39,7 @@ export interface Operation extends RestClient {
 
 /** Begins an operation. */
 export async function begin(upstream: Upstream, caller: Caller): Promise<Operation> {
-  const epoch = await upstream.epochOf?.(caller, 'normal');
+  const epoch = await upstream.epochOf(caller, 'normal');
   const [deadline, calls] = [new OperationDeadline(5000), new OperationCalls(10)];
   const client = upstream.clientFor(caller, { deadline, calls, epoch });
   return {

@@ -68,9 +68,11 @@ test.each([
   for (const _ of [1, 2]) expect(await readAll()).toEqual(['Project 1', 'Project 1']);
   expect(api.requests).toHaveLength(2);
   isGone = true;
-  const epoch = await workers[0]?.epochOf?.(caller, 'reload');
+  const [first] = workers;
+  if (first === undefined) throw new Error('expected two workers');
+  const epoch = await first.epochOf(caller, 'reload');
   const operation = { deadline: new OperationDeadline(5000), calls: new OperationCalls(10), epoch };
-  await workers[0]?.clientFor(caller, operation).read(operations.getProject, one).catch(codeOf);
+  await first.clientFor(caller, operation).read(operations.getProject, one).catch(codeOf);
   expect(api.requests).toHaveLength(3);
   await readAll();
   expect(api.requests).toHaveLength(5);
@@ -113,7 +115,7 @@ test('ten thousand invented keys drive out nothing of what a key has read', asyn
   await using api = await startUpstream({ [`GET ${one}`]: project(1) });
   const upstream = connectCached(api.url);
   await read(upstream, one);
-  for (let index = 0; index < 10_001; index += 1) await upstream.epochOf?.(callerWith(`invented ${index}`), 'normal');
+  for (let index = 0; index < 10_001; index += 1) await upstream.epochOf(callerWith(`invented ${index}`), 'normal');
   expect(await read(upstream, one)).toBe('Project 1');
   expect(api.requests).toEqual([`GET ${one}`]);
   upstream.close();

@@ -53,21 +53,23 @@ async function withinRead(client: RestClient): Promise<Within> {
   return within;
 }
 
-function clientOver(
+async function clientOver(
   url: string,
   budget?: UpstreamOptions['budget'],
-): { readonly client: RestClient; readonly close: () => void } {
+): Promise<{ readonly client: RestClient; readonly close: () => void }> {
   const bodyRoomLimits = { operation: 2 ** 20, process: 2 ** 27 };
   const limits = { connections: 10, maxInFlight: 10, maxBodyBytes: 2 ** 20, bodyRoomLimits };
   const log = (): undefined => undefined;
   const upstream = createUpstream({ url, ...limits, eventLoop: new EventLoopYield(), log, budget });
   const operation = { deadline: new OperationDeadline(5000), calls: new OperationCalls(10) };
-  return { client: upstream.clientFor(callerWith('phx_test'), operation), close: () => upstream.close() };
+  const caller = callerWith('phx_test');
+  const epoch = await upstream.epochOf(caller, 'normal');
+  return { client: upstream.clientFor(caller, { ...operation, epoch }), close: () => upstream.close() };
 }
 
 test('without a cache and a budget a read is sent before it returns, with no timer, turn or hash for them', async () => {
   await using api = await startUpstream({ 'GET /api/projects/:id/': project(1) }, { hold: 1 });
-  const { client, close } = clientOver(api.url);
+  const { client, close } = await clientOver(api.url);
   expect(await withinRead(client)).toEqual({ sent: 1, timers: [], hashes: 0 });
   close();
 });
@@ -75,7 +77,7 @@ test('without a cache and a budget a read is sent before it returns, with no tim
 test('with a budget it is not: its wave is decided at the end of the turn', async () => {
   await using api = await startUpstream({ 'GET /api/projects/:id/': project(1) }, { hold: 1 });
   const budget = localBudget(budgetOf({ rest: '100/60' }));
-  const { client, close } = clientOver(api.url, budget);
+  const { client, close } = await clientOver(api.url, budget);
   expect(await withinRead(client)).toMatchObject({ sent: 0 });
   close();
 });

@@ -22,42 +22,42 @@ function createFlight(): SingleFlight<Work> {
   return new SingleFlight(100, () => now);
 }
 
-function start(flight: SingleFlight<Work>, key: string, name: string): Work {
+function start(flight: SingleFlight<Work>, name: string): Work {
   const work = new Work();
-  flight.add(key, name, work);
+  flight.add(name, work);
   work.add({ name: 'first' });
   return work;
 }
 
-test('work is found under its key and name only, and each find is counted', () => {
+test('work is found under its name only, and each find is counted', () => {
   const flight = createFlight();
-  const work = start(flight, 'a', 'GET /');
-  expect(flight.find('a', 'GET /')).toBe(work);
-  expect([flight.find('b', 'GET /'), flight.find('a', 'GET /other')]).toEqual([undefined, undefined]);
+  const work = start(flight, 'GET /');
+  expect(flight.find('GET /')).toBe(work);
+  expect(flight.find('GET /other')).toBeUndefined();
   expect(flight.joined).toBe(1);
 });
 
 test('work is not joined once its join window has passed; newer work takes its place and outlives its end', () => {
   const flight = createFlight();
-  const old = start(flight, 'a', 'GET /');
+  const old = start(flight, 'GET /');
   now = 100;
-  expect(flight.find('a', 'GET /')).toBeUndefined();
-  const fresh = start(flight, 'a', 'GET /');
+  expect(flight.find('GET /')).toBeUndefined();
+  const fresh = start(flight, 'GET /');
   old.end();
-  expect(flight.find('a', 'GET /')).toBe(fresh);
+  expect(flight.find('GET /')).toBe(fresh);
 });
 
 test('work that has ended is not joined, and settles for those who waited once', () => {
   const flight = createFlight();
-  const work = start(flight, 'a', 'GET /');
+  const work = start(flight, 'GET /');
   work.add({ name: 'second' });
   expect(work.end()).toEqual([{ name: 'first' }, { name: 'second' }]);
-  expect([work.end(), flight.find('a', 'GET /')]).toEqual([[], undefined]);
+  expect([work.end(), flight.find('GET /')]).toEqual([[], undefined]);
 });
 
 test('only the last waiter to leave cancels the work, and once', () => {
   const flight = createFlight();
-  const work = start(flight, 'a', 'GET /');
+  const work = start(flight, 'GET /');
   const [first] = work.waiters;
   const second = { name: 'second' };
   work.add(second);
@@ -65,24 +65,7 @@ test('only the last waiter to leave cancels the work, and once', () => {
   expect([work.cancelled, work.waiters]).toEqual([0, [second]]);
   work.leave(second);
   work.leave(second);
-  expect([work.cancelled, flight.find('a', 'GET /')]).toEqual([1, undefined]);
-});
-
-test('invalidating a key ends the sharing of its work, and of no other; those who wait go on waiting', () => {
-  const flight = createFlight();
-  const [own, other] = [start(flight, 'a', 'GET /'), start(flight, 'b', 'GET /')];
-  flight.invalidate('a');
-  expect([flight.find('a', 'GET /'), flight.find('b', 'GET /')]).toEqual([undefined, other]);
-  expect([own.waiters.length, own.cancelled]).toEqual([1, 0]);
-});
-
-test('work is found under every key, however many keys have none', () => {
-  const flight = createFlight();
-  const first = start(flight, 'first', 'GET /');
-  for (let key = 0; key < 5000; key += 1) start(flight, `idle ${key}`, 'GET /').end();
-  const works = Array.from({ length: 5000 }, (_, key) => start(flight, `busy ${key}`, 'GET /'));
-  expect(works.every((work, key) => flight.find(`busy ${key}`, 'GET /') === work)).toBe(true);
-  expect(flight.find('first', 'GET /')).toBe(first);
+  expect([work.cancelled, flight.find('GET /')]).toEqual([1, undefined]);
 });
 
 test('work that has ended is garbage of the young generation, although works overlap without end', () => {
@@ -96,7 +79,7 @@ test('work that has ended is garbage of the young generation, although works ove
   const runWorks = (count: number): void => {
     for (let index = 0; index < count; index += 1) {
       const work = new HeavyWork();
-      flight.add('a', `GET /${index}`, work);
+      flight.add(`GET /${index}`, work);
       underWay.push(work);
       if (underWay.length > 16) underWay.shift()?.end();
     }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
+import { OperationEpoch } from '../../src/rest/epochs.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Ledger, WantDecision } from '../../src/rest/ledger.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
@@ -78,10 +79,18 @@ interface Read {
 /** Starts a read of an operation that has so many milliseconds. */
 function startRead(upstream: UpstreamResources, milliseconds = 5000): Read {
   const deadline = new OperationDeadline(milliseconds);
-  const owner = { caller, calls: new OperationCalls(10), spans: undefined, hasSucceeded: false };
+  const owner = {
+    caller,
+    calls: new OperationCalls(10),
+    spans: undefined,
+    hasSucceeded: false,
+    renewEpoch: () => undefined,
+  };
   const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, owner, request);
-  const ended = call.join({ deadline, calls: owner.calls }).catch((error: unknown) => error);
+  const ended = call
+    .join({ deadline, calls: owner.calls, epoch: new OperationEpoch(undefined, 'none') })
+    .catch((error: unknown) => error);
   call.start();
   return { ended, calls: owner.calls, leave: () => deadline.end('left'), expire: () => deadline.end('deadline') };
 }

@@ -1,17 +1,14 @@
-import type { Log } from '../../log.ts';
-import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import { RecentMap } from '../../recent-map.ts';
-import type { SharedRedis } from '../../redis.ts';
 import type { Caller } from '../caller.ts';
-import { type Epoch, type Epochs, LocalEpochs, OperationEpoch, type Reuse } from '../epochs.ts';
+import type { Epoch, OperationEpoch, Reuse } from '../epochs.ts';
 import { namesCurrent } from '../paths.ts';
+import type { UpstreamResources } from '../resilience/upstream-resources.ts';
 import { type ReadFormat, readFormats } from '../response-content.ts';
 import type { RestOperation } from '../rest-operations.ts';
 import { CacheCounts } from './cache-counts.ts';
 import { type Freshness, freshnessByOperation } from './freshness.ts';
 import { KeptAnswer, KeptAnswers } from './kept-answers.ts';
-import { RedisAnswers } from './redis-answers.ts';
-import { RedisEpochs } from './redis-epochs.ts';
+import type { RedisAnswers } from './redis-answers.ts';
 import { WholeAnswers } from './whole-answers.ts';
 
 /** Settings of the cache. */
@@ -24,19 +21,10 @@ export interface CacheOptions {
   readonly maxBytes: number;
   /** The longest that a refresh may take, in milliseconds. */
   readonly refreshMs: number;
-  /**
-   * The store of the epochs of keys. By default, epochs are kept in this process, which then has to be the only one.
-   */
-  readonly epochs?: Epochs | undefined;
   /** The store of the answers that gateways share; by default there is none. */
   readonly remote?: RedisAnswers | undefined;
   /** A clock in milliseconds that never goes back; by default `performance.now()`. */
   readonly now?: () => number;
-}
-
-/** Makes the parts of the cache that gateways share in one Redis. Several upstreams may share that Redis, too. */
-export function sharedIn(redis: SharedRedis, upstreamUrl: string, log: Log): Pick<CacheOptions, 'epochs' | 'remote'> {
-  return { epochs: new RedisEpochs(redis, upstreamUrl, log), remote: new RedisAnswers(redis, upstreamUrl) };
 }
 
 /** A read whose answer is kept. */
@@ -65,14 +53,11 @@ type Refresh = 'here' | 'elsewhere' | 'done';
  */
 export class AnswerCache {
   readonly counts = new CacheCounts();
-  readonly epochs: Epochs;
   readonly whole: WholeAnswers;
   readonly now: () => number;
   /** The longest that a refresh may take, in milliseconds. */
   readonly refreshMs: number;
-  /** The time after which a write that was given up has arrived or will never arrive, in milliseconds. */
-  readonly #lateMs: number;
-  readonly #isProven: (caller: Caller) => boolean;
+  readonly #resources: Pick<UpstreamResources, 'epochs' | 'keys'>;
   readonly #kept: KeptAnswers;
   readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
   readonly #remote: RedisAnswers | undefined;
@@ -83,38 +68,20 @@ export class AnswerCache {
    */
   readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
 
-  /** `isProven` is true for a caller whose key the upstream has accepted, or the gateway holds. */
-  constructor(options: CacheOptions, isProven: (caller: Caller) => boolean) {
-    const { ttls, staleSeconds, maxBytes, refreshMs, remote } = options;
-    const { epochs = new LocalEpochs(), now = () => performance.now() } = options;
+  constructor(options: CacheOptions, resources: Pick<UpstreamResources, 'epochs' | 'keys'>) {
+    const { ttls, staleSeconds, maxBytes, refreshMs, remote, now = () => performance.now() } = options;
     this.#kept = new KeptAnswers(maxBytes * (1 - partOfWhole));
     this.whole = new WholeAnswers({ counts: this.counts, now, maxBytes: maxBytes * partOfWhole });
-    this.epochs = epochs;
-    this.#isProven = isProven;
+    this.#resources = resources;
     this.now = now;
     this.refreshMs = refreshMs;
-    this.#lateMs = 2 * refreshMs;
     this.#remote = remote;
     this.#freshness = freshnessByOperation(ttls, staleSeconds * 1000);
-  }
-
-  /** True if any answers are kept. If not, the epochs only prevent reads from joining reads from before a write. */
-  get keepsAny(): boolean {
-    return this.#freshness.size > 0;
   }
 
   /** The memory of everything that is kept, in bytes. */
   get bytes(): number {
     return this.#kept.bytes + this.whole.bytes;
-  }
-
-  /**
-   * The epoch that an operation of a caller begins under. If the epoch is unknown, the operation does not use the
-   * cache.
-   */
-  open(caller: Caller, reuse: Reuse): MaybePromise<OperationEpoch> {
-    const current = this.epochs.current(caller.sharingKey, this.#isProven(caller));
-    return mapMaybePromise(current, (epoch) => new OperationEpoch(epoch, this.keepsAny ? reuse : 'uncounted'));
   }
 
   /**
@@ -160,7 +127,7 @@ export class AnswerCache {
 
   /** Keeps the answer to a read, with the text that it was read from. */
   keep(read: CachedRead, value: unknown, text: string): void {
-    this.epochs.prove?.(read.caller.sharingKey);
+    this.#resources.epochs.prove?.(read.caller.sharingKey);
     this.#keepHere(read, value, text, this.now());
     this.#remote?.keep(read, text);
   }
@@ -183,19 +150,6 @@ export class AnswerCache {
   }
 
   /**
-   * Renews the epoch of a key for a write. This is called before the write is sent, and again when it has ended. So
-   * answers from before the write, or from while it was in flight, are not given afterwards.
-   */
-  async renew(caller: Caller, epoch: OperationEpoch): Promise<void> {
-    epoch.moveTo(await this.#end(caller));
-  }
-
-  /** Renews the epoch of a key once more, after the time in which a write that was given up may still arrive. */
-  renewLater(caller: Caller): void {
-    setTimeout(() => void this.#end(caller), this.#lateMs).unref();
-  }
-
-  /**
    * Ends the epoch of a key, once for each epoch, because the upstream has shown that kept answers are no longer true.
    * With a target, it ends only if an answer to the target is kept. Otherwise any caller could end it by asking for an
    * id that does not exist.
@@ -204,14 +158,10 @@ export class AnswerCache {
     if (!isShared || (target !== undefined && !(await this.#hasAny(caller, epoch, target)))) return;
     const known = this.#ended.get(epoch);
     if (known !== undefined) return known;
-    const ended = Promise.resolve(this.#end(caller)).then(() => undefined);
+    const { epochs, keys } = this.#resources;
+    const ended = Promise.resolve(epochs.renew(caller.sharingKey, keys.isProven(caller))).then(() => undefined);
     this.#ended.set(epoch, ended);
     return ended;
-  }
-
-  /** Ends the epoch of a key. Returns the next one. */
-  #end(caller: Caller): MaybePromise<Epoch | undefined> {
-    return this.epochs.renew(caller.sharingKey, this.#isProven(caller));
   }
 
   /** True if an answer to a target is kept, fresh or stale, in this process or in the shared store. */

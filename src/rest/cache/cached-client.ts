@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { mapMaybePromise } from '../../maybe-promise.ts';
 import type { Caller } from '../caller.ts';
 import { CallerClient, type OnResponse, type RestClient } from '../client.ts';
-import type { OperationEpoch } from '../epochs.ts';
 import { isForbidden, isNotFound, isUnauthenticated } from '../errors.ts';
-import { OperationCalls, statusOf } from '../operation-calls.ts';
+import { OperationCalls } from '../operation-calls.ts';
 import { OperationDeadline } from '../operation-deadline.ts';
 import type { CallingOperation } from '../resilience/upstream-call.ts';
 import type { UpstreamResources } from '../resilience/upstream-resources.ts';
@@ -14,16 +13,11 @@ import type { AnswerCache, CachedRead } from './answer-cache.ts';
 import { forbidsKeeping } from './freshness.ts';
 import type { KeptAnswer } from './kept-answers.ts';
 
-/** An operation that knows the epoch that it began under. */
-interface CachingOperation extends CallingOperation {
-  readonly epoch: OperationEpoch;
-}
-
 interface CachedClientOptions {
   readonly cache: AnswerCache;
   readonly resources: UpstreamResources;
   readonly caller: Caller;
-  readonly operation: CachingOperation;
+  readonly operation: CallingOperation;
 }
 
 /** The most calls of a refresh: one, and one retry. */
@@ -32,10 +26,7 @@ const callsOfRefresh = 2;
 /** The time after which Redis may be asked again for an answer that another gateway refreshes, in milliseconds. */
 const untilReadMs = 100;
 
-/**
- * Makes the REST calls of one operation through the cache. Kept answers may answer its reads, and its writes renew the
- * epoch of the key.
- */
+/** Makes the REST calls of one operation through the cache: kept answers may answer its reads. */
 export class CachedClient implements RestClient {
   readonly #options: CachedClientOptions;
   readonly #client: CallerClient;
@@ -47,7 +38,6 @@ export class CachedClient implements RestClient {
 
   read(operation: RestOperation, target: string, format: ReadFormat = 'json'): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
-    if (!cache.keepsAny) return this.#client.read(operation, target, format);
     const read = cache.readOf(caller, own.epoch.name, operation, target, format);
     if (read === undefined) return this.#watched(this.#client.read(operation, target, format), target);
     // `#client` refuses the reads of an operation that has ended.
@@ -56,23 +46,8 @@ export class CachedClient implements RestClient {
     return mapMaybePromise(found, (answer) => (answer === undefined ? this.#call(read) : this.#give(answer, read)));
   }
 
-  /** Sends a write. The epoch of the key is renewed before the write is sent, and again when it has ended. */
-  async write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
-    const { cache, caller, operation: own } = this.#options;
-    const sending = { hasBegun: false };
-    const beforeSend = (): Promise<void> => {
-      sending.hasBegun = true;
-      return cache.renew(caller, own.epoch);
-    };
-    try {
-      return await this.#watched(this.#client.write(operation, target, body, { beforeSend }), target);
-    } catch (error) {
-      // A write without an answer may still arrive later. So may one with a 5xx, because a proxy may have sent that.
-      if (sending.hasBegun && (statusOf(error) ?? 500) >= 500) cache.renewLater(caller);
-      throw error;
-    } finally {
-      if (sending.hasBegun) await cache.renew(caller, own.epoch);
-    }
+  write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
+    return this.#client.write(operation, target, body);
   }
 
   /** Reads from the upstream. The answer is kept under the epoch that was current when the read began. */

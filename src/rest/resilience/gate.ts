@@ -15,6 +15,8 @@ export interface CallOwner {
   readonly spans: CallSpans | undefined;
   /** True once one of its calls has succeeded. A later 401 is about the request, not about the key. */
   hasSucceeded: boolean;
+  /** Renews the epoch of its key. Returns undefined if that is done, or a promise that resolves when it is. */
+  renewEpoch(): Promise<void> | undefined;
 }
 
 /** The request of a call. */
@@ -28,8 +30,6 @@ export interface CallRequest {
    * True if it has an effect. It is then sent at most once, and its answer is read even if there is no memory for it.
    */
   readonly isWrite: boolean;
-  /** Work that is awaited right before the call is sent, after all other gates that may hold it back. */
-  readonly beforeSend?: (() => Promise<void>) | undefined;
   /** The value that a response holds. Throws an UpstreamError if it holds none. */
   readonly decode: (response: DecodedResponse) => unknown;
 }
@@ -41,7 +41,7 @@ export interface CallRequest {
  */
 export interface Attempt {
   readonly owner: CallOwner;
-  readonly request: Pick<CallRequest, 'operation' | 'isWrite' | 'beforeSend'>;
+  readonly request: Pick<CallRequest, 'operation' | 'isWrite'>;
   /**
    * The latest deadline of the operations that wait for it, in milliseconds of `performance.now()`. It becomes
    * later when an operation with a later deadline joins.
@@ -100,8 +100,8 @@ export interface Gate {
   left(attempt: Attempt, outcome: Outcome): void;
 }
 
-/** Does the work of `beforeSend`, such as renewing the epoch of a key before a write. */
-export const beforeSending: Gate = {
-  enter: ({ request }) => request.beforeSend?.(),
+/** Renews the epoch of a key before a write is sent, so that later operations are given nothing from before it. */
+export const epochRenewal: Gate = {
+  enter: ({ owner, request }) => (request.isWrite ? owner.renewEpoch() : undefined),
   left: () => undefined,
 };

@@ -21,8 +21,8 @@ export interface CallingOperation {
   readonly trace?: TraceContext;
   /** The spans of its calls; undefined without tracing. */
   readonly spans?: CallSpans | undefined;
-  /** The epoch that it began under; undefined if there are none. Reads are shared only within one epoch. */
-  readonly epoch?: OperationEpoch | undefined;
+  /** The epoch that it began under. Reads are shared only within one epoch. */
+  readonly epoch: OperationEpoch;
 }
 
 /** The error on the span of a call that had no answer in time. */
@@ -85,6 +85,11 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   /** The trace context of the attempt in flight; undefined without tracing. */
   get trace(): TraceContext | undefined {
     return this.#span?.trace;
+  }
+
+  /** True if it was sent, even if it found no connection. */
+  get wasSent(): boolean {
+    return this.#sends > 0;
   }
 
   /** True if the response has arrived, so that only the gateway's own work is left. */

@@ -5,6 +5,7 @@ import { BudgetCounts } from '../budget/budget-counts.ts';
 import { CallBudget, type CallBudgetOptions } from '../budget/call-budget.ts';
 import { CallCounts } from '../call-counts.ts';
 import type { DriftWatch } from '../drift/drift-watch.ts';
+import { type Epochs, LocalEpochs } from '../epochs.ts';
 import { UpstreamError } from '../errors.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { HeldKeys } from '../tenant-client.ts';
@@ -13,7 +14,7 @@ import type { Route } from '../transport/connect.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
 import { Breakers } from './breakers.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import { beforeSending, type Gate } from './gate.ts';
+import { epochRenewal, type Gate } from './gate.ts';
 import { KeyTrials } from './key-trials.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
 import { Reachability } from './reachability.ts';
@@ -33,6 +34,8 @@ export interface UpstreamResources {
   /** The gates that attempts pass before they are sent, in this order. */
   readonly gates: readonly Gate[];
   readonly keys: KeyTrials;
+  /** The epochs of keys. */
+  readonly epochs: Epochs;
   /** The keys that the gateway holds. */
   readonly heldKeys: HeldKeys;
   readonly breakers: Breakers;
@@ -48,6 +51,11 @@ export interface UpstreamResources {
   /** Compares answers with the OpenAPI document; undefined if none are compared. */
   readonly drift: DriftWatch | undefined;
   readonly reachability: Reachability;
+  /**
+   * The time after which a write that was given up has arrived or will never arrive, in milliseconds; undefined if no
+   * answers are kept.
+   */
+  readonly lateWriteMs: number | undefined;
   /** The clock of deadlines, in milliseconds. */
   readonly now: () => number;
 }
@@ -69,6 +77,8 @@ export interface UpstreamOptions {
   /** The budget of calls and the place where they are counted; undefined if calls are not limited. */
   readonly budget?: Omit<CallBudgetOptions, 'counts' | 'maxInFlight' | 'usualMs'> | undefined;
   readonly drift?: DriftWatch | undefined;
+  /** The epochs of keys, if other processes renew them, too; by default only this process does. */
+  readonly epochs?: Epochs | undefined;
   /** The log for changes of the upstream's state. */
   readonly log: Log;
 }
@@ -82,12 +92,10 @@ const joinWindowMs = 1000;
 /** Extra connections for probes, so that they do not wait behind calls that are never answered. */
 const spareConnections = 8;
 
-/**
- * Makes the resources that calls share; nothing is sent yet. If `renewsEpochs` is true, a write renews the epoch of its
- * key before it is sent.
- */
-export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs = false } = {}): UpstreamResources {
+/** Makes the resources that calls share; nothing is sent yet. */
+export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: number): UpstreamResources {
   const { url, route, connections, maxInFlight, maxBodyBytes = largestBody, eventLoop, log } = options;
+  const { epochs = new LocalEpochs() } = options;
   const { origin, pathname, host } = new URL(url);
   const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);
@@ -124,7 +132,7 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
     new RateLimitPauses(now, keys),
     breakers,
     limiter,
-    renewsEpochs ? beforeSending : undefined,
+    epochRenewal,
     reachability,
     counts,
   ];
@@ -142,6 +150,6 @@ export function createUpstreamResources(options: UpstreamOptions, { renewsEpochs
     heldKeys: new HeldKeys(log),
     retries: new RetryBudget(),
     ...{ budget, budgetCounts, counts, drift: options.drift },
-    ...{ breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
+    ...{ epochs, lateWriteMs, breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
   };
 }
