@@ -59,7 +59,7 @@ export function parseOwnerId(type: 'Project' | 'Organization', text: string, arg
   if (text === current) return text;
   const nodeId = decode(text);
   if (nodeId?.type === type) return nodeId.id;
-  if (nodeId !== undefined || !formOf(type).accepts(text)) throw malformed(type, text, argument);
+  if (nodeId !== undefined || !formOf(type).accepts(text)) throw malformedIdError(type, text, argument);
   return canonical(type, text);
 }
 
@@ -70,16 +70,16 @@ export function parseOwnerId(type: 'Project' | 'Organization', text: string, arg
 export function parseIdWithin({ noun, scope }: Collection, text: string, argument: string): Key {
   const nodeId = decode(text);
   if (nodeId === undefined) {
-    if (!formOf(noun).accepts(text)) throw malformed(noun, text, argument);
+    if (!formOf(noun).accepts(text)) throw malformedIdError(noun, text, argument);
     return { noun, scope, id: text };
   }
-  if (nodeId.type !== noun) throw malformed(noun, text, argument);
-  if (nodeId.scope !== scope && scope !== current) throw foreign(noun, argument);
+  if (nodeId.type !== noun) throw malformedIdError(noun, text, argument);
+  if (nodeId.scope !== scope && scope !== current) throw foreignOwnerError(noun, argument);
   return { noun, scope: nodeId.scope, id: nodeId.id };
 }
 
 /** The error for an object that belongs to another project or organization than the one given. */
-export function foreign(noun: Noun, argument: string): UserInputError {
+export function foreignOwnerError(noun: Noun, argument: string): UserInputError {
   return new UserInputError(`The ${noun} given as \`${argument}\` belongs to another ${ownerTypeOf(noun)}.`);
 }
 
@@ -103,13 +103,13 @@ export function namesGlobally(input: object): boolean {
 export function parseGlobalKey(noun: Noun, text: string, ownerArgument: string): Key {
   const nodeId = decode(text);
   if (nodeId?.type === noun) return { noun, scope: nodeId.scope, id: nodeId.id };
-  if (nodeId !== undefined) throw malformed(noun, text, 'id');
+  if (nodeId !== undefined) throw malformedIdError(noun, text, 'id');
   throw new UserInputError(
     `Expected \`id\` to be the global id of ${article(noun)} ${noun}, or an upstream id beside \`${ownerArgument}\`, but got ${quoted(text)}.`,
   );
 }
 
-function malformed(type: NodeType, text: string, argument: string): UserInputError {
+function malformedIdError(type: NodeType, text: string, argument: string): UserInputError {
   const { words } = formOf(type);
   const form = ownerTypeOf(type) === undefined ? `${words} or ${current}` : words;
   return new UserInputError(

@@ -18,7 +18,7 @@ import { enumRestValue } from './enums.ts';
 import { isRowType, mappingOf, restNameOf, snakeCase } from './field-mapping.ts';
 import { isGlobalId, parseGlobalKey, parseIdWithin, parseOwnerId } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
-import { outside, refuseCurrent, refuseUnknownOwner } from './narrowing.ts';
+import { outOfReachError, refuseCurrent, refuseUnknownOwner } from './narrowing.ts';
 
 /** The mutation that an input belongs to. */
 type MutationInfo = Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>;
@@ -90,7 +90,7 @@ export function checkedWrite(
   const key = targetKey(target, owner);
   const named: Key[] = [];
   const body = toRequestBody(target.input, info, { projectId: projectIdOf(key), reach, named });
-  if (!reaches(reach, key)) throw outside();
+  if (!reaches(reach, key)) throw outOfReachError();
   return { key, body, toShow: reach === undefined ? [] : toShow(key, named) };
 }
 

@@ -21,7 +21,7 @@ export function mutationReach(rights: Rights | undefined, name: string): Reach |
 }
 
 /** The error for an object that is out of reach, or that does not exist. A caller cannot tell the two apart. */
-export function outside(): ForbiddenError {
+export function outOfReachError(): ForbiddenError {
   return new ForbiddenError('The caller may not reach what the mutation is about.');
 }
 

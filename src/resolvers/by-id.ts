@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { foreign, parseIdWithin } from '../graphql/ids.ts';
+import { foreignOwnerError, parseIdWithin } from '../graphql/ids.ts';
 import { type RowRecord, type Started, toRecord, withIdScope } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
 import { completedLater, fieldsOfPart, withRow } from '../look-ahead/deferred-records.ts';
@@ -262,5 +262,5 @@ function ownerIn({ organization_id: owner, is_global: isGlobal }: Row): string |
 /** Refuses an object that a global id names, unless `@current` stands for the project or organization that owns it. */
 export async function confirmScope({ noun, scope }: Key, argument: string, { loaders }: GatewayContext): Promise<void> {
   const real = await loaders.fetchCurrentId(ownerTypeOf(noun) ?? 'Project');
-  if (real !== scope) throw foreign(noun, argument);
+  if (real !== scope) throw foreignOwnerError(noun, argument);
 }

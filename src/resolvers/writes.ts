@@ -8,7 +8,7 @@ import {
   textIn,
   type WriteTarget,
 } from '../graphql/mutation-body.ts';
-import { mutationReach, outside } from '../graphql/narrowing.ts';
+import { mutationReach, outOfReachError } from '../graphql/narrowing.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
 import { answersScopes } from '../look-ahead/needs.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';
@@ -67,7 +67,7 @@ async function show(key: Key, rest: RestApi): Promise<void> {
   try {
     await rest.fetchRow(key);
   } catch (error) {
-    throw isNotFound(error) ? outside() : error;
+    throw isNotFound(error) ? outOfReachError() : error;
   }
 }
 
