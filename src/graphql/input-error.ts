@@ -16,7 +16,7 @@ export function quoted(value: unknown): string {
 /**
  * The input fields whose names differ from the REST names, by REST name. `@column` in the SDL connects the two names.
  */
-const renamed: Readonly<Record<string, string>> = {
+const inputNames: Readonly<Record<string, string>> = {
   primary_dashboard: 'primaryDashboardId',
   use_dashboard: 'useDashboardId',
   after: 'occurredAfter',
@@ -30,9 +30,9 @@ const renamed: Readonly<Record<string, string>> = {
  * name, as in `filters.0.key`, the path stays the same.
  */
 export function inputPathOf(path: string): string {
-  if (Object.hasOwn(renamed, path)) return renamed[path] ?? path;
+  if (Object.hasOwn(inputNames, path)) return inputNames[path] ?? path;
   const [name = '', ...inner] = path.split('.');
-  return [Object.hasOwn(renamed, name) ? renamed[name] : camelCase(name), ...inner].join('.');
+  return [Object.hasOwn(inputNames, name) ? inputNames[name] : camelCase(name), ...inner].join('.');
 }
 
 function camelCase(name: string): string {
