@@ -73,7 +73,7 @@ export interface CheckedWrite {
    * The objects that have to be read before the write is sent, each once; empty if the caller's reach has no limit.
    * Global ids are not signed, so only the upstream can show that an object is in the project that its id names.
    */
-  readonly toShow: readonly Key[];
+  readonly keysToRead: readonly Key[];
 }
 
 /**
@@ -91,7 +91,7 @@ export function checkedWrite(
   const named: Key[] = [];
   const body = toRequestBody(target.input, info, { projectId: projectIdOf(key), reach, named });
   if (!reaches(reach, key)) throw outOfReachError();
-  return { key, body, toShow: reach === undefined ? [] : toShow(key, named) };
+  return { key, body, keysToRead: reach === undefined ? [] : keysToRead(key, named) };
 }
 
 /**
@@ -99,9 +99,9 @@ export function checkedWrite(
  * changed object is added: the hosted service looks for both dashboards of a moved tile by their ids alone, without
  * their projects. A project is not added, because its id already shows if it is within reach.
  */
-function toShow(key: Key, named: readonly Key[]): readonly Key[] {
-  const isShown = named.length === 0 || key.id === '' || ownerTypeOf(key.noun) === undefined;
-  const keys = isShown ? named : [key, ...named];
+function keysToRead(key: Key, named: readonly Key[]): readonly Key[] {
+  const isEnough = named.length === 0 || key.id === '' || ownerTypeOf(key.noun) === undefined;
+  const keys = isEnough ? named : [key, ...named];
   return [...new Map(keys.map((one) => [keyText(one), one])).values()];
 }
 

@@ -32,14 +32,14 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   const reach = mutationReach(builder.options.rights, field.name);
   const info = { parentType: parent, fieldName: field.name };
   // Throws before any call if the resolver would refuse the input. The `key` of a new object has an empty id.
-  const { key, toShow } = checkedWrite({ noun, isNew: !isRow, input }, ownerText, info, reach);
+  const { key, keysToRead } = checkedWrite({ noun, isNew: !isRow, input }, ownerText, info, reach);
   const isCompared = ownerText === current && namesGlobally(input);
   const isOwnerRead = isCompared || (ownerText === current && answersScopes(payload));
   // The current project is read before the write. If the caller has limited reach, the objects that the input names are
   // read as well.
-  const reads: readonly Noun[] = [...(isOwnerRead ? (['Project'] as const) : []), ...toShow.map((one) => one.noun)];
+  const reads: readonly Noun[] = [...(isOwnerRead ? (['Project'] as const) : []), ...keysToRead.map((one) => one.noun)];
   // The write is sent only if these reads show that its input names nothing of another owner.
-  const mayBeRefused = isCompared || toShow.length > 0;
+  const mayBeRefused = isCompared || keysToRead.length > 0;
   const wave = Math.max(0, ...builder.calls.all.map((call) => call.wave));
   const one = { upper: 1, rows: 1, paths: [path] };
   for (const read of reads) {

@@ -53,7 +53,7 @@ export async function prepareWrite(
   const owner = textIn(target.input, ownerArgumentOf(target.noun));
   const reach = mutationReach(rights, info.fieldName);
   const checked = checkedWrite(target, owner, info, reach);
-  await Promise.all(checked.toShow.map((key) => show(key, rest)));
+  await Promise.all(checked.keysToRead.map((key) => confirmExists(key, rest)));
   if (owner !== current) return checked;
   const payload = getNamedType(info.returnType);
   const answersIds = isObjectType(payload) && answersScopes(selectionOf(info).on(payload));
@@ -63,7 +63,7 @@ export async function prepareWrite(
 }
 
 /** Refuses an object that the upstream does not show below its owner. */
-async function show(key: Key, rest: RestApi): Promise<void> {
+async function confirmExists(key: Key, rest: RestApi): Promise<void> {
   try {
     await rest.fetchRow(key);
   } catch (error) {
