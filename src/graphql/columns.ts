@@ -43,7 +43,7 @@ function getterOf(
 function globalIdOf(this: RowRecord): string | Error {
   const id = upstreamIdOf.call(this);
   if (typeof id !== 'string') return id;
-  const scope = this.idScope ?? this.scope;
+  const scope = this.realOwnerId ?? this.scope;
   if (typeof scope !== 'string') return scope;
   // An upstream id of another form gets no global id, because the gateway would refuse it later.
   return isUpstreamId(this.noun, id) ? toGlobalId({ type: this.noun, scope, id }) : unreadable;

@@ -110,7 +110,7 @@ function projectIdOf({ noun, scope, id }: Key): string | undefined {
   return ownerTypeOf(noun) === 'Project' ? scope : undefined;
 }
 
-interface BodyScope {
+interface BodyContext {
   /** The project whose dashboards the input may refer to, if it is known. */
   readonly projectId?: string | undefined;
   readonly reach: Reach | undefined;
@@ -123,16 +123,16 @@ interface BodyScope {
  * members of `extra`. For a caller with limited reach, everything that might name an object of another project is
  * refused.
  */
-function toRequestBody(input: object, info: MutationInfo, scope: BodyScope): JsonObject {
+function toRequestBody(input: object, info: MutationInfo, context: BodyContext): JsonObject {
   const fields = inputFieldsOf(info);
   const extra = 'extra' in input ? extraEntries(input.extra, info) : [];
-  if (extra.length > 0) refuseUnknownOwner(scope.reach, 'extra', '');
-  if ('deletedFiles' in fields) return filesBody(input, scope.reach);
+  if (extra.length > 0) refuseUnknownOwner(context.reach, 'extra', '');
+  if ('deletedFiles' in fields) return filesBody(input, context.reach);
   const entries: [string, unknown][] = [];
   for (const [name, value] of Object.entries(input)) {
     const field = fields[name];
     if (field === undefined || notInBody.has(name) || value === undefined) continue;
-    entries.push(entryOf(restNameOf(field), toRestValue(field, value, scope)));
+    entries.push(entryOf(restNameOf(field), toRestValue(field, value, context)));
   }
   // `fromEntries` defines own properties, so that a member named `__proto__` stays one.
   return Object.fromEntries([...entries, ...extra]);
@@ -144,7 +144,7 @@ function entryOf(restName: string, value: unknown): [string, unknown] {
   return [name, inner === undefined ? value : { [inner]: value }];
 }
 
-function toRestValue(field: GraphQLInputField, value: unknown, scope: BodyScope): unknown {
+function toRestValue(field: GraphQLInputField, value: unknown, context: BodyContext): unknown {
   if (value === null) return null;
   const type = getNamedType(field.type);
   if (type.name !== 'ID' && !isEnumType(type)) return value;
@@ -152,10 +152,10 @@ function toRestValue(field: GraphQLInputField, value: unknown, scope: BodyScope)
   if (isEnumType(type)) return enumRestValue(type.name, text) ?? refuseUnknown(field.name);
   // The upstream looks for the tile in the dashboard that the path names.
   if (field.name === 'tileId') return exactNumber(checkedTileId(text));
-  return exactNumber(referredId(field, text, scope));
+  return exactNumber(referredId(field, text, context));
 }
 
-function referredId({ name }: GraphQLInputField, text: string, { projectId, reach, named }: BodyScope): string {
+function referredId({ name }: GraphQLInputField, text: string, { projectId, reach, named }: BodyContext): string {
   if (!isGlobalId(text)) refuseUnknownOwner(reach, name, ' but with a global id, which names its project');
   if (projectId === undefined) refuseUnknownOwner(reach, name, '');
   // A new project has no dashboards of its own. So it may name any dashboard, and only the upstream can refuse that.

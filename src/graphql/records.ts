@@ -16,7 +16,7 @@ export interface RecordFacts {
   readonly failure?: Error | undefined;
   readonly started?: Started | undefined;
   /** The real owner's id for the global id of an object below `@current`, or the error of reading it. */
-  readonly idScope?: string | Error | undefined;
+  readonly realOwnerId?: string | Error | undefined;
 }
 
 /**
@@ -33,9 +33,9 @@ export class RowRecord {
   readonly failure: Error | undefined;
   readonly started: Started | undefined;
   readonly knownId: string | undefined;
-  readonly idScope: string | Error | undefined;
+  readonly realOwnerId: string | Error | undefined;
 
-  constructor({ noun, scope }: Collection, { id, row = noColumns, view, failure, started, idScope }: RecordFacts) {
+  constructor({ noun, scope }: Collection, { id, row = noColumns, view, failure, started, realOwnerId }: RecordFacts) {
     this.noun = noun;
     this.scope = scope;
     this.row = row;
@@ -43,7 +43,7 @@ export class RowRecord {
     this.failure = failure;
     this.started = started;
     this.knownId = id;
-    this.idScope = idScope;
+    this.realOwnerId = realOwnerId;
   }
 
   /** The key. Throws if the row has no id. Such a row does no harm as long as its key is not needed. */
@@ -75,9 +75,9 @@ export function toRecord(collection: Collection, facts: RecordFacts): RowRecord 
 }
 
 /** The same record with the owner's id for its global id. */
-export function withIdScope(record: RowRecord, idScope: string | Error): RowRecord {
+export function withOwnerId(record: RowRecord, realOwnerId: string | Error): RowRecord {
   const { knownId: id, row, view, failure, started } = record;
-  return toRecord(record, { id, row, view, failure, started, idScope });
+  return toRecord(record, { id, row, view, failure, started, realOwnerId });
 }
 
 /** The record of an organization, which is known by its id alone. */

@@ -48,11 +48,11 @@ export function proves({ field }: SelectedField): boolean {
  * True if a connection or a payload answers global ids that contain the id of an owner. The id of a deleted object
  * does, and so do the ids of rows, except for projects.
  */
-export const answersScopes: (selection: ObjectSelection) => boolean = memoize(({ fields }) =>
+export const answersOwnerIds: (selection: ObjectSelection) => boolean = memoize(({ fields }) =>
   fields.some(({ field, inside }) => {
     if (field.name === 'deletedId') return true;
     if (inside === undefined || inside.type.name === 'Project') return false;
-    return isRowType(inside.type.name) ? needsOf(inside).globalId : answersScopes(inside);
+    return isRowType(inside.type.name) ? needsOf(inside).globalId : answersOwnerIds(inside);
   }),
 );
 

@@ -1,7 +1,7 @@
 import { connectionOfIds, type ListRange, pageSizeOf, rangeOf, rangeToRead } from '../graphql/connections.ts';
 import { toEventQuery } from '../graphql/event-filter.ts';
 import { listView } from '../loaders/row-store.ts';
-import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
+import { answersOwnerIds, wantedOf } from '../look-ahead/needs.ts';
 import { type ObjectSelection, type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';
 import type { ListRef } from '../rest/pages.ts';
@@ -26,7 +26,7 @@ export function planList(planned: PlannedField, args: Arguments): void {
   const { builder, selected, endpoint } = planned;
   const { inside } = selected;
   if (inside === undefined) return;
-  planScopeOfList(planned, inside);
+  planOwnerOfList(planned, inside);
   const wanted = endpoint.noun === 'Event' ? eventRange(planned, args) : offsetRange(planned, args);
   const toRead = rangeToRead(wanted.range, wantedOf(inside));
   const { lists, options } = builder;
@@ -144,10 +144,10 @@ function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefin
 }
 
 /** Plans the read of the current project, if the ids of a page's rows need it. This read goes out with the page. */
-function planScopeOfList(
+function planOwnerOfList(
   { builder, endpoint, parent, stage, certain, path }: PlannedField,
   page: ObjectSelection,
 ): void {
   if (!isCurrent(parent) || endpoint.noun === 'Plugin') return;
-  if (answersScopes(page)) builder.planCurrent({ stage, certain, path });
+  if (answersOwnerIds(page)) builder.planCurrent({ stage, certain, path });
 }

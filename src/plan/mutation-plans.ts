@@ -1,7 +1,7 @@
 import { namesGlobally } from '../graphql/ids.ts';
 import { checkedWrite, ownerArgumentOf, textIn } from '../graphql/mutation-body.ts';
 import { mutationReach } from '../graphql/narrowing.ts';
-import { answersScopes } from '../look-ahead/needs.ts';
+import { answersOwnerIds } from '../look-ahead/needs.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
@@ -34,7 +34,7 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   // Throws before any call if the resolver would refuse the input. The `key` of a new object has an empty id.
   const { key, keysToRead } = checkedWrite({ noun, isNew: !isRow, input }, ownerText, info, reach);
   const isCompared = ownerText === current && namesGlobally(input);
-  const isOwnerRead = isCompared || (ownerText === current && answersScopes(payload));
+  const isOwnerRead = isCompared || (ownerText === current && answersOwnerIds(payload));
   // The current project is read before the write. If the caller has limited reach, the objects that the input names are
   // read as well.
   const reads: readonly Noun[] = [...(isOwnerRead ? (['Project'] as const) : []), ...keysToRead.map((one) => one.noun)];

@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { foreignOwnerError, parseIdWithin } from '../graphql/ids.ts';
-import { type RowRecord, type Started, toRecord, withIdScope } from '../graphql/records.ts';
+import { type RowRecord, type Started, toRecord, withOwnerId } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
 import { completedLater, fieldsOfPart, withRow } from '../look-ahead/deferred-records.ts';
 import { type Existence, type Needs, needsOf, needsOfFields, ownView, proves } from '../look-ahead/needs.ts';
@@ -31,8 +31,8 @@ export function fetchRecord(
   if (!reaches(context.rights?.reach, key)) return Promise.resolve(null);
   if (!isCounted) countAnswered(1, context, info, key.scope.length + key.id.length, key.noun);
   const needs = needsOf(selectionOf(info).onNamed(key.noun));
-  const needsScope = key.scope === current && needs.globalId;
-  if (needsScope) startIdScope(key, context);
+  const needsOwnerId = key.scope === current && needs.globalId;
+  if (needsOwnerId) prefetchOwnerId(key, context);
   const view = ownView(key, needs, existence);
   const row = view === undefined ? undefined : context.loaders.rows.load(key, view);
   const started = startRelations(needs.relations, toRecord(key, key), context, info);
@@ -50,7 +50,7 @@ export function fetchRecord(
         : awaitRow(key, context.loaders.rows.load(key, 'list'), started, existence),
     );
   }
-  return needsScope ? record.then((known) => known && withScope(known, undefined, context)) : record;
+  return needsOwnerId ? record.then((known) => known && addOwnerId(known, undefined, context)) : record;
 }
 
 /**
@@ -58,15 +58,15 @@ export function fetchRecord(
  * record's own row. In an answer in parts, only the id waits for the owner. The id of a plugin also waits for the row,
  * which may name the owner and so save a call.
  */
-function withScope(
+function addOwnerId(
   record: RowRecord,
   page: readonly Row[] | undefined,
   context: GatewayContext,
 ): Promise<RowRecord> | RowRecord {
-  const scoped = (known: RowRecord): Promise<RowRecord> => withRealScope(known, page ?? [known.row], context);
-  if (context.parts === undefined) return scoped(record);
+  const withOwner = (known: RowRecord): Promise<RowRecord> => fetchOwnerId(known, page ?? [known.row], context);
+  if (context.parts === undefined) return withOwner(record);
   const row = page === undefined && record.noun === 'Plugin' ? withRow(record) : undefined;
-  const scope = row === undefined ? scoped(record) : row.then((known) => scoped(known ?? record));
+  const scope = row === undefined ? withOwner(record) : row.then((known) => withOwner(known ?? record));
   return completedLater(record, { scope });
 }
 
@@ -79,7 +79,7 @@ export function fetchWithin(
 ): Promise<RowRecord | null> {
   const key = parseIdWithin(collection, id, 'id');
   if (key.scope === collection.scope) return fetchRecord(key, 'unknown', context, info);
-  return confirmScope(key, 'id', context).then(() => fetchRecord(key, 'unknown', context, info));
+  return confirmOwner(key, 'id', context).then(() => fetchRecord(key, 'unknown', context, info));
 }
 
 /** The object in a collection that is named by a column of a row; null if the column names none. */
@@ -160,7 +160,7 @@ export function listedRecords(
     return isListed ? listed : detailedRecord(listed, needs, context, info);
   });
   if (collection.scope !== current || !needs.globalId) return records;
-  return records.map(async (record) => withScope(await record, page, context));
+  return records.map(async (record) => addOwnerId(await record, page, context));
 }
 
 /** The record of an object that came with the answer of a report. */
@@ -170,7 +170,7 @@ export function reportedRecord(
   info: GraphQLResolveInfo,
 ): RowRecord | Promise<RowRecord> {
   const isComplete = record.scope !== current || !needsOf(selectionOf(info).onNamed(record.noun)).globalId;
-  return isComplete ? record : withRealScope(record, [record.row], context);
+  return isComplete ? record : fetchOwnerId(record, [record.row], context);
 }
 
 function detailedRecord(
@@ -235,7 +235,7 @@ async function hasAnswer(started: Started): Promise<boolean> {
  * Starts to read the project that `@current` stands for, because the global ids of the collection's objects contain its
  * id. Does nothing for plugins: most of their rows name their organization.
  */
-export function startIdScope({ noun, scope }: Collection, { loaders }: GatewayContext): void {
+export function prefetchOwnerId({ noun, scope }: Collection, { loaders }: GatewayContext): void {
   if (scope !== current || noun === 'Plugin') return;
   loaders.fetchCurrentId('Project').catch(() => undefined);
 }
@@ -244,13 +244,13 @@ export function startIdScope({ noun, scope }: Collection, { loaders }: GatewayCo
  * The record of an object below `@current` with the owner's id for its global id. `rows` are the rows of its list, or
  * only its own row.
  */
-async function withRealScope(record: RowRecord, rows: readonly Row[], { loaders }: GatewayContext): Promise<RowRecord> {
+async function fetchOwnerId(record: RowRecord, rows: readonly Row[], { loaders }: GatewayContext): Promise<RowRecord> {
   try {
     const isPlugin = record.noun === 'Plugin';
     const named = isPlugin ? rows.map(ownerIn).find((id) => id !== undefined) : undefined;
-    return withIdScope(record, named ?? (await loaders.fetchCurrentId(isPlugin ? 'Organization' : 'Project')));
+    return withOwnerId(record, named ?? (await loaders.fetchCurrentId(isPlugin ? 'Organization' : 'Project')));
   } catch (error) {
-    return withIdScope(record, toError(error));
+    return withOwnerId(record, toError(error));
   }
 }
 
@@ -260,7 +260,7 @@ function ownerIn({ organization_id: owner, is_global: isGlobal }: Row): string |
 }
 
 /** Refuses an object that a global id names, unless `@current` stands for the project or organization that owns it. */
-export async function confirmScope({ noun, scope }: Key, argument: string, { loaders }: GatewayContext): Promise<void> {
+export async function confirmOwner({ noun, scope }: Key, argument: string, { loaders }: GatewayContext): Promise<void> {
   const real = await loaders.fetchCurrentId(ownerTypeOf(noun) ?? 'Project');
   if (real !== scope) throw foreignOwnerError(noun, argument);
 }

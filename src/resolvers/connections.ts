@@ -16,13 +16,13 @@ import type {
 } from '../graphql/generated/resolvers.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
 import { positionAfter } from '../loaders/page.ts';
-import { answersScopes, wantedOf } from '../look-ahead/needs.ts';
+import { answersOwnerIds, wantedOf } from '../look-ahead/needs.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
-import { fetchRecord, listedRecords, startIdScope } from './by-id.ts';
+import { fetchRecord, listedRecords, prefetchOwnerId } from './by-id.ts';
 
 /** The connection of a list. Reads no row if the selection wants none. */
 export function listConnection(
@@ -35,7 +35,7 @@ export function listConnection(
   if (!isObjectType(type)) throw new Error(`${info.fieldName} is no connection`);
   const selection = selectionOf(info).on(type);
   // The ids of rows below `@current` need its real id, which is read at the same time as the page.
-  if (list.scope === current && answersScopes(selection)) startIdScope(list, context);
+  if (list.scope === current && answersOwnerIds(selection)) prefetchOwnerId(list, context);
   countAnswered(1, context, info);
   const fetch = list.noun === 'Event' ? fetchEvents : fetchConnection;
   return fetch(context, list, args, wantedOf(selection));

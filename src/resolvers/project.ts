@@ -9,7 +9,7 @@ import { isNotFound } from '../rest/errors.ts';
 import type { EventQuery, ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
-import { confirmScope, fetchReferred, fetchWithin } from './by-id.ts';
+import { confirmOwner, fetchReferred, fetchWithin } from './by-id.ts';
 import { listConnection } from './connections.ts';
 import { namedOrganization, organizationRecord } from './organization.ts';
 import { changeRow, createRow, deletedId, prepareWrite, write } from './writes.ts';
@@ -30,7 +30,7 @@ export const Project: ProjectResolvers = {
   eventCsv: async (project, { id }, context) => {
     context.answer.addValue();
     const key = parseIdWithin(events(project), id, 'id');
-    if (key.scope !== project.key.id) await confirmScope(key, 'id', context);
+    if (key.scope !== project.key.id) await confirmOwner(key, 'id', context);
     return context.loaders.memoized.fetchEventCsv(key).catch((error: unknown) => {
       if (isNotFound(error)) return null;
       throw error;

@@ -10,7 +10,7 @@ import {
 } from '../graphql/mutation-body.ts';
 import { mutationReach, outOfReachError } from '../graphql/narrowing.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
-import { answersScopes } from '../look-ahead/needs.ts';
+import { answersOwnerIds } from '../look-ahead/needs.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';
 import type { RestApi } from '../rest/api.ts';
 import { isNotFound } from '../rest/errors.ts';
@@ -56,7 +56,7 @@ export async function prepareWrite(
   await Promise.all(checked.keysToRead.map((key) => confirmExists(key, rest)));
   if (owner !== current) return checked;
   const payload = getNamedType(info.returnType);
-  const answersIds = isObjectType(payload) && answersScopes(selectionOf(info).on(payload));
+  const answersIds = isObjectType(payload) && answersOwnerIds(selectionOf(info).on(payload));
   if (!answersIds && !namesGlobally(target.input)) return checked;
   const real = await loaders.fetchCurrentId(ownerTypeOf(target.noun) ?? 'Project');
   return checkedWrite(target, real, info, reach);
