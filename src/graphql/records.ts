@@ -6,7 +6,7 @@ import type { Collection, Key } from '../rest/paths.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /** The results of relations that have already been started, by response key. */
-export type Started = ReadonlyMap<string, Promise<unknown>>;
+export type StartedRelations = ReadonlyMap<string, Promise<unknown>>;
 
 /** The facts of a record beside its collection. */
 export interface RecordFacts {
@@ -14,7 +14,7 @@ export interface RecordFacts {
   readonly row?: Row | undefined;
   readonly view?: View | undefined;
   readonly failure?: Error | undefined;
-  readonly started?: Started | undefined;
+  readonly started?: StartedRelations | undefined;
   /** The real owner's id for the global id of an object below `@current`, or the error of reading it. */
   readonly realOwnerId?: string | Error | undefined;
 }
@@ -31,7 +31,7 @@ export class RowRecord {
   readonly view: View | undefined;
   /** The failure to read the columns that the row lacks. */
   readonly failure: Error | undefined;
-  readonly started: Started | undefined;
+  readonly started: StartedRelations | undefined;
   readonly knownId: string | undefined;
   readonly realOwnerId: string | Error | undefined;
 
@@ -86,7 +86,7 @@ export interface OrganizationRecord {
   readonly id: string;
   /** Its name, if it is known; null if no plugin has it. */
   readonly name?: string | null;
-  readonly started?: Started | undefined;
+  readonly started?: StartedRelations | undefined;
 }
 
 /** An answer of the upstream whose shape the OpenAPI document does not describe. */

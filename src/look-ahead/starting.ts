@@ -2,7 +2,7 @@ import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLResolveInf
 import { AnswerCounter } from '../answer/answer-counter.ts';
 import type { GatewayContext } from '../context.ts';
 import { objectFields } from '../graphql/attach-resolvers.ts';
-import { RowRecord, type Started } from '../graphql/records.ts';
+import { RowRecord, type StartedRelations } from '../graphql/records.ts';
 import { memoize } from '../memoize.ts';
 import { MemoryRoom } from '../memory.ts';
 import { withRow } from './deferred-records.ts';
@@ -10,7 +10,7 @@ import { variablesOf } from './operation-trees.ts';
 import { roleOf } from './roles.ts';
 import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 
-const nothingStarted: Started = new Map();
+const nothingStarted: StartedRelations = new Map();
 
 /**
  * Starts the relations of an object whose key is known. Their resolvers run with a record that holds only the key.
@@ -21,7 +21,7 @@ export function startRelations(
   record: RowRecord,
   context: GatewayContext,
   info: GraphQLResolveInfo,
-): Started {
+): StartedRelations {
   if (relations.length === 0) return nothingStarted;
   const started = new Map<string, Promise<unknown>>();
   for (const relation of relations) {
@@ -54,7 +54,7 @@ function infoBelow({ parent, field, nodes, responseKey }: SelectedField, info: G
  * because it waits for that row. The loaders keep the results for the executor.
  */
 export function startBelow(
-  started: Started,
+  started: StartedRelations,
   relations: readonly SelectedField[],
   awaited: Promise<unknown>,
   context: GatewayContext,
@@ -140,7 +140,7 @@ export function attachStarted(schema: GraphQLSchema): void {
 
 function preferStarted(
   resolve: GraphQLFieldResolver<unknown, GatewayContext>,
-): GraphQLFieldResolver<{ readonly started?: Started }, GatewayContext> {
+): GraphQLFieldResolver<{ readonly started?: StartedRelations }, GatewayContext> {
   return (parent, args, context, info) =>
     parent.started?.get(String(info.path.key)) ?? resolve(parent, args, context, info);
 }

@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { foreignOwnerError, parseIdWithin } from '../graphql/ids.ts';
-import { type RowRecord, type Started, toRecord, withOwnerId } from '../graphql/records.ts';
+import { type RowRecord, type StartedRelations, toRecord, withOwnerId } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
 import { completedLater, fieldsOfPart, withRow } from '../look-ahead/deferred-records.ts';
 import { type Existence, type Needs, needsOf, needsOfFields, ownView, proves } from '../look-ahead/needs.ts';
@@ -108,7 +108,7 @@ export function referredId({ row, failure }: RowRecord, column: string): string 
 function fetchEarly(
   key: Key,
   existence: Existence,
-  { row, started }: { readonly row: Promise<RowRecord | null>; readonly started: Started },
+  { row, started }: { readonly row: Promise<RowRecord | null>; readonly started: StartedRelations },
   info: GraphQLResolveInfo,
 ): Promise<RowRecord | null> {
   const needs = needsOfFields(fieldsOfPart(key.noun, info));
@@ -126,7 +126,7 @@ function fetchEarly(
  */
 function provesExistence(
   { relations }: Needs,
-  started: Started,
+  started: StartedRelations,
   failureProves: (error: unknown) => boolean,
 ): Promise<boolean> {
   const evidence = relations.filter(proves).map(({ responseKey }) => started.get(responseKey));
@@ -187,7 +187,11 @@ function detailedRecord(
   return completedLater(toRecord(listed, { row, view, started }), { row: record });
 }
 
-async function withDetail(listed: RowRecord, started: Started, { loaders }: GatewayContext): Promise<RowRecord> {
+async function withDetail(
+  listed: RowRecord,
+  started: StartedRelations,
+  { loaders }: GatewayContext,
+): Promise<RowRecord> {
   const { row, view } = listed;
   try {
     const known = await loaders.rows.load(listed.key, 'detail');
@@ -208,7 +212,7 @@ function isNotAbsence(error: unknown): boolean {
 async function awaitRow(
   key: Key,
   row: Promise<KnownRow | undefined>,
-  started: Started,
+  started: StartedRelations,
   existence: Existence,
 ): Promise<RowRecord | null> {
   try {
@@ -222,7 +226,7 @@ async function awaitRow(
   }
 }
 
-async function hasAnswer(started: Started): Promise<boolean> {
+async function hasAnswer(started: StartedRelations): Promise<boolean> {
   const answers = await Promise.allSettled(started.values());
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
 }
