@@ -235,8 +235,8 @@ function refusalsFor(tenant: Tenant, document: DocumentNode, scope: OperationSco
   const fields = new Set(isMutation ? rootOf(scope, undefined)?.fields.map(({ field }) => field.name) : []);
   const refusals = [...fields].flatMap((field) => (mutations.has(field) ? [] : [`${name} may not run \`${field}\``]));
   const reaches = isMutation ? [...fields].map((field) => mutations.get(field)) : [reach];
-  const isNarrowed = reaches.some((one) => one !== undefined);
-  if (isNarrowed && namesCurrent(document)) refusals.push(`${name} may not name ${current}`);
+  const hasLimitedReach = reaches.some((one) => one !== undefined);
+  if (hasLimitedReach && namesCurrent(document)) refusals.push(`${name} may not name ${current}`);
   return refusals;
 }
 

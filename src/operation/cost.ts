@@ -1,6 +1,6 @@
 import { type GraphQLError, type GraphQLSchema, locatedError, type VariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
-import { ForbiddenError } from '../graphql/narrowing.ts';
+import { ForbiddenError } from '../graphql/reach-checks.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { memoize } from '../memoize.ts';
 import { type Estimate, estimateOf } from '../plan/estimate.ts';
@@ -129,8 +129,8 @@ export class Costs {
    * cover.
    */
   #boundOf(prepared: PreparedOperation, rights: Rights | undefined): Pick<Estimate, 'calls' | 'rows'> {
-    const isNarrowed = rights?.reach !== undefined;
-    const readsByKey = isNarrowed && rootOf(prepared, undefined)?.fields.some(({ role }) => role.kind === 'list');
+    const hasLimitedReach = rights?.reach !== undefined;
+    const readsByKey = hasLimitedReach && rootOf(prepared, undefined)?.fields.some(({ role }) => role.kind === 'list');
     return readsByKey === true ? { calls: Infinity, rows: Infinity } : this.#largest(prepared);
   }
 

@@ -1,7 +1,7 @@
 import { tableSizeOf, tableWindowOf } from '../graphql/connections.ts';
 import { toEventQuery } from '../graphql/event-filter.ts';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
-import { refuseCurrent } from '../graphql/narrowing.ts';
+import { refuseCurrent } from '../graphql/reach-checks.ts';
 import { suffices, type View } from '../loaders/row-store.ts';
 import { type Needs, needsOf, ownView } from '../look-ahead/needs.ts';
 import type { Role } from '../look-ahead/roles.ts';

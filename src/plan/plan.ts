@@ -1,5 +1,5 @@
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
-import { refuseCurrent } from '../graphql/narrowing.ts';
+import { refuseCurrent } from '../graphql/reach-checks.ts';
 import { listView } from '../loaders/row-store.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import type { Role } from '../look-ahead/roles.ts';

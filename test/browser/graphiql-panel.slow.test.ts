@@ -323,12 +323,12 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
     await using other = await browser.open();
     await other.page.goto(tenants.url);
     await other.page.getByLabel('Token').fill('');
-    const narrowed = panelOf(other.page);
-    await says(narrowed, 'The gateway does not accept this token. Put a valid one into the field at the top.');
+    const ofTenant = panelOf(other.page);
+    await says(ofTenant, 'The gateway does not accept this token. Put a valid one into the field at the top.');
     upstream.reset();
     const { authorization = '' } = await tenants.headersOf('acme');
     await other.page.getByLabel('Token').fill(authorization);
-    await says(narrowed, '6 REST calls, sent together.');
+    await says(ofTenant, '6 REST calls, sent together.');
     expect(upstream.requests).toEqual([]);
   });
 });

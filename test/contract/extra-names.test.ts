@@ -85,12 +85,12 @@ describe('The name of a file', () => {
     'is no column, no member of an object and no path elsewhere, in `%s`',
     async (list) => {
       const { upstream, gateway } = await startBoth({});
-      await using narrowed = await startTenants(upstream, entries);
+      await using limited = await startTenants(upstream, entries);
       for (const name of wrong) {
         const input = { ...addresses['updatePluginSource'], [list]: list === 'files' ? [{ name, text: 'x' }] : [name] };
         const [anyone, tenant] = await Promise.all([
           gateway.ask(queryOf('updatePluginSource'), { variables: { input } }),
-          narrowed.askAs('acme', queryOf('updatePluginSource'), { variables: { input } }),
+          limited.askAs('acme', queryOf('updatePluginSource'), { variables: { input } }),
         ]);
         expect([name, ...codesOf(anyone), ...codesOf(tenant)]).toEqual([name, 'BAD_USER_INPUT', 'FORBIDDEN']);
       }
@@ -102,10 +102,10 @@ describe('The name of a file', () => {
     const names = ['index.ts', 'site.ts', 'frontend.tsx', 'plugin.json', 'src/lib/a-b.c.test.ts', 'constructor.ts'];
     const files = names.map((name) => ({ name, text: 'x' }));
     const { upstream, gateway } = await startBoth(() => ({}));
-    await using narrowed = await startTenants(upstream, entries);
+    await using limited = await startTenants(upstream, entries);
     const variables = { input: { ...addresses['updatePluginSource'], files } };
     expect((await gateway.ask(queryOf('updatePluginSource'), { variables })).errors).toBe(undefined);
-    expect((await narrowed.askAs('acme', queryOf('updatePluginSource'), { variables })).errors).toBe(undefined);
+    expect((await limited.askAs('acme', queryOf('updatePluginSource'), { variables })).errors).toBe(undefined);
     const body = JSON.stringify(Object.fromEntries(names.map((name) => [name, 'x'])));
     expect(upstream.records.map((record) => record.body)).toEqual([body, body]);
   });

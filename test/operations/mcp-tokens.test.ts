@@ -113,7 +113,7 @@ describe('With tokens', () => {
     expect(upstream.records.map(({ headers: sent }) => sent.authorization)).toEqual(['Bearer phx_acme']);
   });
 
-  test('the cost has the reads of what a narrowed tenant names in an input', async () => {
+  test('the cost has the reads of what a tenant with limited reach names in an input', async () => {
     const routesOfCopies = {
       ...routes,
       'GET /api/projects/2/dashboards/1/': dashboard(1),

@@ -116,7 +116,7 @@ describe('A mutation', () => {
     expect(upstream.requests).toEqual(['POST /api/projects/3/dashboards/']);
   });
 
-  test('of a narrowed role is held to it even if reads reach all that the key sees', async () => {
+  test('of a role with limited reach is held to it even if reads reach all that the key sees', async () => {
     await using upstream = await startUpstream(routes);
     const wide: Entries = {
       acme: {

@@ -35,7 +35,7 @@ const entries: Entries = {
   wide: { key: 'phx_shared', mutations: ['updateProject'] },
 };
 
-// contract/narrowing.test.ts has each place of the schema that takes an id.
+// contract/reach.test.ts has each place of the schema that takes an id.
 describe('Out of reach is', () => {
   test.each([
     ['a project of which only the id is asked for', '{ project(id: 1) { id } }', { project: null }],
@@ -82,7 +82,7 @@ describe('Out of reach is', () => {
     ]);
   });
 
-  test('what @current stands for: a narrowed tenant may not name it', async () => {
+  test('what @current stands for: a tenant with limited reach may not name it', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startTenants(upstream, entries);
     for (const query of [
@@ -98,7 +98,7 @@ describe('Out of reach is', () => {
   });
 });
 
-describe('The list of projects of a narrowed tenant', () => {
+describe('The list of projects of a tenant with limited reach', () => {
   const page = '{ totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor } }';
 
   test('is that of its entry, in its order; counts, cursors and page facts cost no call', async () => {
@@ -230,7 +230,7 @@ describe('Forbidden is', () => {
     ]);
   });
 
-  test('nothing of a tenant that is not narrowed, which makes no call to find out', async () => {
+  test('nothing of a tenant without limited reach, which makes no call to find out', async () => {
     await using upstream = await startUpstream(routes);
     await using gateway = await startTenants(upstream, { wide: { key: 'phx_wide', mutations: true } });
     expect((await gateway.askAs('wide', use(globalId('Dashboard:2:8')))).errors).toBe(undefined);

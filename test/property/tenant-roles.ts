@@ -91,9 +91,9 @@ export function rightsOf(entry: Entry, { roles, query }: Asked): Rights | string
   if (allowing.length === 0) return refusals.noneAllows;
   const mutation = /^mutation[^{]*\{ (?<name>\w+)/.exec(query)?.groups?.['name'];
   const naming = allowing.filter((role) => mutation !== undefined && names(entry, role, mutation));
-  const read = narrowedTo(entry, allowing);
+  const read = limitedTo(entry, allowing);
   if (mutation === undefined || naming.length === 0) return { read, write: read };
-  return { read, write: { ...narrowedTo(entry, naming), mutations: [mutation] } };
+  return { read, write: { ...limitedTo(entry, naming), mutations: [mutation] } };
 }
 
 /** What reads of an operation may reach, and what its mutation may run and reach. */
@@ -106,7 +106,7 @@ function allows({ documents }: RoleEntry, listedName: string | undefined): boole
   return documents === undefined || (listedName !== undefined && documents.includes(listedName));
 }
 
-function isNarrowed({ projects, organizations }: RoleEntry): boolean {
+function hasLimitedReach({ projects, organizations }: RoleEntry): boolean {
   return projects !== undefined || organizations !== undefined;
 }
 
@@ -115,13 +115,13 @@ function names(entry: Entry, role: RoleEntry, mutation: string): boolean {
   const bounds = [entry, role].map(({ mutations = false }) =>
     typeof mutations === 'boolean' ? mutations : mutations.includes(mutation),
   );
-  return bounds.every(Boolean) && !(isCreation && (isNarrowed(entry) || isNarrowed(role)));
+  return bounds.every(Boolean) && !(isCreation && (hasLimitedReach(entry) || hasLimitedReach(role)));
 }
 
 /** An entry that reaches what these roles reach together, and runs no mutation. */
-function narrowedTo({ key, ...entry }: Entry, roles: readonly RoleEntry[]): Entry {
-  const reaches = roles.map((role) => (isNarrowed(role) ? role : entry));
-  if (!reaches.every(isNarrowed)) return { key };
+function limitedTo({ key, ...entry }: Entry, roles: readonly RoleEntry[]): Entry {
+  const reaches = roles.map((role) => (hasLimitedReach(role) ? role : entry));
+  if (!reaches.every(hasLimitedReach)) return { key };
   return {
     key,
     projects: [...new Set(reaches.flatMap(({ projects = [] }) => projects))],

@@ -36,7 +36,7 @@ const limits = { cursorSecret, maxPageSize, maxUpstreamCalls: 5000, operationDea
 const [organization = '', foreign = ''] = realOrganizationIds;
 
 /** What two tenants may reach with one key, one reload after the other. */
-const narrowed: readonly Entries[] = [
+const limited: readonly Entries[] = [
   {
     acme: { key: 'one', projects: ['1'], organizations: [organization] },
     globex: { key: 'one', projects: ['3', '2'], organizations: [foreign] },
@@ -52,7 +52,7 @@ const narrowed: readonly Entries[] = [
   { acme: { key: 'one', projects: ['1', '3'], mutations: ['updateProject'] }, globex: { key: 'one' } },
 ];
 
-/** Two tenants with a key each, which reloads narrow, widen, and swap. */
+/** Two tenants with a key each, whose reach reloads limit, widen, and swap. */
 const apart: readonly Entries[] = [
   { acme: { key: 'one', mutations: true }, globex: { key: 'two', mutations: true } },
   {
@@ -247,9 +247,9 @@ function listIn(folder: Folder): Partial<GatewayOptions> {
 }
 
 test.each<Row>([
-  ['narrowed differently over one key', narrowed, false],
+  ['with different reach over one key', limited, false],
   ['with a key each', apart, false],
-  ['narrowed differently over one key, with a cache', narrowed, true],
+  ['with different reach over one key, with a cache', limited, true],
   ['whose users have roles, with a cache', withRoles, true],
   ...inForm<readonly Row[]>([], [['with a key each and a cache', apart, true]]),
 ])(

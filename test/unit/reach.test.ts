@@ -5,7 +5,7 @@ const own = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b77';
 const other = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b78';
 const reach = { projects: new Set(['1', '2']), organizations: new Set([own]) };
 
-test('a tenant that is not narrowed reaches everything', () => {
+test('a tenant without limited reach reaches everything', () => {
   expect(reaches(undefined, { noun: 'Project', scope: '', id: '9' })).toBe(true);
   expect(reachesTarget(undefined, 'POST', '/api/projects/')).toBe(true);
 });

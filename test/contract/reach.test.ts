@@ -18,7 +18,7 @@ import { codesOf } from '../support/load.ts';
 import { dashboard, plugin, project } from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { decisions, entry, other, own } from './narrowing-table.ts';
+import { decisions, entry, other, own } from './reach-table.ts';
 
 const schema = createSchema();
 
