@@ -1,5 +1,5 @@
 import type { AnswerCounter } from './answer/answer-counter.ts';
-import type { Added } from './live/listener.ts';
+import type { TailMessage } from './live/listener.ts';
 import type { Loaders } from './loaders/loaders.ts';
 import type { RestApi } from './rest/api.ts';
 import type { UpstreamError } from './rest/errors.ts';
@@ -38,7 +38,7 @@ export interface GatewayContext {
    * Follows the rows that are added to a list, from now on or from a position on. Only the context for the start of a
    * subscription has this function.
    */
-  readonly follow?: ((list: ListRef, after: Position | undefined) => AsyncIterable<Added>) | undefined;
+  readonly follow?: ((list: ListRef, after: Position | undefined) => AsyncIterable<TailMessage>) | undefined;
 }
 
 /** Writes and reads cursors. */

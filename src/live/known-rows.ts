@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { secondsBefore, sortableMoment } from '../rest/instants.ts';
 import type { Position } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
-import type { Walk } from './walk.ts';
+import type { NewestRows } from './walk.ts';
 
 /** The most seconds by which a row may come late and still be sent. It is then sent after rows with later moments. */
 const lateness = 60;
@@ -25,8 +25,8 @@ const mostNamed = 250;
  */
 const markLength = 8;
 
-/** The new rows of a walk. */
-export interface News {
+/** The rows of a poll that are new. */
+export interface NewRows {
   /** Rows that were not known, oldest first. */
   readonly rows: readonly Row[];
   /** True if more rows have come than the walk read. */
@@ -67,12 +67,12 @@ export class KnownRows {
   }
 
   /** The rows of a walk that are not known. `add` makes them known. */
-  newsIn({ rows, isWhole }: Walk): News {
+  newRowsIn({ rows, isWhole }: NewestRows): NewRows {
     const since = this.since ?? '';
-    const rowsOfNews = rows.filter((row) => this.#isNew(row, since)).toReversed();
+    const newRows = rows.filter((row) => this.#isNew(row, since)).toReversed();
     const last = momentOf(rows.at(-1));
     const isCovered = isWhole || last < since || last < this.#newest || (last !== '' && last <= this.#floor);
-    return { rows: rowsOfNews, gap: !isCovered };
+    return { rows: newRows, gap: !isCovered };
   }
 
   /** Makes rows known. `now` is the sortable moment at which they were read. */
@@ -91,7 +91,7 @@ export class KnownRows {
    * Gives up the rows that the walk did not reach. Rows dated later than `now`, the time of the walk, may still be
    * sent.
    */
-  leaveOut({ rows }: Walk, now: string): void {
+  leaveOut({ rows }: NewestRows, now: string): void {
     const last = momentOf(rows.at(-1));
     const left = last > now ? now : last;
     if (left > this.#floor) this.#floor = left;
@@ -126,7 +126,7 @@ export class KnownRows {
 }
 
 /** The rows of a walk that are dated later than a sortable moment, oldest first. */
-export function rowsSince(since: string, { rows }: Walk): readonly Row[] {
+export function rowsSince(since: string, { rows }: NewestRows): readonly Row[] {
   return rows.filter((row) => momentOf(row) > since).toReversed();
 }
 

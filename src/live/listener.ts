@@ -10,9 +10,9 @@ const mostWaiting = 64;
 const mostWaitingBytes = 16 * 2 ** 20;
 
 /** One subscription. It receives each row that is added to a list, once. It can be iterated only once. */
-export class Listener implements AsyncIterable<Added> {
+export class Listener implements AsyncIterable<TailMessage> {
   readonly #onEnd: () => void;
-  readonly #waiting: Added[] = [];
+  readonly #waiting: TailMessage[] = [];
   #wake: (() => void) | undefined;
   #state: 'open' | 'done' | Error = 'open';
 
@@ -24,9 +24,9 @@ export class Listener implements AsyncIterable<Added> {
   isSlow = false;
 
   /** Takes the messages of one poll. Ends the listener if too much waits for it. */
-  add(messages: readonly Added[]): void {
+  add(messages: readonly TailMessage[]): void {
     if (this.#state !== 'open') return;
-    this.isSlow = this.#waitingBytes() > mostWaitingBytes || !messages.every((added) => this.#keep(added));
+    this.isSlow = this.#waitingBytes() > mostWaitingBytes || !messages.every((message) => this.#keep(message));
     if (this.isSlow) this.end();
     else this.#wake?.();
   }
@@ -40,13 +40,13 @@ export class Listener implements AsyncIterable<Added> {
     this.#wake?.();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Added, void, void> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<TailMessage, void, void> {
     try {
       for (;;) {
-        const added = this.#waiting.shift();
-        if (added !== undefined) {
-          added.claim.release();
-          yield added;
+        const message = this.#waiting.shift();
+        if (message !== undefined) {
+          message.claim.release();
+          yield message;
         } else if (this.#state === 'open') await this.#more();
         else if (this.#state === 'done') return;
         else throw this.#state;
@@ -56,15 +56,15 @@ export class Listener implements AsyncIterable<Added> {
     }
   }
 
-  #keep(added: Added): boolean {
-    if (this.#waiting.length >= mostWaiting || !added.claim.resize(sizeOf(added))) return false;
-    added.claim.hold();
-    this.#waiting.push(added);
+  #keep(message: TailMessage): boolean {
+    if (this.#waiting.length >= mostWaiting || !message.claim.resize(sizeOf(message))) return false;
+    message.claim.hold();
+    this.#waiting.push(message);
     return true;
   }
 
   #waitingBytes(): number {
-    return this.#waiting.reduce((bytes, added) => bytes + sizeOf(added), 0);
+    return this.#waiting.reduce((bytes, message) => bytes + sizeOf(message), 0);
   }
 
   #more(): Promise<void> {
@@ -75,7 +75,7 @@ export class Listener implements AsyncIterable<Added> {
 }
 
 /** One message of a tail: rows that were not sent before. */
-export interface Added {
+export interface TailMessage {
   readonly list: ListRef;
   /** Oldest first. */
   readonly rows: readonly Row[];
@@ -95,6 +95,6 @@ export interface Added {
 /** The memory of a waiting message for each character that was read for it, in bytes. */
 const bytesPerCharacter = 3;
 
-function sizeOf({ received }: Added): number {
+function sizeOf({ received }: TailMessage): number {
   return received * bytesPerCharacter;
 }

@@ -9,10 +9,10 @@ import { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
 import type { Row } from '../rest/values.ts';
-import { KnownRows, type News, rowsSince } from './known-rows.ts';
-import type { Added, Listener } from './listener.ts';
+import { KnownRows, type NewRows, rowsSince } from './known-rows.ts';
+import type { Listener, TailMessage } from './listener.ts';
 import type { Pace } from './pace.ts';
-import { mostCalls, type Walk, walkBack } from './walk.ts';
+import { mostCalls, type NewestRows, walkBack } from './walk.ts';
 
 /** Settings and collaborators of every tail. */
 export interface TailOptions {
@@ -27,7 +27,7 @@ export interface TailOptions {
 }
 
 /** The rows that one poll has read, and the number of characters that were read for them. */
-interface Polled extends Walk {
+interface Polled extends NewestRows {
   readonly received: number;
 }
 
@@ -168,8 +168,8 @@ export class Tail {
   }
 
   #send(polled: Polled, joining: readonly Joining[]): void {
-    if (this.#known !== undefined) this.#sendNews(this.#known, polled, [...this.#listeners]);
-    for (const { known, listeners } of joining) if (known !== undefined) this.#sendNews(known, polled, [...listeners]);
+    if (this.#known !== undefined) this.#sendNew(this.#known, polled, [...this.#listeners]);
+    for (const { known, listeners } of joining) if (known !== undefined) this.#sendNew(known, polled, [...listeners]);
     if (this.#known === undefined) {
       this.#known = firstKnown(polled);
       if (this.#isLate) this.#sendLate(this.#known, polled);
@@ -183,10 +183,10 @@ export class Tail {
     this.#joining = this.#joining.filter((one) => !isServed(one));
   }
 
-  #sendNews(known: KnownRows, polled: Polled, listeners: readonly Listener[]): void {
-    const news = known.newsIn(polled);
-    if (news.gap) known.leaveOut(polled, now());
-    this.#sendRows(known, news, polled, listeners);
+  #sendNew(known: KnownRows, polled: Polled, listeners: readonly Listener[]): void {
+    const newRows = known.newRowsIn(polled);
+    if (newRows.gap) known.leaveOut(polled, now());
+    this.#sendRows(known, newRows, polled, listeners);
   }
 
   /**
@@ -204,11 +204,11 @@ export class Tail {
    * Sends rows in messages of at most `maxPageSize` rows. If there is a gap, the first message reports it, even if
    * there are no rows.
    */
-  #sendRows(known: KnownRows, { rows, gap }: News, polled: Polled, listeners: readonly Listener[]): void {
+  #sendRows(known: KnownRows, { rows, gap }: NewRows, polled: Polled, listeners: readonly Listener[]): void {
     const { maxPageSize, room } = this.#options;
     const list = this.#list;
     const batches = rows.length === 0 && gap ? [[]] : batchesOf(rows, maxPageSize);
-    const messages = batches.map((batch, index): Added => {
+    const messages = batches.map((batch, index): TailMessage => {
       known.add(batch, now());
       const received = Math.ceil((polled.received * batch.length) / Math.max(polled.rows.length, 1));
       return { list, rows: batch, place: known.place, gap: gap && index === 0, received, claim: room.claim() };

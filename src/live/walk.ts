@@ -7,7 +7,7 @@ import type { Position } from '../rest/positions.ts';
 import type { Row } from '../rest/values.ts';
 
 /** The newest rows of a list, as one poll read them. */
-export interface Walk {
+export interface NewestRows {
   /** Newest first, each once. */
   readonly rows: readonly Row[];
   /** True if no row since the requested moment is missing. */
@@ -31,8 +31,8 @@ const aheadSeconds = 2;
  * may come late. `now` is the sortable moment of the call. Rejects if a call fails, because rows between the pages
  * would be lost. If the next page would take too much memory or too many calls, the walk ends with the newest rows.
  */
-export async function walkBack(reader: Reader, since: string | undefined, now: string): Promise<Walk> {
-  const sized = { ...reader, list: narrowed(reader.list, since, now) };
+export async function walkBack(reader: Reader, since: string | undefined, now: string): Promise<NewestRows> {
+  const sized = { ...reader, list: withTimeBounds(reader.list, since, now) };
   let page: ListPage | undefined;
   let at: Position = { offset: 0 };
   let until = since;
@@ -61,7 +61,7 @@ function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<
  * The list from the second before a moment until shortly after the time of day. So it makes no difference whether the
  * upstream includes the bounds.
  */
-function narrowed(list: ListRef, since: string | undefined, now: string): ListRef {
+function withTimeBounds(list: ListRef, since: string | undefined, now: string): ListRef {
   const before = wholeSecond(secondsBefore(now, -aheadSeconds));
   const after = since === undefined ? undefined : wholeSecond(secondsBefore(since, 1));
   return { ...list, filter: { ...list.filter, ...(after !== undefined && { after }), before } };

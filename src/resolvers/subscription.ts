@@ -9,7 +9,7 @@ import type {
 import { parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { refuseCurrent } from '../graphql/reach-checks.ts';
-import type { Added } from '../live/listener.ts';
+import type { TailMessage } from '../live/listener.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
@@ -30,9 +30,9 @@ export const Subscription: SubscriptionResolvers = {
     },
     // The message itself is the root value: by this object, subscriptions with equal operations find the answer that
     // they share.
-    resolve: (added: Added, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
+    resolve: (message: TailMessage, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
       countAnswered(1, context, info);
-      return added;
+      return message;
     },
   },
 };

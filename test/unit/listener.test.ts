@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { type Added, Listener } from '../../src/live/listener.ts';
+import { Listener, type TailMessage } from '../../src/live/listener.ts';
 import { MemoryRoom } from '../../src/memory.ts';
 
 const endless = Number.POSITIVE_INFINITY;
 
 /** A message for which so many characters were read. */
-function message(received = 0, room = new MemoryRoom(endless)): Added {
+function message(received = 0, room = new MemoryRoom(endless)): TailMessage {
   const list = { noun: 'Event', scope: '1' } as const;
   return { list, rows: [], place: { offset: 0 }, gap: false, received, claim: room.claim() };
 }
 
 /** Passes messages on as a poller does. */
-function send(messages: readonly Added[], ...listeners: readonly Listener[]): void {
+function send(messages: readonly TailMessage[], ...listeners: readonly Listener[]): void {
   for (const listener of listeners) listener.add(messages);
   for (const { claim } of messages) claim.release();
 }

@@ -19,7 +19,7 @@ for (const type of ['PluginActivityEntry', 'PluginRepositoryEntry', 'EventValue'
   mappers[type] = '../../rest/values.ts#JsonObject';
 mappers['EventsCsvPage'] = '../records.ts#CsvPageSource';
 mappers['EventRowsPage'] = '../records.ts#RowsPageSource';
-mappers['EventsAdded'] = '../../live/listener.ts#Added';
+mappers['EventsAdded'] = '../../live/listener.ts#TailMessage';
 
 const config = {
   contextType: '../../context.ts#GatewayContext',

@@ -4,7 +4,7 @@ import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } f
 import type { OrganizationRecord, UserRecord, RowRecord, PluginActionSource, ReportSource, CsvPageSource, RowsPageSource } from '../records.ts';
 import type { ConnectionSource, EdgeSource } from '../connections.ts';
 import type { JsonObject } from '../../rest/values.ts';
-import type { Added } from '../../live/listener.ts';
+import type { TailMessage } from '../../live/listener.ts';
 import type { GatewayContext } from '../../context.ts';
 export type Maybe<T> = T | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
@@ -1936,7 +1936,7 @@ export type ResolversTypes = {
   EventValues: ResolverTypeWrapper<ReportSource>;
   EventValue: ResolverTypeWrapper<JsonObject>;
   EventFilter: EventFilter;
-  EventsAdded: ResolverTypeWrapper<Added>;
+  EventsAdded: ResolverTypeWrapper<TailMessage>;
   Organization: ResolverTypeWrapper<OrganizationRecord>;
   Plugin: ResolverTypeWrapper<RowRecord>;
   PluginConnection: ResolverTypeWrapper<ConnectionSource>;
@@ -2011,7 +2011,7 @@ export type ResolversParentTypes = {
   EventValues: ReportSource;
   EventValue: JsonObject;
   EventFilter: EventFilter;
-  EventsAdded: Added;
+  EventsAdded: TailMessage;
   Organization: OrganizationRecord;
   Plugin: RowRecord;
   PluginConnection: ConnectionSource;
