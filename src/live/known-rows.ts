@@ -44,26 +44,26 @@ export class KnownRows {
    */
   readonly #moments = new Map<string, string>();
   /** The latest moment of a known row, at most the time at which the row was read: clocks of apps are often wrong. */
-  #newest = '';
+  #newestMoment = '';
   /** Rows of this moment and of earlier ones are not sent. */
-  #floor = '';
+  #floorMoment = '';
 
   /** Restores the known rows from a position that came from the getter `place`. */
   static at({ boundary }: Position): KnownRows {
     const known = new KnownRows();
     if (boundary === undefined) return known;
-    known.#newest = sortableMoment(boundary.time) ?? '';
+    known.#newestMoment = sortableMoment(boundary.time) ?? '';
     const [marks = ''] = boundary.ids;
     for (let from = 0; from < marks.length; from += markLength)
-      known.#moments.set(marks.slice(from, from + markLength), known.#newest);
+      known.#moments.set(marks.slice(from, from + markLength), known.#newestMoment);
     return known;
   }
 
   /** The earliest moment whose rows may be sent; undefined if there is no such limit. */
   get since(): string | undefined {
-    if (this.#newest === '') return this.#floor === '' ? undefined : this.#floor;
-    const earliest = secondsBefore(this.#newest, lateness);
-    return earliest > this.#floor ? earliest : this.#floor;
+    if (this.#newestMoment === '') return this.#floorMoment === '' ? undefined : this.#floorMoment;
+    const earliest = secondsBefore(this.#newestMoment, lateness);
+    return earliest > this.#floorMoment ? earliest : this.#floorMoment;
   }
 
   /** The rows of a walk that are not known. `add` makes them known. */
@@ -71,7 +71,8 @@ export class KnownRows {
     const since = this.since ?? '';
     const newRows = rows.filter((row) => this.#isNew(row, since)).toReversed();
     const last = momentOf(rows.at(-1));
-    const isCovered = isWhole || last < since || last < this.#newest || (last !== '' && last <= this.#floor);
+    const isCovered =
+      isWhole || last < since || last < this.#newestMoment || (last !== '' && last <= this.#floorMoment);
     return { rows: newRows, gap: !isCovered };
   }
 
@@ -83,7 +84,7 @@ export class KnownRows {
       const moment = momentOf(row);
       this.#moments.set(mark, moment);
       const read = moment > now ? now : moment;
-      if (read > this.#newest) this.#newest = read;
+      if (read > this.#newestMoment) this.#newestMoment = read;
     }
   }
 
@@ -94,7 +95,7 @@ export class KnownRows {
   leaveOut({ rows }: NewestRows, now: string): void {
     const last = momentOf(rows.at(-1));
     const left = last > now ? now : last;
-    if (left > this.#floor) this.#floor = left;
+    if (left > this.#floorMoment) this.#floorMoment = left;
   }
 
   prune(): void {
@@ -104,24 +105,24 @@ export class KnownRows {
     const byMoment = [...this.#moments].toSorted(([, one], [, other]) => (one < other ? -1 : 1));
     for (const [mark, moment] of byMoment.slice(0, mostKnown / 2)) {
       this.#moments.delete(mark);
-      if (moment > this.#floor) this.#floor = moment;
+      if (moment > this.#floorMoment) this.#floorMoment = moment;
     }
   }
 
   /** The place behind the known rows, where a tail can continue. Rows that the place does not name may be resent. */
   get place(): Position {
-    if (this.#newest === '') return { offset: 0 };
+    if (this.#newestMoment === '') return { offset: 0 };
     const since = this.since ?? '';
     const recent = [...this.#moments].filter(([, moment]) => moment >= since);
     const named = recent.toSorted(([, one], [, other]) => (one < other ? 1 : -1)).slice(0, mostNamed);
-    return { offset: 0, boundary: { time: this.#newest, ids: [named.map(([mark]) => mark).join('')] } };
+    return { offset: 0, boundary: { time: this.#newestMoment, ids: [named.map(([mark]) => mark).join('')] } };
   }
 
   #isNew(row: Row, since: string): boolean {
     const mark = markOf(row);
     if (mark === undefined || this.#moments.has(mark)) return false;
     const moment = momentOf(row);
-    return moment === '' || (moment >= since && moment > this.#floor);
+    return moment === '' || (moment >= since && moment > this.#floorMoment);
   }
 }
 
