@@ -14,7 +14,7 @@ const lateness = 60;
 const mostKnown = 20_000;
 
 /**
- * The most rows whose marks are in a place (the position behind a message), so that they are not sent again. This many
+ * The most rows whose marks are in the position behind a message, so that they are not sent again. This many
  * fit into a cursor of four kilobytes.
  */
 const mostNamed = 250;
@@ -48,7 +48,7 @@ export class KnownRows {
   /** Rows of this moment and of earlier ones are not sent. */
   #floorMoment = '';
 
-  /** Restores the known rows from a position that came from the getter `place`. */
+  /** Restores the known rows that a position names. */
   static at({ boundary }: Position): KnownRows {
     const known = new KnownRows();
     if (boundary === undefined) return known;
@@ -109,8 +109,8 @@ export class KnownRows {
     }
   }
 
-  /** The place behind the known rows, where a tail can continue. Rows that the place does not name may be resent. */
-  get place(): Position {
+  /** The position behind the known rows, where a tail can continue. Rows that the position does not name may be resent. */
+  get position(): Position {
     if (this.#newestMoment === '') return { offset: 0 };
     const since = this.since ?? '';
     const recent = [...this.#moments].filter(([, moment]) => moment >= since);
@@ -131,7 +131,7 @@ export function rowsSince(since: string, { rows }: NewestRows): readonly Row[] {
   return rows.filter((row) => momentOf(row) > since).toReversed();
 }
 
-/** The mark of a row's id, of the same length for all ids, so that places stay short. A row without an id has none. */
+/** The mark of a row's id, of the same length for all ids, so that positions stay short. A row without an id has none. */
 function markOf({ id }: Row): string | undefined {
   const text = idText(id);
   return text === undefined ? undefined : hash('sha256', text, 'base64url').slice(0, markLength);

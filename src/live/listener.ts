@@ -80,7 +80,7 @@ export interface TailMessage {
   /** Oldest first. */
   readonly rows: readonly Row[];
   /** The position behind this message, from which a new subscription can continue. */
-  readonly place: Position;
+  readonly position: Position;
   /** True if rows before these were left out: more had come than one poll reads. */
   readonly gap: boolean;
   /** The number of characters that were read from the upstream for this message. */

@@ -32,12 +32,12 @@ interface Polled extends NewestRows {
 }
 
 /**
- * The listeners that have joined since the last poll at one place, or without a place, and the rows known there. They
- * get the same messages. This saves work when many connections break, because all of their clients return at the place
+ * The listeners that have joined since the last poll at one position, or without a position, and the rows known there. They
+ * get the same messages. This saves work when many connections break, because all of their clients return at the position
  * of the last message.
  */
 interface Joining {
-  readonly place: string;
+  readonly position: string;
   readonly known: KnownRows | undefined;
   /** The sortable moment at which the first of them joined. */
   readonly joinedAt: string;
@@ -46,7 +46,7 @@ interface Joining {
 
 /**
  * A list that is polled with one upstream key for all of its listeners, until the last one leaves. A listener without a
- * place gets the rows that are new since it joined. A listener that joins at the place of a message gets the rows
+ * position gets the rows that are new since it joined. A listener that joins at the position of a message gets the rows
  * behind that message, beginning with the next poll.
  */
 export class Tail {
@@ -85,7 +85,7 @@ export class Tail {
     return this.#callers.size > 0;
   }
 
-  /** Adds a listener for the rows from now on, or from the place of a message on. */
+  /** Adds a listener for the rows from now on, or from the position of a message on. */
   join(listener: Listener, caller: Caller, after: Position | undefined): void {
     this.#callers.set(listener, caller);
     if (after === undefined && this.#known !== undefined) this.#listeners.add(listener);
@@ -104,13 +104,13 @@ export class Tail {
     this.#deadline?.end('left');
   }
 
-  /** The group of listeners that join at a place, or without one, until a poll that serves them is answered. */
+  /** The group of listeners that join at a position, or without one, until a poll that serves them is answered. */
   #joiningAt(after: Position | undefined): Joining {
-    const place = after === undefined ? '' : JSON.stringify(after);
-    const found = this.#joining.find((one) => one.place === place);
+    const position = after === undefined ? '' : JSON.stringify(after);
+    const found = this.#joining.find((one) => one.position === position);
     if (found !== undefined) return found;
     const joining = {
-      place,
+      position: position,
       known: after && KnownRows.at(after),
       joinedAt: now(),
       listeners: new Set<Listener>(),
@@ -175,7 +175,7 @@ export class Tail {
       if (this.#isLate) this.#sendLate(this.#known, polled);
     }
     this.#known.prune();
-    // A listener that joined during this poll without a place gets all rows from now on: it need not wait for another
+    // A listener that joined during this poll without a position gets all rows from now on: it need not wait for another
     // poll.
     const isServed = (one: Joining): boolean => one.known === undefined || joining.includes(one);
     for (const one of this.#joining)
@@ -211,7 +211,7 @@ export class Tail {
     const messages = batches.map((batch, index): TailMessage => {
       known.add(batch, now());
       const received = Math.ceil((polled.received * batch.length) / Math.max(polled.rows.length, 1));
-      return { list, rows: batch, place: known.place, gap: gap && index === 0, received, claim: room.claim() };
+      return { list, rows: batch, position: known.position, gap: gap && index === 0, received, claim: room.claim() };
     });
     for (const listener of listeners) listener.add(messages);
     for (const { claim } of messages) claim.release();

@@ -29,7 +29,7 @@ export class Tails {
   }
 
   /**
-   * Follows a list for a caller: new rows from now on, or those behind the place of a message. `onSlow` is called if
+   * Follows a list for a caller: new rows from now on, or those behind the position of a message. `onSlow` is called if
    * the listener was ended because it read too slowly.
    */
   follow(caller: Caller, list: ListRef, after: Position | undefined, onSlow: () => void): Listener {

@@ -24,9 +24,9 @@ export const Subscription: SubscriptionResolvers = {
       const list = await listOf(args, context);
       const { after } = args;
       const isGiven = after !== undefined && after !== null;
-      const place = isGiven ? context.cursors.decode(ofTail(list), after, 'after') : undefined;
+      const position = isGiven ? context.cursors.decode(ofTail(list), after, 'after') : undefined;
       if (context.follow === undefined) throw new Error('a subscription was not begun as one');
-      return context.follow(list, place);
+      return context.follow(list, position);
     },
     // The message itself is the root value: by this object, subscriptions with equal operations find the answer that
     // they share.
@@ -44,8 +44,8 @@ export const EventsAdded: EventsAddedResolvers = {
     context.answer.receive(received);
     return listedRecords(list, rows, context, info);
   },
-  cursor: ({ list, place }, _args, { answer, cursors }) => {
-    const cursor = cursors.encode(ofTail(list), place);
+  cursor: ({ list, position }, _args, { answer, cursors }) => {
+    const cursor = cursors.encode(ofTail(list), position);
     answer.addText(cursor);
     return cursor;
   },

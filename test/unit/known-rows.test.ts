@@ -71,20 +71,20 @@ describe('A gap', () => {
   });
 });
 
-describe('A place', () => {
+describe('A position', () => {
   test('names what is known, so that no more than what came since is sent from there', () => {
-    const known = KnownRows.at(knowing('b 10', 'a 9').place);
+    const known = KnownRows.at(knowing('b 10', 'a 9').position);
     expect(idsOf(known.newRowsIn(whole('c 10', 'b 10', 'late 8', 'a 9')))).toEqual(['late', 'c']);
   });
 
   test('tells rows that it does not name again, rather than none', () => {
     const many = Array.from({ length: 300 }, (_, index) => `r${index} ${10 + index / 10}`);
-    const known = KnownRows.at(knowing(...many).place);
+    const known = KnownRows.at(knowing(...many).position);
     expect(idsOf(known.newRowsIn(whole(...many.toReversed())))).toHaveLength(50);
   });
 
   test('of nothing names everything', () => {
-    const known = KnownRows.at(new KnownRows().place);
+    const known = KnownRows.at(new KnownRows().position);
     expect(idsOf(known.newRowsIn(whole('b 10', 'a 9')))).toEqual(['a', 'b']);
   });
 });
@@ -93,5 +93,5 @@ test('what no further row can be like is forgotten', () => {
   const known = knowing('a 10');
   known.add(rowsOf('b 200'), now);
   known.prune();
-  expect(known.place.boundary?.ids.join('')).toHaveLength(8);
+  expect(known.position.boundary?.ids.join('')).toHaveLength(8);
 });

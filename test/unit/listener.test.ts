@@ -7,7 +7,7 @@ const endless = Number.POSITIVE_INFINITY;
 /** A message for which so many characters were read. */
 function message(received = 0, room = new MemoryRoom(endless)): TailMessage {
   const list = { noun: 'Event', scope: '1' } as const;
-  return { list, rows: [], place: { offset: 0 }, gap: false, received, claim: room.claim() };
+  return { list, rows: [], position: { offset: 0 }, gap: false, received, claim: room.claim() };
 }
 
 /** Passes messages on as a poller does. */

@@ -55,7 +55,7 @@ test('no poll is made in the name of a listener that has left', async () => {
   staying?.end();
 });
 
-test('those who come back at one place share each message, and take its room once', async () => {
+test('those who come back at one position share each message, and take its room once', async () => {
   const { follow } = startTails([
     { id: 'late', timestamp: '2024-05-01T10:00:02Z' },
     { id: 'early', timestamp: '2024-05-01T10:00:01Z' },
