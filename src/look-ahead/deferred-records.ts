@@ -12,8 +12,8 @@ import { isRowType } from '../graphql/field-mapping.ts';
 import { RowRecord } from '../graphql/records.ts';
 import { suffices } from '../loaders/row-store.ts';
 import { current } from '../rest/paths.ts';
+import { originOf } from './field-origins.ts';
 import { executedTree } from './operation-trees.ts';
-import { roleOf } from './roles.ts';
 import { type DeferUsage, type SelectedField, type Selection } from './selection-tree.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, GatewayContext>;
@@ -75,8 +75,8 @@ function laterFor(
   if (later === undefined) return undefined;
   if (field.name === 'id' && later.scope !== undefined) return later.scope;
   if (field.name === 'id' || field.name === 'upstreamId') return record.knownId === current ? later.row : undefined;
-  const role = roleOf(type, field);
-  const isThere = !('view' in role) || (record.view !== undefined && suffices(record.view, role.view));
+  const origin = originOf(type, field);
+  const isThere = !('view' in origin) || (record.view !== undefined && suffices(record.view, origin.view));
   return isThere ? undefined : later.row;
 }
 

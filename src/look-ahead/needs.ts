@@ -26,9 +26,9 @@ export function needsOfFields(fields: readonly SelectedField[]): Needs {
   let view: View | undefined;
   const relations: SelectedField[] = [];
   for (const selected of fields) {
-    const { role } = selected;
-    if ('view' in role) view = view === 'detail' ? view : role.view;
-    else if ('endpoint' in role) relations.push(selected);
+    const { origin } = selected;
+    if ('view' in origin) view = view === 'detail' ? view : origin.view;
+    else if ('endpoint' in origin) relations.push(selected);
   }
   const isSelected = (name: string): boolean => fields.some(({ field }) => field.name === name);
   return { view, relations, globalId: isSelected('id'), upstreamId: isSelected('upstreamId') };

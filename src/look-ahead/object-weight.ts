@@ -10,8 +10,8 @@ import {
 import type { ObjectWeight } from '../answer/answer-counter.ts';
 import type { GatewayContext } from '../context.ts';
 import { memoize } from '../memoize.ts';
+import type { FieldOrigin } from './field-origins.ts';
 import { rootOf, selectionOf } from './operation-trees.ts';
-import type { Role } from './roles.ts';
 import { type ObjectSelection, type OperationScope, type SelectedField } from './selection-tree.ts';
 
 /**
@@ -79,11 +79,17 @@ function add(weight: { -readonly [Part in keyof ObjectWeight]: number }, inner: 
 /** True for a field whose object is answered together with its parent object. No resolver counts such objects. */
 function comesAlong(selected: SelectedField): selected is SelectedField & { readonly inside: ObjectSelection } {
   const isList = isListType(getNullableType(selected.field.type));
-  return !isList && withoutCall.has(selected.role.kind) && selected.inside !== undefined;
+  return !isList && withoutCall.has(selected.origin.kind) && selected.inside !== undefined;
 }
 
-/** Roles of fields whose objects cost no further call. */
-const withoutCall: ReadonlySet<Role['kind']> = new Set(['free', 'column', 'organization', 'organizationOf', 'write']);
+/** Origins of fields whose objects cost no further call. */
+const withoutCall: ReadonlySet<FieldOrigin['kind']> = new Set([
+  'free',
+  'column',
+  'organization',
+  'organizationOf',
+  'write',
+]);
 
 /** True if a leaf may be a text of any length from the upstream. */
 function isFromUpstream({ field }: SelectedField): boolean {

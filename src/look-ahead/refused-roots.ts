@@ -10,8 +10,8 @@ import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { mutationReach } from '../graphql/reach-checks.ts';
 import { current } from '../rest/paths.ts';
+import { originOf } from './field-origins.ts';
 import { selectionOf } from './operation-trees.ts';
-import { roleOf } from './roles.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,7 @@ function wouldCall(
   args: Arguments,
   info: GraphQLResolveInfo,
 ): boolean {
-  const { kind } = roleOf(type, field);
+  const { kind } = originOf(type, field);
   if (kind === 'organization') return organizationCalls(args['id'], info);
   if (kind === 'node') return idsOf(args).some((id) => nodeCalls(id, info));
   if (kind === 'byId') return unlessRefused(() => parseOwnerId('Project', String(args['id']), 'id')) !== undefined;
@@ -81,5 +81,5 @@ function unlessRefused<T>(parse: () => T): T | undefined {
  */
 function organizationCalls(id: unknown, info: GraphQLResolveInfo): boolean {
   const { fields } = selectionOf(info).onNamed('Organization');
-  return fields.some(({ role }) => id === current || role.kind !== 'free');
+  return fields.some(({ origin }) => id === current || origin.kind !== 'free');
 }

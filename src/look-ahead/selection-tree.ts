@@ -24,7 +24,7 @@ import {
   type VariableValues,
 } from 'graphql';
 import { memoize } from '../memoize.ts';
-import { type Role, roleOf } from './roles.ts';
+import { type FieldOrigin, originOf } from './field-origins.ts';
 
 // The selection tree of an operation says which fields are selected on which objects. Fragments are spread in, fields
 // with the same response key are merged, and `@skip`, `@include` and `@defer` are decided. The tree grows when a field
@@ -175,8 +175,8 @@ export class SelectedField {
     this.field = field;
   }
 
-  get role(): Role {
-    return roleOf(this.parent, this.field);
+  get origin(): FieldOrigin {
+    return originOf(this.parent, this.field);
   }
 
   /** An argument as the document gives it: a literal, a variable, or a literal that holds variables. */

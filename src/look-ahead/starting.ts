@@ -6,8 +6,8 @@ import { RowRecord, type StartedRelations } from '../graphql/records.ts';
 import { memoize } from '../memoize.ts';
 import { MemoryRoom } from '../memory.ts';
 import { withRow } from './deferred-records.ts';
+import { originOf } from './field-origins.ts';
 import { variablesOf } from './operation-trees.ts';
-import { roleOf } from './roles.ts';
 import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 
 const nothingStarted: StartedRelations = new Map();
@@ -112,8 +112,8 @@ async function startFields(
 
 /** True if a field, or anything selected below it, may cost a call. */
 function costs(selected: SelectedField): boolean {
-  const { role } = selected;
-  return 'endpoint' in role || ('view' in role && role.view === 'detail') || costsBelow(selected);
+  const { origin } = selected;
+  return 'endpoint' in origin || ('view' in origin && origin.view === 'detail') || costsBelow(selected);
 }
 
 function costsBelow({ inside }: SelectedField): boolean {
@@ -133,7 +133,7 @@ function ignore(): void {
 export function attachStarted(schema: GraphQLSchema): void {
   for (const [type, field] of objectFields(schema)) {
     const isRoot = type === schema.getQueryType() || type === schema.getMutationType();
-    if (isRoot || field.resolve === undefined || !('endpoint' in roleOf(type, field))) continue;
+    if (isRoot || field.resolve === undefined || !('endpoint' in originOf(type, field))) continue;
     field.resolve = preferStarted(field.resolve);
   }
 }

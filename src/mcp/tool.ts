@@ -155,7 +155,7 @@ function annotationsOf({ operation }: OperationDefinitionNode, fields: readonly 
     // An operation that only adds is not destructive.
     destructiveHint: !isQuery && !fields.every(({ field }) => field.name.startsWith('create')),
     // PUT and DELETE are idempotent (RFC 9110 §9.2.2). So is PATCH in this API, which sets members to values.
-    idempotentHint: isQuery || fields.every(({ role }) => 'endpoint' in role && role.endpoint.method !== 'POST'),
+    idempotentHint: isQuery || fields.every(({ origin }) => 'endpoint' in origin && origin.endpoint.method !== 'POST'),
     openWorldHint: false,
   };
 }

@@ -68,12 +68,12 @@ export function variableUses(scope: ToolOperation): VariableUses {
       }
     }
   };
-  visitFields(scope, ({ field, role, nodes: [node] }) => {
+  visitFields(scope, ({ field, origin, nodes: [node] }) => {
     for (const { name, value } of node?.arguments ?? []) {
       const place = field.args.find((one) => one.name === name.value);
       if (place === undefined) continue;
       const isPage = place.name === 'first' || place.name === 'last';
-      const page = isPage ? (role.kind === 'table' ? 'table' : 'connection') : undefined;
+      const page = isPage ? (origin.kind === 'table' ? 'table' : 'connection') : undefined;
       const maxItems = place.name === 'ids' ? scope.maxPageSize : undefined;
       add(value, place.type, { place, idType: idTypeOf(place, '', field), mustBeGlobal: false, page, maxItems });
     }

@@ -130,7 +130,8 @@ export class Costs {
    */
   #boundOf(prepared: PreparedOperation, rights: Rights | undefined): Pick<Estimate, 'calls' | 'rows'> {
     const hasLimitedReach = rights?.reach !== undefined;
-    const readsByKey = hasLimitedReach && rootOf(prepared, undefined)?.fields.some(({ role }) => role.kind === 'list');
+    const readsByKey =
+      hasLimitedReach && rootOf(prepared, undefined)?.fields.some(({ origin }) => origin.kind === 'list');
     return readsByKey === true ? { calls: Infinity, rows: Infinity } : this.#largest(prepared);
   }
 

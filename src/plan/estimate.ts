@@ -108,11 +108,11 @@ class Estimating {
   /** The REST calls and rows of a field itself. Rows that need the detail view are counted with the field's objects. */
   #readsOf(selected: SelectedField, page = 0): Pick<Sums, 'calls' | 'rows'> {
     const { maxPageSize } = this.#request;
-    const { role, inside } = selected;
+    const { origin, inside } = selected;
     // The own row of an object that is read by its key. It is counted here unless `ofObject` counts it.
     const byKey = inside !== undefined && isNoun(inside.type.name) && !readsOwnRow(inside) ? 1 : 0;
     const has = (argument: string): boolean => selected.given(argument) !== undefined;
-    switch (role.kind) {
+    switch (origin.kind) {
       case 'free':
       case 'column':
       case 'organizationOf':
@@ -171,15 +171,15 @@ class Estimating {
   }
 
   #answered(selected: SelectedField, page: number | undefined): Answered {
-    const { role, possible: inside } = selected;
+    const { origin, possible: inside } = selected;
     const isList = isListType(getNullableType(selected.field.type));
-    const isOpen = isList && role.kind !== 'node' && page === undefined;
-    const length = role.kind === 'node' ? this.#idsOf(selected) : (page ?? this.#request.maxPageSize);
+    const isOpen = isList && origin.kind !== 'node' && page === undefined;
+    const length = origin.kind === 'node' ? this.#idsOf(selected) : (page ?? this.#request.maxPageSize);
     return {
       inside,
       items: isList ? length : 1,
       isOpen,
-      page: role.kind === 'list' ? this.#pageOf(selected) : undefined,
+      page: origin.kind === 'list' ? this.#pageOf(selected) : undefined,
     };
   }
 

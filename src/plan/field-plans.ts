@@ -3,8 +3,8 @@ import { toEventQuery } from '../graphql/event-filter.ts';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/reach-checks.ts';
 import { suffices, type View } from '../loaders/row-store.ts';
+import type { FieldOrigin } from '../look-ahead/field-origins.ts';
 import { type Needs, needsOf, ownView } from '../look-ahead/needs.ts';
-import type { Role } from '../look-ahead/roles.ts';
 import { type ObjectSelection, type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
@@ -37,7 +37,7 @@ export function planObjects(builder: PlanBuilder, selection: SelectedObjects): v
 function planOrganization(builder: PlanBuilder, { objects, selection, path, existence }: SelectedObjects): void {
   const { stage, certain } = objects;
   for (const selected of selection.onNamed('Organization').fields) {
-    const { kind } = selected.role;
+    const { kind } = selected.origin;
     const isNamed = existence === 'named' && kind === 'anyRow';
     if (isCurrent(objects) && kind === 'free') builder.planCurrent({ stage, certain, path });
     if (!isNamed) planField(builder, selected, objects, path);
@@ -50,9 +50,9 @@ function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void
   const needs = needsOf(selection);
   const inRow: SelectedField[] = [];
   for (const selected of selection.fields) {
-    const role = selected.role.kind;
-    if (role === 'reference' || role === 'organizationOf') inRow.push(selected);
-    else if (role !== 'column' && role !== 'free') planField(builder, selected, objects, path);
+    const kind = selected.origin.kind;
+    if (kind === 'reference' || kind === 'organizationOf') inRow.push(selected);
+    else if (kind !== 'column' && kind !== 'free') planField(builder, selected, objects, path);
   }
   const view = viewOf(noun, needs, place);
   const planReferences = (stage: Stage): void => {
@@ -93,18 +93,18 @@ function planReference(
   objects: PlannedObjects,
   parentPath: string,
 ): void {
-  const { role, below: selection, field } = selected;
+  const { origin, below: selection, field } = selected;
   const path = pathOf(parentPath, selected);
   const { stage, owner } = objects;
   const facts = { group: `${textOf(objects)}.${field.name}`, owners: mostOf(objects), stage };
-  if (role.kind === 'organizationOf') {
+  if (origin.kind === 'organizationOf') {
     const isPlugin = objects.type === 'Plugin';
     // A plugin whose row names no organization belongs to the organization whose list it is in.
     if (isPlugin && isCurrent(owner)) builder.planCurrent({ stage, certain: false, path });
     const existence = isPlugin ? 'named' : 'assumed';
     builder.plan({ objects: toObjects({ ...facts, type: 'Organization' }), selection, path, existence });
-  } else if (role.kind === 'reference') {
-    const { noun } = role.endpoint;
+  } else if (origin.kind === 'reference') {
+    const { noun } = origin.endpoint;
     // Dashboards and projects only refer to dashboards of their own project.
     const isSibling = noun === objects.type;
     const [owners, to] = isSibling ? [objects.owners, objects.to - objects.from] : [mostOf(objects), 1];
@@ -121,8 +121,8 @@ function addHints(builder: PlanBuilder, { fields }: ObjectSelection, { objects, 
   const count = mostOf(objects);
   if (builder.hints.size >= mostHints || count < 2 || (objects.view !== undefined && suffices(objects.view, 'detail')))
     return;
-  for (const { field, role } of fields) {
-    const isDetail = (role.kind === 'column' || role.kind === 'reference') && role.view === 'detail';
+  for (const { field, origin } of fields) {
+    const isDetail = (origin.kind === 'column' || origin.kind === 'reference') && origin.view === 'detail';
     if (isDetail) builder.hints.add(`\`${field.name}\` of ${path} is in the detail view only: up to ${count} calls`);
   }
 }
@@ -135,20 +135,20 @@ function planField(builder: PlanBuilder, selected: SelectedField, parent: Planne
   const path = pathOf(parentPath, selected);
   builder.takeStep(path);
   const { stage, certain, owner } = parent;
-  if (selected.role.kind !== 'owner') planByRole({ builder, selected, parent, stage, certain, path });
+  if (selected.origin.kind !== 'owner') planByOrigin({ builder, selected, parent, stage, certain, path });
   else if (owner !== undefined)
     builder.plan({ objects: { ...owner, stage, certain }, selection: selected.below, path, existence: 'assumed' });
 }
 
 /** Plans a field that has a REST call of its own. */
-export function planByRole(planned: Omit<PlannedField, 'endpoint'>): void {
-  const { role } = planned.selected;
-  const plan = plans[role.kind];
-  if (plan === undefined || !('endpoint' in role)) return;
-  planned.builder.withArguments(planned.selected, (args) => plan({ ...planned, endpoint: role.endpoint }, args));
+export function planByOrigin(planned: Omit<PlannedField, 'endpoint'>): void {
+  const { origin } = planned.selected;
+  const plan = plans[origin.kind];
+  if (plan === undefined || !('endpoint' in origin)) return;
+  planned.builder.withArguments(planned.selected, (args) => plan({ ...planned, endpoint: origin.endpoint }, args));
 }
 
-const plans: Partial<Record<Role['kind'], (planned: PlannedField, args: Arguments) => void>> = {
+const plans: Partial<Record<FieldOrigin['kind'], (planned: PlannedField, args: Arguments) => void>> = {
   byId: planById,
   list: planList,
   anyRow: planAnyRow,

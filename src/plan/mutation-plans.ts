@@ -15,9 +15,9 @@ import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
  */
 export function planMutations(builder: PlanBuilder, fields: readonly SelectedField[]): void {
   for (const selected of fields) {
-    const { role } = selected;
-    if (role.kind !== 'write') continue;
-    builder.withArguments(selected, (args) => planWrite(builder, selected, role.endpoint, args));
+    const { origin } = selected;
+    if (origin.kind !== 'write') continue;
+    builder.withArguments(selected, (args) => planWrite(builder, selected, origin.endpoint, args));
     builder.run();
     builder.forget();
   }

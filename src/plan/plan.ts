@@ -1,14 +1,14 @@
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { refuseCurrent } from '../graphql/reach-checks.ts';
 import { listView } from '../loaders/row-store.ts';
+import type { FieldOrigin } from '../look-ahead/field-origins.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
-import type { Role } from '../look-ahead/roles.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import { reaches } from '../rest/reach.ts';
 import { planReachable, rowsOf } from './connection-plans.ts';
 import { estimateOf } from './estimate.ts';
-import { planByRole, planObjects } from './field-plans.ts';
+import { planByOrigin, planObjects } from './field-plans.ts';
 import { planMutations } from './mutation-plans.ts';
 import { after, objectByKey, start, textOf, toObjects } from './objects.ts';
 import { type Arguments, PlanBuilder, type PlanRequest } from './plan-builder.ts';
@@ -67,13 +67,13 @@ export function planChecked(request: PlanRequest): CheckedPlan {
 }
 
 function planRoot(builder: PlanBuilder, selected: SelectedField): void {
-  const { role, responseKey: path } = selected;
-  if (role.kind === 'list' && builder.reach !== undefined) planReachable(builder, selected, builder.reach);
-  else if (role.kind === 'node') builder.withArguments(selected, (args) => planNodes(builder, selected, args));
-  else if (role.kind === 'organization')
+  const { origin, responseKey: path } = selected;
+  if (origin.kind === 'list' && builder.reach !== undefined) planReachable(builder, selected, builder.reach);
+  else if (origin.kind === 'node') builder.withArguments(selected, (args) => planNodes(builder, selected, args));
+  else if (origin.kind === 'organization')
     builder.withArguments(selected, (args) => planOrganization(builder, selected, args));
-  else if (role.kind === 'tail') builder.withArguments(selected, (args) => planTail(builder, role, selected, args));
-  else planByRole({ builder, selected, parent: undefined, stage: start, certain: true, path });
+  else if (origin.kind === 'tail') builder.withArguments(selected, (args) => planTail(builder, origin, selected, args));
+  else planByOrigin({ builder, selected, parent: undefined, stage: start, certain: true, path });
 }
 
 function planNodes(
@@ -107,7 +107,7 @@ function planOrganization(
  */
 function planTail(
   builder: PlanBuilder,
-  { endpoint }: Role & { kind: 'tail' },
+  { endpoint }: FieldOrigin & { kind: 'tail' },
   selected: SelectedField,
   args: Arguments,
 ): void {

@@ -124,7 +124,7 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
 function leastCalls({ rights, ...scope }: PlanningOptions): number {
   const root = rootOf(scope, undefined, 'unconditional');
   if (root === undefined) return 0;
-  const writes = root.fields.filter(({ role }) => role.kind === 'write').length;
+  const writes = root.fields.filter(({ origin }) => origin.kind === 'write').length;
   if (writes > 0 || rights?.reach !== undefined) return writes;
   const kinds = new Set<string>();
   const visited = new Map<ObjectSelection, boolean>();
@@ -138,18 +138,18 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
     if (before === false || before === isVaried) return;
     visited.set(selection, isVaried);
     for (const selected of selection.fields) {
-      const { role, inside } = selected;
+      const { origin, inside } = selected;
       const id = selected.given('id');
       if (isVaried && id !== undefined) continue;
-      const isObject = role.kind === 'byId' || role.kind === 'owner';
-      if (inside !== undefined && (isObject || role.kind === 'organization'))
+      const isObject = origin.kind === 'byId' || origin.kind === 'owner';
+      if (inside !== undefined && (isObject || origin.kind === 'organization'))
         addReads(inside, isVaried || id?.kind === Kind.VARIABLE);
-      if (!('endpoint' in role) || role.kind === 'reference') continue;
-      const { noun, report, id: operation } = role.endpoint;
+      if (!('endpoint' in origin) || origin.kind === 'reference') continue;
+      const { noun, report, id: operation } = origin.endpoint;
       if (!isObject || inside === undefined) kinds.add(report === '' ? noun : operation);
       else if (needsOf(inside).view !== undefined) kinds.add(noun);
       // Without relations, only its row shows that the object exists.
-      else if (role.kind === 'byId' && needsOf(inside).relations.length === 0 && !hasDirectives) kinds.add(noun);
+      else if (origin.kind === 'byId' && needsOf(inside).relations.length === 0 && !hasDirectives) kinds.add(noun);
     }
   };
   addReads(root);

@@ -10,7 +10,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { roleOf } from '../../src/look-ahead/roles.ts';
+import { originOf } from '../../src/look-ahead/field-origins.ts';
 import { createSchema } from '../../src/schema.ts';
 import { listOf } from '../support/lists.ts';
 import { quick, subscribe } from '../support/live.ts';
@@ -40,7 +40,7 @@ function leadsToId(type: GraphQLNamedType): boolean {
 
 /** Whether a field is answered by a read of its own. */
 function isRead(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): boolean {
-  return type.name !== 'Mutation' && 'endpoint' in roleOf(type, field);
+  return type.name !== 'Mutation' && 'endpoint' in originOf(type, field);
 }
 
 /** Every place of the schema that takes an id, or leads to an object that has one. */
@@ -70,8 +70,8 @@ function restPathOf(place: string): string {
   const type = schema.getType(typeName);
   const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
   if (field === undefined) throw new Error(`${place} is no field of an object`);
-  const role = roleOf(asObject(type), field);
-  return 'endpoint' in role ? role.endpoint.path : '';
+  const origin = originOf(asObject(type), field);
+  return 'endpoint' in origin ? origin.endpoint.path : '';
 }
 
 function asObject(type: GraphQLNamedType | undefined): GraphQLObjectType {

@@ -13,10 +13,10 @@ import { operations } from '../rest/generated/views.ts';
 import type { RestOperation } from '../rest/rest-operations.ts';
 
 /**
- * The source of a field's value, which determines the cost of the field. It follows from the directives and types of
+ * The origin of a field's value, which determines the cost of the field. It follows from the directives and types of
  * the schema.
  */
-export type Role =
+export type FieldOrigin =
   // The key of its object is enough.
   | { readonly kind: 'free' }
   // A column of its object's row.
@@ -44,16 +44,16 @@ export type Role =
   | { readonly kind: 'report'; readonly endpoint: RestOperation }
   | { readonly kind: 'write'; readonly endpoint: RestOperation };
 
-const known = new WeakMap<GraphQLField<unknown, unknown>, Role>();
+const known = new WeakMap<GraphQLField<unknown, unknown>, FieldOrigin>();
 
-/** The role of a field of an object type, worked out once for each field. */
-export function roleOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): Role {
-  const role = known.get(field) ?? findRole(type, field);
-  known.set(field, role);
-  return role;
+/** The origin of a field of an object type, worked out once for each field. */
+export function originOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): FieldOrigin {
+  const origin = known.get(field) ?? findOrigin(type, field);
+  known.set(field, origin);
+  return origin;
 }
 
-function findRole(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): Role {
+function findOrigin(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): FieldOrigin {
   const { column, view, operation } = mappingOf(type, field);
   const answer = getNamedType(field.type);
   if (operation === undefined) {
