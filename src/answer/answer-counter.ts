@@ -105,14 +105,14 @@ export class AnswerCounter {
   }
 
   /**
-   * Counts objects before they are made. `owner` is the length of the owner's id within the global id of each object.
+   * Counts objects before they are made. `idLength` is the length of the upstream ids within the global id of each object.
    * Throws as soon as a limit is exceeded, and at each later call.
    */
-  add(count: number, { objects, bytes, leaves, ids, copies }: ObjectWeight, at: ResponsePath, owner = 0): void {
+  add(count: number, { objects, bytes, leaves, ids, copies }: ObjectWeight, at: ResponsePath, idLength = 0): void {
     if (this.#state !== 'open') throw new AnswerLimitError();
     this.#objects += count * objects;
     this.#bytes += count * bytes;
-    this.#values += count * (leaves * longestLeaf + ids * (longerId + owner * 2));
+    this.#values += count * (leaves * longestLeaf + ids * (longerId + idLength * 2));
     // Copies do not grow with the number of objects, because each object of a list has a row of its own.
     this.#copies += copies;
     const { maxAnswerObjects, maxAnswerBytes } = this.#limits;

@@ -15,7 +15,7 @@ import { rootOf, selectionOf } from './operation-trees.ts';
 import { type ObjectSelection, type OperationScope, type SelectedField } from './selection-tree.ts';
 
 /**
- * Counts the objects that the current field will answer. `owner` is the number of characters that upstream ids take in
+ * Counts the objects that the current field will answer. `idLength` is the number of characters that upstream ids take in
  * each global id: the owner's id, and the object's own id if it is already known. `typename` is the type of the objects
  * if the field has several possible types. Throws an AnswerLimitError if the answer is too large.
  */
@@ -23,11 +23,11 @@ export function countAnswered(
   count: number,
   { answer }: Pick<GatewayContext, 'answer'>,
   info: GraphQLResolveInfo,
-  owner?: number,
+  idLength?: number,
   typename?: string,
 ): void {
   const type = typename === undefined ? getNamedType(info.returnType) : info.schema.getType(typename);
-  answer.add(count, isObjectType(type) ? weightOf(selectionOf(info).on(type)) : noWeight, info.path, owner);
+  answer.add(count, isObjectType(type) ? weightOf(selectionOf(info).on(type)) : noWeight, info.path, idLength);
 }
 
 /** The most that the root of an operation can weigh, whatever its variables are. */
