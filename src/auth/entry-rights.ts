@@ -14,7 +14,7 @@ export function rightsOf(
   mutationNames: readonly string[],
 ): Pick<Tenant, 'reach' | 'mutations' | 'roles'> {
   const reach = reachOf(entry, where, undefined);
-  const names = mutationsOf(entry, where, { names: mutationNames, reach, what: 'a mutation' });
+  const names = mutationsOf(entry, where, { names: mutationNames, reach, label: 'a mutation' });
   const mutations = new Map(names.map((name) => [name, reach]));
   return { reach, mutations, roles: rolesOf(entry['roles'], { reach, mutations }, where.at('.roles')) };
 }
@@ -39,7 +39,7 @@ function roleOf(role: JsonObject, entry: Rights, where: FilePlace): Role {
   where.refuseUnknown(role, roleMembers);
   const reach = reachOf(role, where, entry.reach);
   const names = [...entry.mutations.keys()];
-  const mutations = new Set(mutationsOf(role, where, { names, reach, what: 'a mutation that the entry allows' }));
+  const mutations = new Set(mutationsOf(role, where, { names, reach, label: 'a mutation that the entry allows' }));
   return { reach, mutations, documents: documentsOf(role['documents'], where.at('.documents')) };
 }
 
@@ -85,31 +85,31 @@ function idsOf(
 /**
  * The mutation that no tenant or role with limited reach may use, because the caller could not reach the new project.
  */
-const unreachable = 'createProject';
+const mutationOutOfReach = 'createProject';
 
 interface Allowable {
   readonly names: readonly string[];
   readonly reach: Reach | undefined;
-  /** The words for one of the mutations in messages. */
-  readonly what: string;
+  /** The words for one of the mutations in messages, such as `a mutation`. */
+  readonly label: string;
 }
 
 function mutationsOf(
   { mutations: value = false }: JsonObject,
   where: FilePlace,
-  { names, reach, what }: Allowable,
+  { names, reach, label }: Allowable,
 ): readonly string[] {
   const place = where.at('.mutations');
   if (value === false) return [];
-  const allowed = names.filter((name) => reach === undefined || name !== unreachable);
+  const allowed = names.filter((name) => reach === undefined || name !== mutationOutOfReach);
   if (value === true) return allowed;
   if (!isList(value)) throw place.unexpected('true, false or a list of names of mutations', value);
   return value.map((name, index) => {
     if (typeof name === 'string' && allowed.includes(name)) return name;
     const expected =
-      name === unreachable && names.includes(name)
-        ? `a mutation other than ${unreachable}, because there are projects or organizations`
-        : `the name of ${what} (${allowed.join(', ') || 'none'})`;
+      name === mutationOutOfReach && names.includes(name)
+        ? `a mutation other than ${mutationOutOfReach}, because there are projects or organizations`
+        : `the name of ${label} (${allowed.join(', ') || 'none'})`;
     throw place.at(`[${index}]`).unexpected(expected, name);
   });
 }
