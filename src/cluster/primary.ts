@@ -9,7 +9,7 @@ import { createPrimaryMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, Totals, WorkerFunctions } from './messages.ts';
 import type { ArgumentOf } from './rpc.ts';
-import { retire, totalsOf } from './totals.ts';
+import { addEnded, totalsOf } from './totals.ts';
 import { createRestarts, setUpWorkers, type WorkerEvents, WorkerHandle, WorkersError } from './worker-handle.ts';
 
 /** Settings of the workers. */
@@ -38,8 +38,8 @@ export class Workers {
   /** The time after which a write of an ended worker has arrived or will never arrive, in milliseconds. */
   readonly #lateMs: number;
   readonly #ownMetrics: () => Promise<Snapshot>;
-  #retired: Promise<Snapshot> = Promise.resolve([]);
-  #retiredUsage = noUsage;
+  #endedMetrics: Promise<Snapshot> = Promise.resolve([]);
+  #endedUsage = noUsage;
   #restarted = 0;
   #stopped: PromiseWithResolvers<void> | undefined;
   readonly #end = Promise.withResolvers<WorkersError>();
@@ -157,8 +157,8 @@ export class Workers {
   async #totals(): Promise<Totals> {
     const measured = await Promise.all(this.#serving().map((worker) => worker.measure()));
     const snapshots = [...measured.map(({ snapshot }) => snapshot), await this.#ownMetrics()];
-    const usage = addUp([this.#retiredUsage, ...measured.map((one) => one.usage)]);
-    return { metrics: await totalsOf(snapshots, await this.#retired), usage };
+    const usage = addUp([this.#endedUsage, ...measured.map((one) => one.usage)]);
+    return { metrics: await totalsOf(snapshots, await this.#endedMetrics), usage };
   }
 
   #serving(): readonly WorkerHandle[] {
@@ -168,8 +168,8 @@ export class Workers {
   #onEnd(place: number, worker: WorkerHandle, how: string): void {
     this.#running.delete(place);
     const { snapshot, usage } = worker.lastMeasured;
-    this.#retired = this.#retired.then((retired) => retire(retired, snapshot));
-    this.#retiredUsage = addUp([this.#retiredUsage, usage]);
+    this.#endedMetrics = this.#endedMetrics.then((ended) => addEnded(ended, snapshot));
+    this.#endedUsage = addUp([this.#endedUsage, usage]);
     if (this.#stopped !== undefined) {
       if (this.#running.size === 0) this.#stopped.resolve();
       else this.#jointStop.proceed();

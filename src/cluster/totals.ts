@@ -3,12 +3,12 @@ import { latePackage } from '../late-packages.ts';
 import type { Bound, Measured } from '../telemetry/instruments.ts';
 import { type Snapshot, unusedDocuments } from '../telemetry/metrics.ts';
 
-/** The metrics of all processes as one text. `retired` holds the lasting metrics of ended workers. */
-export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot): Promise<string> {
+/** The metrics of all processes as one text. `ended` holds the lasting metrics of ended workers. */
+export function totalsOf(snapshots: readonly Snapshot[], ended: Snapshot): Promise<string> {
   const kept = snapshots.map((snapshot) => snapshot.filter(({ name }) => name !== unusedDocuments.name));
-  const bounded = foldSeries([retired, ...kept]);
+  const bounded = foldSeries([ended, ...kept]);
   return latePackage('prom-client')
-    .AggregatorRegistry.aggregate([...bounded, [unusedIn([retired, ...snapshots])]])
+    .AggregatorRegistry.aggregate([...bounded, [unusedIn([ended, ...snapshots])]])
     .metrics();
 }
 
@@ -16,12 +16,12 @@ export function totalsOf(snapshots: readonly Snapshot[], retired: Snapshot): Pro
  * Adds the last metrics of a worker that has ended to those of earlier ones. Only counters and histograms are kept, so
  * that sums never decrease. Zeros are dropped, because they may belong to documents that are no longer listed.
  */
-export function retire(retired: Snapshot, last: Snapshot): Promise<Snapshot> {
+export function addEnded(ended: Snapshot, last: Snapshot): Promise<Snapshot> {
   const lasting = last
     .filter(({ type }) => type === 'counter' || type === 'histogram')
     .map((metric) => ({ ...metric, values: metric.values.filter(({ value }) => value !== 0) }));
   return latePackage('prom-client')
-    .AggregatorRegistry.aggregate(foldSeries([retired, lasting]))
+    .AggregatorRegistry.aggregate(foldSeries([ended, lasting]))
     .getMetricsAsJSON();
 }
 

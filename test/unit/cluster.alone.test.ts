@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { type Batch, Channel } from '../../src/cluster/rpc.ts';
-import { retire, totalsOf } from '../../src/cluster/totals.ts';
+import { addEnded, totalsOf } from '../../src/cluster/totals.ts';
 import { createRestarts } from '../../src/cluster/worker-handle.ts';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import { SavedCalls } from '../../src/loaders/saved-calls.ts';
@@ -206,7 +206,7 @@ test('what a process counted stays when it has ended, what it was does not', asy
   ended.metrics.begin();
   ended.metrics.end(answered('FORBIDDEN'));
   ended.metrics.begin();
-  const retired = await retire(await retire([], await ended.metrics.snapshot()), await ended.metrics.snapshot());
+  const retired = await addEnded(await addEnded([], await ended.metrics.snapshot()), await ended.metrics.snapshot());
   const all = await totals([next], retired);
   expect(all.get('gateway_operations_total{code="FORBIDDEN"}')).toBe(2);
   expect(all.get('gateway_operation_duration_seconds_bucket{le="0.01"}')).toBe(2);
@@ -215,7 +215,7 @@ test('what a process counted stays when it has ended, what it was does not', asy
 });
 
 test('a document that only an ended worker was asked for counts as used', async () => {
-  const retired = await retire([], await processWith({ x: 2, y: 0 }).metrics.snapshot());
+  const retired = await addEnded([], await processWith({ x: 2, y: 0 }).metrics.snapshot());
   const all = await totals([processWith({ x: 0, y: 0 })], retired);
   expect(all.get('gateway_document_hits_total{document="x"}')).toBe(2);
   expect(all.get('gateway_documents_unused')).toBe(1);
@@ -229,7 +229,7 @@ test('differences of the upstream are counted apart no further in all processes 
     drift.answered(operations.getDashboard, '/api/projects/1/dashboards/2/', row);
   }
   const [ended, ...running] = processes;
-  const retired = await retire([], (await ended?.metrics.snapshot()) ?? []);
+  const retired = await addEnded([], (await ended?.metrics.snapshot()) ?? []);
   const told = [...(await totals(running, retired))].filter(([name]) => name.startsWith('gateway_upstream_drift'));
   expect(told).toHaveLength(51);
   expect(told.map(([, count]) => count).reduce((sum, count) => sum + count)).toBe(120);
