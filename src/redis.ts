@@ -45,12 +45,12 @@ type Argument = string | number | Buffer;
 const answerMs = 150;
 
 /** The interval after which a Redis that did not answer in time is tried again, in milliseconds. */
-const restMs = 1000;
+const retryMs = 1000;
 
 /**
  * The number of names that Redis looks at for one command of a scan. Redis serves other clients between two commands.
  */
-const scanned = 500;
+const namesPerScan = 500;
 
 /** The longest time until a lost connection is tried again, in milliseconds. */
 const longestReconnectMs = 2000;
@@ -151,7 +151,7 @@ export class SharedRedis {
       : [this.#client]) {
       let cursor = '0';
       do {
-        const found = await this.#ask('scan', {}, () => node.scan(cursor, 'MATCH', pattern, 'COUNT', scanned));
+        const found = await this.#ask('scan', {}, () => node.scan(cursor, 'MATCH', pattern, 'COUNT', namesPerScan));
         if (!Array.isArray(found)) return undefined;
         const reply: readonly unknown[] = found;
         const [next, names] = reply;
@@ -188,7 +188,7 @@ export class SharedRedis {
       return undefined;
     }
     try {
-      return await inTime(send(this.#client));
+      return await withTimeout(send(this.#client));
     } catch (error) {
       this.#failed(name, error);
       return undefined;
@@ -216,13 +216,13 @@ export class SharedRedis {
   /** Checks later whether Redis answers in time again, with one command at a time. */
   #tryLater(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#try(), restMs).unref();
+    this.#timer = setTimeout(() => void this.#try(), retryMs).unref();
   }
 
   async #try(): Promise<void> {
     const client = this.#client;
     try {
-      await inTime(client.call('ping'));
+      await withTimeout(client.call('ping'));
     } catch (error) {
       if (client === this.#client && client.status === 'ready' && isOutage(error)) return this.#tryLater();
     }
@@ -231,7 +231,7 @@ export class SharedRedis {
 
   #connect(): Redis | Cluster {
     const client = this.#createClient();
-    const heard = (error: Error): void => {
+    const onError = (error: Error): void => {
       this.#down(reasonOf(error));
       // If the database could not be selected, the connection would continue with another database, which may belong to
       // others. After a refused password, only a new connection reads the password again.
@@ -243,10 +243,10 @@ export class SharedRedis {
       this.#attempts = 0;
       this.#up('connected');
     });
-    client.on('error', heard);
+    client.on('error', onError);
     // The failure of one node does not count while other nodes of the Cluster serve.
     client.on('node error', (error: Error) => {
-      if (!this.#isUp || isOfPassword(error)) heard(error);
+      if (!this.#isUp || isOfPassword(error)) onError(error);
     });
     client.on('close', () => this.#down(closed));
     client.on('end', () => this.#connectLater());
@@ -362,7 +362,7 @@ function credentialsOf(member = ''): { readonly username?: string; readonly pass
 }
 
 /** Resolves to an answer; rejects if it takes too long. A busy process first reads what has arrived in time. */
-function inTime<T>(answer: Promise<T>): Promise<T> {
+function withTimeout<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error(`no answer within ${answerMs} ms`));
     const timer = setTimeout(() => setImmediate(late), answerMs);
