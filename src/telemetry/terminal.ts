@@ -2,7 +2,7 @@ import type { PrettyStream } from 'pino-pretty';
 import { latePackage } from '../late-packages.ts';
 
 /** Fields that are left out of a line. The text has them already, or they do not matter at a terminal. */
-const left = 'pid,hostname,requestId,document,operationName,durationMs,calls,plannedCalls,codes';
+const ignoredFields = 'pid,hostname,requestId,document,operationName,durationMs,calls,plannedCalls,codes';
 
 /**
  * Formats the JSON lines of the log for people, one line for each operation: `Overview 38.1 ms, 5 calls`, followed by
@@ -13,7 +13,7 @@ export function createTerminal(destination: 1 | NodeJS.WritableStream = 1): Pret
     destination,
     sync: true,
     singleLine: true,
-    ignore: left,
+    ignore: ignoredFields,
     messageFormat: (record, messageKey) => printable(wordsOf(record, String(record[messageKey]))),
   });
 }
