@@ -26,7 +26,7 @@ export function patchOf(openapi: string, differences: readonly Difference[]): st
 
 /** The document after edits for all differences. Each edit is made in the text that the edit before it has left. */
 function fit(openapi: string, differences: readonly Difference[]): string {
-  return divergencesIn(differences).reduce((text, one) => {
+  return groupsOf(differences).reduce((text, one) => {
     const edit = editFor(parseDocument(text), text, one);
     return edit === undefined ? text : text.slice(0, edit.start) + edit.text + text.slice(edit.end);
   }, openapi);
@@ -36,8 +36,8 @@ function fit(openapi: string, differences: readonly Difference[]): string {
  * Groups equal differences. Those in detail views come first, so that a new column of a list view can refer to the same
  * column of the detail view.
  */
-function divergencesIn(differences: readonly Difference[]): readonly Divergence[] {
-  const found = new Map<string, Divergence & { types: Set<JsonType>; values: Set<unknown> }>();
+function groupsOf(differences: readonly Difference[]): readonly DifferenceGroup[] {
+  const found = new Map<string, DifferenceGroup & { types: Set<JsonType>; values: Set<unknown> }>();
   for (const { kind, view, column, isItem, value } of differences) {
     const key = [kind, view, column, isItem].join(' ');
     const known = found.get(key) ?? { kind, view, column, isItem, types: new Set(), values: new Set() };
@@ -53,8 +53,8 @@ function isListView(view: string): boolean {
   return view.endsWith('ListItem');
 }
 
-/** The same difference in any number of rows. */
-interface Divergence extends Pick<Difference, 'kind' | 'view' | 'column' | 'isItem'> {
+/** One difference, as it was found in any number of rows. */
+interface DifferenceGroup extends Pick<Difference, 'kind' | 'view' | 'column' | 'isItem'> {
   readonly types: ReadonlySet<JsonType>;
   readonly values: ReadonlySet<unknown>;
 }
@@ -69,21 +69,21 @@ interface Edit {
 const newColumn = 'Seen in answers, and not documented.';
 
 /** The edit of an OpenAPI document that allows a difference; undefined if the document does not name what differs. */
-function editFor(document: Document, text: string, divergence: Divergence): Edit | undefined {
-  const properties = document.getIn(['components', 'schemas', divergence.view, 'properties'], true);
+function editFor(document: Document, text: string, group: DifferenceGroup): Edit | undefined {
+  const properties = document.getIn(['components', 'schemas', group.view, 'properties'], true);
   if (!isMap(properties)) return undefined;
-  if (divergence.kind === 'unknown_column') return addColumn(document, text, divergence, properties);
-  const column = target(document, properties.get(divergence.column, true));
-  const schema = divergence.isItem && isMap(column) ? target(document, column.get('items', true)) : column;
+  if (group.kind === 'unknown_column') return addColumn(document, text, group, properties);
+  const column = target(document, properties.get(group.column, true));
+  const schema = group.isItem && isMap(column) ? target(document, column.get('items', true)) : column;
   if (!isMap(schema)) return undefined;
-  switch (divergence.kind) {
+  switch (group.kind) {
     case 'missing_column':
       return addMember(text, schema, 'writeOnly: true');
     case 'unknown_enum':
-      return append(schema.get('x-known-values', true) ?? schema.get('enum', true), [...divergence.values].map(flow));
+      return append(schema.get('x-known-values', true) ?? schema.get('enum', true), [...group.values].map(flow));
     case 'wrong_type':
     case 'unexpected_null':
-      return widen(schema, divergence.types);
+      return widen(schema, group.types);
   }
 }
 
@@ -97,7 +97,12 @@ function target(document: Document, node: unknown): unknown {
  * Adds a column after the last one. A column of a list view refers to the same column of the detail view, if there is
  * one.
  */
-function addColumn(document: Document, text: string, { view, column, types }: Divergence, properties: YAMLMap): Edit {
+function addColumn(
+  document: Document,
+  text: string,
+  { view, column, types }: DifferenceGroup,
+  properties: YAMLMap,
+): Edit {
   const detail = view.replace(/ListItem$/, '');
   const known = document.getIn(['components', 'schemas', detail, 'properties', column]);
   const reference = `{ $ref: '#/components/schemas/${detail}/properties/${column}' }`;

@@ -21,7 +21,7 @@ import { omission, type Uses, usesIn } from './schema-uses.ts';
 export type Severity = 'breaking' | 'dangerous' | 'safe';
 
 /** A client's document that is checked against the new schema. */
-export interface Client {
+export interface ClientDocument {
   readonly file: string;
   /** The document's name in the file. Messages show it if the operations of the document have no names. */
   readonly name: string;
@@ -31,7 +31,7 @@ export interface Client {
 
 /** The changes between two schemas, and their effects on documents. */
 export interface Findings {
-  readonly changes: readonly Judged[];
+  readonly changes: readonly ChangeImpact[];
   /** Documents that no longer fit the schema although no change explains it, with one line for each error. */
   readonly invalid: readonly { readonly document: string; readonly errors: readonly string[] }[];
   /** The number of documents that were given; undefined if the option was not used. */
@@ -39,7 +39,7 @@ export interface Findings {
 }
 
 /** A change, and the documents that it breaks. */
-export interface Judged extends Omit<Change, 'broken'> {
+export interface ChangeImpact extends Omit<Change, 'broken'> {
   readonly usedBy: readonly string[];
   /**
    * Clients that have used what the change breaks. Undefined if no usage was given, or if the change is not breaking.
@@ -51,7 +51,7 @@ export interface Judged extends Omit<Change, 'broken'> {
 export function findingsOf(
   before: GraphQLSchema,
   after: GraphQLSchema,
-  clients: readonly Client[] | undefined,
+  clients: readonly ClientDocument[] | undefined,
   usage?: RecordedUsage,
 ): Findings {
   const evidence = (clients ?? []).map((client) => evidenceOf(client, before, after));
@@ -84,7 +84,7 @@ interface Evidence {
   readonly errors: readonly string[];
 }
 
-function evidenceOf({ file, name, id, text }: Client, before: GraphQLSchema, after: GraphQLSchema): Evidence {
+function evidenceOf({ file, name, id, text }: ClientDocument, before: GraphQLSchema, after: GraphQLSchema): Evidence {
   const document = parseOf(file, text);
   const operations = document.definitions.filter((one) => one.kind === 'OperationDefinition');
   const names = operations.flatMap((one) => one.name?.value ?? []);
@@ -119,10 +119,10 @@ interface Change {
 function changesBetween(before: GraphQLSchema, after: GraphQLSchema): readonly Change[] {
   return findSchemaChanges(before, after).map(({ type, description }) => {
     const subjects = subjectsOf(type, description);
-    const demands = subjects.flatMap((subject) => demandsOf(before, after, subject));
+    const required = subjects.flatMap((subject) => newlyRequired(before, after, subject));
     // If the newly required argument or field had a default before, graphql reports no more than a dangerous change.
-    const severity = demands.length > 0 ? 'breaking' : severityOf(type);
-    const broken = severity === 'breaking' ? [...demands, ...usesOf(before, type, subjects)] : [];
+    const severity = required.length > 0 ? 'breaking' : severityOf(type);
+    const broken = severity === 'breaking' ? [...required, ...usesOf(before, type, subjects)] : [];
     return { severity, type, description, broken };
   });
 }
@@ -154,7 +154,7 @@ function fieldsOf(schema: GraphQLSchema, name: string): string[] {
  * The uses that break if an argument or an input field has become required: all that leave the argument or input field
  * out. If it is new, every use of the field, directive or input type that it belongs to breaks.
  */
-function demandsOf(before: GraphQLSchema, after: GraphQLSchema, subject: string): readonly string[] {
+function newlyRequired(before: GraphQLSchema, after: GraphQLSchema, subject: string): readonly string[] {
   if (!/[.(]/.test(subject) || isRequired(before, subject) || !isRequired(after, subject)) return [];
   const isNew = resolveSchemaCoordinate(before, subject) === undefined;
   return [isNew ? subject.replace(/\(.*|\.\w+$/, '') : omission(subject)];

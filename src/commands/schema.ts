@@ -6,7 +6,14 @@ import { ConfigError, type SettingsReader } from '../settings/settings.ts';
 import { documentFilesAt, readText } from './documents.ts';
 import { counted, type Outcome } from './output.ts';
 import { type HitClient, readUsage } from './recorded-usage.ts';
-import { type Client, type Findings, findingsOf, isBroken, type Judged, type Severity } from './schema-changes.ts';
+import {
+  type ChangeImpact,
+  type ClientDocument,
+  type Findings,
+  findingsOf,
+  isBroken,
+  type Severity,
+} from './schema-changes.ts';
 
 /** `schema [--json]`: prints the public schema as SDL, or as the result of introspection. */
 export function schema(args: string[], settings: SettingsReader): Outcome {
@@ -60,7 +67,7 @@ function oldSchema(file: string): GraphQLSchema {
   }
 }
 
-function clientsIn(pattern: string): readonly Client[] {
+function clientsIn(pattern: string): readonly ClientDocument[] {
   return documentFilesAt(pattern).flatMap(({ file, documents }) => documents.map((one) => ({ file, ...one })));
 }
 
@@ -81,7 +88,7 @@ function describe({ changes, invalid, documents }: Findings): string {
   return [...groups.filter((lines) => lines !== ''), summary].join('\n\n');
 }
 
-function graded(changes: readonly Judged[], severity: Severity): readonly Judged[] {
+function graded(changes: readonly ChangeImpact[], severity: Severity): readonly ChangeImpact[] {
   return changes.filter((change) => change.severity === severity);
 }
 
@@ -89,7 +96,7 @@ function faultsOf({ document, errors }: Findings['invalid'][number]): readonly s
   return errors.map((error) => `${document}: ${error}`);
 }
 
-function group(title: string, changes: readonly Judged[]): string {
+function group(title: string, changes: readonly ChangeImpact[]): string {
   const lines = changes.flatMap(({ description, usedBy, clients }) => [
     oneLine(description),
     ...usedBy.map((document) => `  used by ${document}`),
