@@ -105,8 +105,8 @@ export class AnswerCounter {
   }
 
   /**
-   * Counts objects before they are made. `idLength` is the length of the upstream ids within the global id of each object.
-   * Throws as soon as a limit is exceeded, and at each later call.
+   * Counts objects before they are made. `idLength` is the length of the upstream ids within the global id of each
+   * object. Throws as soon as a limit is exceeded, and at each later call.
    */
   add(count: number, { objects, bytes, leaves, ids, copies }: ObjectWeight, at: ResponsePath, idLength = 0): void {
     if (this.#state !== 'open') throw new AnswerLimitError();

@@ -109,7 +109,9 @@ export class KnownRows {
     }
   }
 
-  /** The position behind the known rows, where a tail can continue. Rows that the position does not name may be resent. */
+  /**
+   * The position behind the known rows, where a tail can continue. Rows that the position does not name may be resent.
+   */
   get position(): Position {
     if (this.#newestMoment === '') return { offset: 0 };
     const since = this.since ?? '';
@@ -131,7 +133,9 @@ export function rowsSince(since: string, { rows }: NewestRows): readonly Row[] {
   return rows.filter((row) => momentOf(row) > since).toReversed();
 }
 
-/** The mark of a row's id, of the same length for all ids, so that positions stay short. A row without an id has none. */
+/**
+ * The mark of a row's id, of the same length for all ids, so that positions stay short. A row without an id has none.
+ */
 function markOf({ id }: Row): string | undefined {
   const text = idText(id);
   return text === undefined ? undefined : hash('sha256', text, 'base64url').slice(0, markLength);

@@ -32,9 +32,9 @@ interface Polled extends NewestRows {
 }
 
 /**
- * The listeners that have joined since the last poll at one position, or without a position, and the rows known there. They
- * get the same messages. This saves work when many connections break, because all of their clients return at the position
- * of the last message.
+ * The listeners that have joined since the last poll at one position, or without a position, and the rows known there.
+ * They get the same messages. This saves work when many connections break, because all of their clients return at the
+ * position of the last message.
  */
 interface Joining {
   readonly position: string;
@@ -175,8 +175,8 @@ export class Tail {
       if (this.#isLate) this.#sendLate(this.#known, polled);
     }
     this.#known.prune();
-    // A listener that joined during this poll without a position gets all rows from now on: it need not wait for another
-    // poll.
+    // A listener that joined during this poll without a position gets all rows from now on: it need not wait for
+    // another poll.
     const isServed = (one: Joining): boolean => one.known === undefined || joining.includes(one);
     for (const one of this.#joining)
       if (isServed(one)) for (const listener of one.listeners) this.#listeners.add(listener);

@@ -15,9 +15,9 @@ import { rootOf, selectionOf } from './operation-trees.ts';
 import { type ObjectSelection, type OperationScope, type SelectedField } from './selection-tree.ts';
 
 /**
- * Counts the objects that the current field will answer. `idLength` is the number of characters that upstream ids take in
- * each global id: the owner's id, and the object's own id if it is already known. `typename` is the type of the objects
- * if the field has several possible types. Throws an AnswerLimitError if the answer is too large.
+ * Counts the objects that the current field will answer. `idLength` is the number of characters that upstream ids take
+ * in each global id: the owner's id, and the object's own id if it is already known. `typename` is the type of the
+ * objects if the field has several possible types. Throws an AnswerLimitError if the answer is too large.
  */
 export function countAnswered(
   count: number,
