@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GraphQLError } from 'graphql';
 import type { Authentication, Authenticator, AuthRefusal, Endpoint } from '../auth/authenticator.ts';
 import type { PartsFormat } from '../context.ts';
 import type { Claim } from '../memory.ts';
 import type { ClientName, RequestContext } from '../operation/operation-run.ts';
-import { requestError } from '../operation/request-error.ts';
+import { RequestError } from '../operation/request-error.ts';
 import { reuseOf } from '../rest/cache/freshness.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
@@ -29,7 +28,7 @@ export class HttpRequestContext implements RequestContext {
   readonly requestId: string;
   readonly accepted: Accepted;
   caller: Caller | undefined;
-  refusal: GraphQLError | undefined;
+  refusal: RequestError | undefined;
   expiresAt: number | undefined;
   readonly identified: Promise<void> | undefined;
   trace: TraceContext;
@@ -144,19 +143,19 @@ export class HttpRequestContext implements RequestContext {
 }
 
 /** The error for a refused token. For an invalid token, the reason is not disclosed. */
-function errorOf(refusal: AuthRefusal): GraphQLError {
+function errorOf(refusal: AuthRefusal): RequestError {
   switch (refusal.kind) {
     case 'no token':
-      return requestError('noToken', 'The request needs a token: send the header `Authorization: Bearer <token>`.');
+      return new RequestError('noToken', 'The request needs a token: send the header `Authorization: Bearer <token>`.');
     case 'invalid token':
-      return requestError('invalidToken', 'The token is not valid, or not any more.');
+      return new RequestError('invalidToken', 'The token is not valid, or not any more.');
     case 'unknown tenant':
-      return requestError('unknownTenant', 'The tenant of the token may not use this gateway.');
+      return new RequestError('unknownTenant', 'The tenant of the token may not use this gateway.');
     case 'no role':
-      return requestError('noRole', 'The token has no role that may use this gateway.');
+      return new RequestError('noRole', 'The token has no role that may use this gateway.');
     case 'unavailable': {
       const headers = { 'retry-after': String(refusal.retryAfter) };
-      return requestError('tokenUnverifiable', 'Tokens cannot be verified at the moment; try again later.', {
+      return new RequestError('tokenUnverifiable', 'Tokens cannot be verified at the moment; try again later.', {
         headers,
       });
     }

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { GraphQLError } from 'graphql';
 import { type Claim, MemoryRoom } from '../memory.ts';
 import { type GraphQLParams, idMembers } from '../operation/params.ts';
-import { httpExtensionOf, requestError } from '../operation/request-error.ts';
+import { RequestError } from '../operation/request-error.ts';
 import { parseJson, refuseDeep } from '../rest/json.ts';
 import { Chunks } from '../rest/transport/chunks.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
@@ -29,16 +28,18 @@ export function methodOf({ method = '' }: IncomingMessage): string {
  * The refusal of a request for its method, or for a body that is not declared as plain JSON; undefined if the request
  * may be read. Forms and plain text are refused, because pages of other sites can send them without a preflight.
  */
-export function refusalOf(request: IncomingMessage): GraphQLError | undefined {
+export function refusalOf(request: IncomingMessage): RequestError | undefined {
   const method = methodOf(request);
   if (method === 'GET') return undefined;
-  if (method !== 'POST') return requestError('wrongMethod', `Expected GET or POST, but got ${method}.`);
+  if (method !== 'POST') return new RequestError('wrongMethod', `Expected GET or POST, but got ${method}.`);
   const { 'content-type': contentType = '', 'content-encoding': coding = 'identity' } = request.headers;
   if (!isJson(contentType)) {
     const found = contentType === '' ? 'none is declared' : `got ${contentType.slice(0, longestShown)}`;
-    return requestError('notJson', `Expected a body of the content type application/json, but ${found}.`);
+    return new RequestError('notJson', `Expected a body of the content type application/json, but ${found}.`);
   }
-  return coding === 'identity' ? undefined : requestError('encodedBody', 'Expected a body without a content coding.');
+  return coding === 'identity'
+    ? undefined
+    : new RequestError('encodedBody', 'Expected a body without a content coding.');
 }
 
 function isJson(contentType: string): boolean {
@@ -47,8 +48,7 @@ function isJson(contentType: string): boolean {
 
 /** Counts a refused request by its error. An error that is no refusal is not counted. */
 export function countIfRefused(error: unknown, countRefused: CountRefused): void {
-  const kind = error instanceof GraphQLError ? httpExtensionOf(error)?.kind : undefined;
-  if (kind !== undefined && isRequestRefusal(kind)) countRefused(kind);
+  if (error instanceof RequestError && isRequestRefusal(error.kind)) countRefused(error.kind);
 }
 
 /** The least memory for the bodies of all requests, in bytes. There is more if one body may be very large. */
@@ -70,7 +70,7 @@ export function createRequestRoom(largest: number, within?: MemoryRoom): MemoryR
 /**
  * Reads the body of a request and returns the value that `read` makes from its JSON text; undefined if the client left
  * before the body was complete. The claim grows with the text as it arrives, and in the end also covers the value.
- * Rejects with GraphQLErrors, and with any error of `read`.
+ * Rejects with RequestErrors, and with any error of `read`.
  */
 export function readBody<T>(
   request: IncomingMessage,
@@ -114,17 +114,17 @@ export function readBody<T>(
 }
 
 function noRoom(): Error {
-  return requestError('noRoomForBody', 'There is no room for the bodies of more requests now.');
+  return new RequestError('noRoomForBody', 'There is no room for the bodies of more requests now.');
 }
 
 function textOf(body: Buffer): string {
   if (isUtf8(body)) return body.toString('utf8');
-  throw requestError('badParameter', 'Expected the body to be UTF-8.');
+  throw new RequestError('badParameter', 'Expected the body to be UTF-8.');
 }
 
 function tooLarge(maxBytes: number, found: string): Error {
   const message = `The body exceeds a limit: at most ${maxBytes} bytes are allowed, but it ${found}.`;
-  return requestError('largeBody', message);
+  return new RequestError('largeBody', message);
 }
 
 /** The parameters in a JSON body that nests at most `maxDepth` deep; integers keep every digit. */
@@ -213,7 +213,7 @@ function parsed(text: string, what: string, maxDepth: number): unknown {
   try {
     refuseDeep(text, maxDepth);
   } catch {
-    throw requestError('deepJson', `Expected ${what} to nest at most ${maxDepth} deep, but it nests deeper.`);
+    throw new RequestError('deepJson', `Expected ${what} to nest at most ${maxDepth} deep, but it nests deeper.`);
   }
   try {
     return parseJson(text);
@@ -222,8 +222,8 @@ function parsed(text: string, what: string, maxDepth: number): unknown {
   }
 }
 
-function badRequest(message: string): GraphQLError {
-  return requestError('badParameter', message);
+function badRequest(message: string): RequestError {
+  return new RequestError('badParameter', message);
 }
 
 function kindOf(value: unknown): string {

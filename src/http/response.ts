@@ -1,4 +1,5 @@
 import { type RateLimit, scarcestOf } from '../operation/rate-limits.ts';
+import { ruleOf } from '../operation/request-error.ts';
 import { type OperationResult, stringifyResult } from '../operation/result.ts';
 import type { MediaType } from './negotiation.ts';
 
@@ -34,7 +35,7 @@ export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAns
   if (result.maxAge !== undefined) headers['cache-control'] = `private, max-age=${result.maxAge}`;
   // Weak, because a compressed answer has other bytes.
   if (result.tag !== undefined) headers['etag'] = `W/"${result.tag}"`;
-  if (result.errors !== undefined) for (const { http } of result.errors) Object.assign(headers, http?.headers);
+  if (result.errors !== undefined) for (const { refusal } of result.errors) Object.assign(headers, refusal?.headers);
   if (result.rateLimits !== undefined)
     Object.assign(headers, rateLimitHeaders(result.rateLimits, headers['retry-after']));
   result.text ??= stringifyResult(result);
@@ -48,10 +49,11 @@ export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAns
  */
 function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType): number {
   if (data !== undefined || errors.length === 0) return 200;
-  const statuses = errors.map(({ extensions, http }) => {
+  const statuses = errors.map(({ extensions, refusal }) => {
     if (extensions['code'] === 'INTERNAL_SERVER_ERROR') return 500;
-    const { status = 400, spec = false } = http ?? { spec: true };
-    return spec && mediaType === 'application/json' ? 200 : status;
+    // Other errors say that the variables do not fit the document.
+    const { status, lenient } = ruleOf(refusal?.kind ?? 'invalidDocument');
+    return lenient === true && mediaType === 'application/json' ? 200 : status;
   });
   return Math.max(...statuses);
 }

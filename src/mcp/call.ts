@@ -180,10 +180,10 @@ function sentencesOf(errors: readonly PublicError[], suggestion: string | undefi
   return [...new Set(told), ...(further > 0 ? [`There are ${further} further errors.`] : [])].join('\n');
 }
 
-function sentenceOf({ message, path, extensions, http }: PublicError, suggestion: string | undefined): string {
+function sentenceOf({ message, path, extensions, refusal }: PublicError, suggestion: string | undefined): string {
   const { code, retryAfter = upstreamOf(extensions)['retryAfter'] } = extensions;
   const where = path === undefined || path.length === 0 ? '' : `\`${path.join('.')}\`: `;
-  const seconds = typeof retryAfter === 'number' ? retryAfter : Number(http?.headers?.['retry-after']);
+  const seconds = typeof retryAfter === 'number' ? retryAfter : Number(refusal?.headers['retry-after']);
   const told = `${where}${message}${rejections(extensions)}`;
   if (Number.isFinite(seconds)) return `${told} Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
   const next = code === 'COST_LIMIT_EXCEEDED' ? suggestion : advice[String(code)];

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GraphQLError } from 'graphql';
 import { createCors } from '../http/cors.ts';
 import type { EdgeOptions, Handle } from '../http/handle.ts';
 import { requestIdOf } from '../http/identifying-headers.ts';
@@ -11,6 +10,7 @@ import { answerHeaders } from '../http/response.ts';
 import { createSend } from '../http/send.ts';
 import type { Claim } from '../memory.ts';
 import { toPublicError } from '../operation/errors.ts';
+import { type RequestError, ruleOf } from '../operation/request-error.ts';
 import { agents } from '../rest/caller.ts';
 import {
   errorCodes,
@@ -61,7 +61,7 @@ export function createMcpHandler(options: McpHandlerOptions): Handle {
       const { refusal, caller } = context;
       // All agents of a key share one part of its budget, whichever user they act for.
       context.caller = caller && { ...caller, countedAs: agents };
-      if (refusal !== undefined) answer = unauthorized(refusal, resource, report);
+      if (refusal !== undefined) answer = unauthorized(refusal, resource);
       else {
         const message = await readBody(request, bodyLimits, claim, toMessage);
         if (message === undefined) return;
@@ -97,7 +97,7 @@ interface Answer {
   readonly body?: string;
 }
 
-/** Throws an McpError or a GraphQLError for a request that cannot come from an agent. */
+/** Throws an McpError or a RequestError for a request that cannot come from an agent. */
 function checkRequest(request: IncomingMessage, isAllowed: (origin: string) => boolean): void {
   const { origin, accept } = request.headers;
   if (origin !== undefined && !isAllowed(origin)) throw refusedWith(403, 'Expected no `Origin`, or one that may call.');
@@ -129,25 +129,20 @@ function refusedWith(status: number, message: string, headers?: Readonly<Record<
 /** Converts any error to an error of the protocol. */
 function toMcpError(error: unknown, report: (error: unknown) => void): McpError {
   if (error instanceof McpError) return error;
-  const { message, extensions, http } = toPublicError(error, report);
+  const { message, extensions, refusal } = toPublicError(error, report);
   const isFault = extensions['code'] === 'INTERNAL_SERVER_ERROR';
-  const status = http?.status ?? (isFault ? 500 : 400);
+  const status = refusal === undefined ? (isFault ? 500 : 400) : ruleOf(refusal.kind).status;
   const code = status >= 500 ? errorCodes.internal : errorCodes.invalidRequest;
-  return new McpError(code, message, { status, headers: http?.headers });
+  return new McpError(code, message, { status, headers: refusal?.headers });
 }
 
 /** The answer to a request whose token is refused, as OAuth requires it. */
-function unauthorized(
-  refusal: GraphQLError,
-  resource: ProtectedResource | undefined,
-  report: (error: unknown) => void,
-): Answer {
-  const { message, extensions, http } = toPublicError(refusal, report);
-  const { status = 400, headers = {} } = http ?? {};
+function unauthorized({ kind, message, headers }: RequestError, resource: ProtectedResource | undefined): Answer {
+  const { status, code } = ruleOf(kind);
   const isInvalid = headers['www-authenticate']?.includes('invalid_token') === true;
   const challenge = status === 401 &&
     resource !== undefined && { 'www-authenticate': challengeOf(resource, isInvalid) };
-  const error = isInvalid ? 'invalid_token' : String(extensions['code']).toLowerCase();
+  const error = isInvalid ? 'invalid_token' : code.toLowerCase();
   return {
     status,
     headers: { ...headers, ...challenge },

@@ -3,7 +3,7 @@ import { visitFields } from '../look-ahead/operation-trees.ts';
 import { memoize } from '../memoize.ts';
 import type { JsonObject } from '../rest/values.ts';
 import type { PreparedOperation } from './document.ts';
-import { requestError } from './request-error.ts';
+import { RequestError } from './request-error.ts';
 
 /** The forms in which arguments are measured. Each has a function that counts the bytes of a JSON text in that form. */
 const forms = {
@@ -72,7 +72,7 @@ export function refuseArguments(
     }
     if (bytes <= limit) continue;
     const message = `The arguments of \`${path}\` have ${bytes} bytes ${form}, but the limit is ${limit}.`;
-    throw requestError('largeArguments', message, { details: { bytes, limit, path } });
+    throw new RequestError('largeArguments', message, { details: { bytes, limit, path } });
   }
 }
 

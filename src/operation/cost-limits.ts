@@ -3,7 +3,7 @@ import type { Estimate } from '../plan/estimate.ts';
 import type { CheckedPlan, Plan } from '../plan/plan.ts';
 import { PlanLimitError } from '../plan/plan-builder.ts';
 import type { PreparedOperation } from './document.ts';
-import { requestError } from './request-error.ts';
+import { RequestError } from './request-error.ts';
 
 /** The most that an operation may need of the upstream, and the most objects that it may answer. */
 export interface CostLimits {
@@ -60,7 +60,7 @@ function refusal(
   details: Readonly<Record<string, unknown>> & { readonly limit: number; readonly path: string },
 ): GraphQLError {
   const message = `The operation ${does}, ${there} of them for \`${details.path}\`, but the limit is ${details.limit}.`;
-  return requestError('expensiveOperation', message, { details });
+  return new RequestError('expensiveOperation', message, { details });
 }
 
 /**
@@ -69,7 +69,7 @@ function refusal(
  */
 function tooManySteps({ limit, path }: PlanLimitError): GraphQLError {
   const details = { steps: limit + 1, limit, path: path.slice(0, longestPath) };
-  return requestError(
+  return new RequestError(
     'expensiveOperation',
     `Planning the operation takes too many steps, one for each place and relation of each id: the limit is ${limit}.`,
     { details },

@@ -15,7 +15,7 @@ import type { PreparedOperation } from './document.ts';
 import type { OperationRun, RequestContext } from './operation-run.ts';
 import type { Resolved } from './persisted/resolve.ts';
 import type { RateLimit } from './rate-limits.ts';
-import { RefusedDocument, requestError } from './request-error.ts';
+import { RefusedDocument, RequestError } from './request-error.ts';
 
 /** Settings of plans, and the limits of what an operation may cost. */
 export interface CostsOptions extends CostLimits {
@@ -207,7 +207,7 @@ function explainOf({ params: { extensions } }: Asked, { explain: isAllowed }: Co
   if (explain === undefined) return undefined;
   if (isAllowed && (explain === 'plan' || explain === 'trace')) return explain;
   const expected = isAllowed ? 'to be "plan" or "trace"' : 'to be left out: it is switched off here';
-  throw requestError('badParameter', `Expected the extension \`explain\` ${expected}.`);
+  throw new RequestError('badParameter', `Expected the extension \`explain\` ${expected}.`);
 }
 
 interface Findings {

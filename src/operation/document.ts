@@ -20,7 +20,7 @@ import { createExecutionInParts, type ExecuteInParts, withoutDefer } from './def
 import { CompileTime, createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
 import { coercedVariables, type GraphQLParams } from './params.ts';
 import { type DocumentLimits, parseDocument, validationErrors } from './parse-document.ts';
-import { RefusedDocument, requestError } from './request-error.ts';
+import { RefusedDocument, RequestError } from './request-error.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */
 export interface PreparedOperation extends OperationScope {
@@ -198,7 +198,7 @@ function wrongName(operationName: string | undefined): RefusedDocument {
     operationName === undefined
       ? 'Expected `operationName`, because the document has not exactly one operation.'
       : `Expected \`operationName\` to be an operation of the document, but got ${JSON.stringify(operationName.slice(0, 100))}.`;
-  return new RefusedDocument([requestError('wrongOperationName', message)]);
+  return new RefusedDocument([new RequestError('wrongOperationName', message)]);
 }
 
 /**

@@ -2,18 +2,16 @@ import { GraphQLError, type SourceLocation } from 'graphql';
 import { inputPathOf, UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/reach-checks.ts';
 import { UpstreamError, type UpstreamErrorDetails } from '../rest/errors.ts';
-import { type HttpExtension, httpExtensionOf } from './request-error.ts';
+import { RequestError } from './request-error.ts';
 
-/**
- * An error as a client sees it. `extensions.code` is always present. `http` holds the consequences for the HTTP
- * response.
- */
+/** An error as a client sees it. `extensions.code` is always present. */
 export interface PublicError {
   readonly message: string;
   readonly locations: readonly SourceLocation[] | undefined;
   readonly path: readonly (string | number)[] | undefined;
   readonly extensions: Readonly<Record<string, unknown>>;
-  readonly http: HttpExtension | undefined;
+  /** The refusal of the request that decides its status and headers. Clients do not see it. */
+  readonly refusal: RequestError | undefined;
 }
 
 /** The most characters of a message. Longer messages only repeat input: graphql quotes invalid values whole. */
@@ -113,17 +111,8 @@ export function causeOf(error: unknown): unknown {
  * caller's fault.
  */
 function requestErrorOf(error: GraphQLError): PublicError {
-  const { http: _http, ...extensions } = extensionsOf(error);
-  return {
-    ...publicError(error, error.message, { code: 'BAD_USER_INPUT', ...extensions }),
-    http: httpExtensionOf(error),
-  };
-}
-
-/** The extensions of an error. graphql-jit leaves them out if there are none. */
-function extensionsOf(error: GraphQLError): Readonly<Record<string, unknown>> {
-  const extensions: unknown = error.extensions;
-  return typeof extensions === 'object' && extensions !== null ? { ...extensions } : {};
+  const shown = publicError(error, error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
+  return error instanceof RequestError ? { ...shown, refusal: error } : shown;
 }
 
 /**
@@ -153,5 +142,5 @@ function publicError(
 ): PublicError {
   const message = text.replace(quotedDigits, '$1');
   const short = message.length > maximumMessage ? `${message.slice(0, maximumMessage)}…` : message;
-  return { message: short, locations: located?.locations, path: located?.path, extensions, http: undefined };
+  return { message: short, locations: located?.locations, path: located?.path, extensions, refusal: undefined };
 }

@@ -1,4 +1,4 @@
-import type { GraphQLError, VariableValues } from 'graphql';
+import type { VariableValues } from 'graphql';
 import type { PartsFormat } from '../context.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import { type Caller, callerNameOf } from '../rest/caller.ts';
@@ -6,6 +6,7 @@ import type { Reuse } from '../rest/epochs.ts';
 import type { Cost, Costs } from './cost.ts';
 import { type GraphQLParams, shortName } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
+import type { RequestError } from './request-error.ts';
 
 /** The name of a client program and its version, as the client sends them; either may be missing. */
 export interface ClientName {
@@ -18,7 +19,7 @@ export interface RequestContext {
   /** The caller. Once the document is known, the caller's tenant keeps only the roles that allow the document. */
   caller: Caller | undefined;
   /** The error with which the request is refused. Its operation is then not examined. */
-  readonly refusal?: GraphQLError | undefined;
+  readonly refusal?: RequestError | undefined;
   /** The time at which its token expires, in milliseconds of `Date.now()`; undefined without a token. */
   readonly expiresAt?: number | undefined;
   /** Resolves when `caller`, `refusal` and `expiresAt` are known; undefined if they are known already. */

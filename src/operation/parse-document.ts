@@ -9,7 +9,7 @@ import {
   validate,
 } from 'graphql';
 import { type DocumentMeasure, measureOf } from '../look-ahead/document-measure.ts';
-import { RefusedDocument, requestError } from './request-error.ts';
+import { RefusedDocument, RequestError } from './request-error.ts';
 
 /**
  * Parses a text. The document does not keep graphql's chain of tokens, which would hold every comment. Errors still
@@ -33,7 +33,7 @@ function parsed(text: string, maxTokens: number | undefined): DocumentNode {
     const tooMany = error instanceof RangeError || (error instanceof GraphQLError && error.message.includes('tokens'));
     if (tooMany && maxTokens !== undefined) throw new RefusedDocument([limitError('tokens', maxTokens, 'more')]);
     if (!(error instanceof GraphQLError)) throw error;
-    throw new RefusedDocument([requestError('unparsable', error.message, { at: error })]);
+    throw new RefusedDocument([new RequestError('unparsable', error.message, { at: error })]);
   }
 }
 
@@ -44,7 +44,7 @@ function refuseLong(text: string, limit: number): void {
   const bytes = Buffer.byteLength(text);
   if (bytes <= limit) return;
   const message = `The document exceeds a limit: at most ${limit} bytes are allowed, but it has ${bytes}.`;
-  throw new RefusedDocument([requestError('longDocument', message)]);
+  throw new RefusedDocument([new RequestError('longDocument', message)]);
 }
 
 function unchain(first: Token | undefined): void {
@@ -78,13 +78,13 @@ function toRequestError(error: GraphQLError): GraphQLError {
     // graphql stops comparing fields with the same response key if that takes too long, but its message does not say
     // so.
     case 'Validation aborted.':
-      return requestError('largeDocument', largeDocument);
+      return new RequestError('largeDocument', largeDocument);
     // The schema always has queries and mutations, so this error is about subscriptions. graphql's own message would
     // not say that they are off.
     case 'The subscription operation is not supported by the schema.':
-      return requestError('invalidDocument', subscriptionsOff, { at: error });
+      return new RequestError('invalidDocument', subscriptionsOff, { at: error });
     default:
-      return requestError('invalidDocument', error.message, { at: error });
+      return new RequestError('invalidDocument', error.message, { at: error });
   }
 }
 
@@ -133,5 +133,5 @@ function limitErrors(document: DocumentNode, limits: DocumentLimits): GraphQLErr
 
 function limitError(what: string, limit: number, found: number | string): GraphQLError {
   const message = `The document exceeds a limit: at most ${limit} ${what} are allowed, but it has ${found}.`;
-  return requestError('largeDocument', message);
+  return new RequestError('largeDocument', message);
 }

@@ -17,7 +17,7 @@ import { type OnOperation, type OperationReport, reportOf, streamReportOf } from
 import { type AnsweredOperation, nameOf, OperationRun, type RequestContext } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
-import { overload, RefusedDocument, requestError } from './request-error.ts';
+import { overload, RefusedDocument, RequestError } from './request-error.ts';
 import { type OperationResult, stringifyResult } from './result.ts';
 import type { Results } from './results.ts';
 import type { SharedOperations } from './shared-operations.ts';
@@ -95,7 +95,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
 
       // METHOD_NOT_ALLOWED
       if (request.method === 'GET' && prepared.operation.operation === 'mutation')
-        throw requestError('mutationByGet', 'Expected a mutation to come by POST, but it came by GET.');
+        throw new RequestError('mutationByGet', 'Expected a mutation to come by POST, but it came by GET.');
 
       // LIMIT_EXCEEDED
       keepDeclared(params, prepared.operation);
@@ -167,7 +167,7 @@ async function beginStream(run: OperationRun, options: OperationsOptions): Promi
   const refusal = upstream.refusalOf(caller);
   if (refusal !== undefined) throw refusal;
   if (live === undefined || caller === undefined) throw new Error('expected a schema with subscriptions, and a key');
-  if (!takesMessages) throw requestError('onlyStreamed', streamed);
+  if (!takesMessages) throw new RequestError('onlyStreamed', streamed);
   const result = await live.subscribe(run, caller, (end) => noteEnd(run, end, streamReportOf(run, end), options));
   onOpen(performance.now() - run.startedAt);
   return result;
@@ -180,7 +180,8 @@ const streamed =
 function callerFor({ listed, operation }: PreparedOperation, caller: Caller | undefined): Caller | undefined {
   if (caller === undefined) return undefined;
   const running = runningCaller(caller, listed ? operation.name?.value : undefined);
-  if (running === undefined) throw requestError('unallowedDocument', 'No role of the token may run this operation.');
+  if (running === undefined)
+    throw new RequestError('unallowedDocument', 'No role of the token may run this operation.');
   return running;
 }
 

@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import type { Outlooks } from '../rest/budget/call-budget.ts';
 import type { Refusal } from '../rest/errors.ts';
 import type { Surface } from '../rest/rest-operations.ts';
-import { overload, requestError } from './request-error.ts';
+import { overload, RequestError } from './request-error.ts';
 
 /**
  * The limit of the REST calls that a caller may make on one surface in one window of time, and the rest of it. `window`
@@ -24,11 +24,11 @@ export function refusedOperation({ shortage, upstream }: Refusal): GraphQLError 
   const needed = `The operation needs at least ${calls} REST ${calls === 1 ? 'call' : 'calls'} of the surface ${surface}`;
   if (window !== undefined) {
     const message = `${needed}, more than the ${window.limit} in ${window.ms / 1000} seconds that it may make.`;
-    return requestError('rateLimited', message);
+    return new RequestError('rateLimited', message);
   }
   const { retryAfter = 1 } = upstream ?? {};
   const message = `${needed}, which can be made in ${retryAfter} seconds at the earliest.`;
-  return requestError('rateLimited', message, {
+  return new RequestError('rateLimited', message, {
     details: { retryAfter },
     headers: { 'retry-after': String(retryAfter) },
   });

@@ -116,37 +116,29 @@ interface RequestErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An error of the request itself: nothing was executed. `extensions.http` never reaches the client. */
-export function requestError(
-  kind: RefusalKind,
-  message: string,
-  { details, at, headers: others }: RequestErrorOptions = {},
-): GraphQLError {
-  const { code, status, lenient, headers: usual }: RefusalRule = refusals[kind];
-  const headers = usual === undefined && others === undefined ? undefined : { ...usual, ...others };
-  const http: HttpExtension = { kind, status, spec: lenient === true, ...(headers !== undefined && { headers }) };
-  const { nodes, source, positions, path } = at ?? {};
-  return new GraphQLError(message, { nodes, source, positions, path, extensions: { code, ...details, http } });
+/** An error of the request itself: nothing was executed. */
+export class RequestError extends GraphQLError {
+  readonly kind: RefusalKind;
+  /** Headers of the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(kind: RefusalKind, message: string, { details, at, headers }: RequestErrorOptions = {}) {
+    const { code, headers: usual } = ruleOf(kind);
+    const { nodes, source, positions, path } = at ?? {};
+    super(message, { nodes, source, positions, path, extensions: { code, ...details } });
+    this.kind = kind;
+    this.headers = { ...usual, ...headers };
+  }
+}
+
+/** The rule for one kind of refusal. */
+export function ruleOf(kind: RefusalKind): RefusalRule {
+  return refusals[kind];
 }
 
 /** The refusal of an operation for which there is no room. */
-export function overload(): GraphQLError {
-  return requestError('overloaded', new UpstreamError('OVERLOADED').message);
-}
-
-/** The consequences of an error for the HTTP response, in `extensions.http`, where Yoga looks for them. */
-export interface HttpExtension {
-  readonly status?: number;
-  readonly kind?: RefusalKind;
-  /** Yoga's name for `lenient` (see `RefusalRule`). */
-  readonly spec?: boolean;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** The part of an error that is meant for the HTTP response; undefined if it has none. */
-export function httpExtensionOf({ extensions }: GraphQLError): HttpExtension | undefined {
-  const http = extensions['http'];
-  return typeof http === 'object' ? http : undefined;
+export function overload(): RequestError {
+  return new RequestError('overloaded', new UpstreamError('OVERLOADED').message);
 }
 
 /** The refusal of a document, with an error for each reason. */

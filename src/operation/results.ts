@@ -168,12 +168,12 @@ export class Results {
   #dropped(
     { data, errors = [], extensions, rateLimits }: OperationResult,
     { operation }: PreparedOperation,
-    why: ReturnType<typeof overload>,
+    why: GraphQLError,
   ): OperationResult {
     const whys = toPublicErrors([why], this.#options);
     if (operation.operation !== 'mutation' || data === undefined) {
       // Without data, the error determines the status.
-      const isRefused = whys.some(({ http }) => http !== undefined);
+      const isRefused = whys.some(({ refusal }) => refusal !== undefined);
       return { errors: whys, extensions, rateLimits, ...(!isRefused && { data: null }) };
     }
     return { data: effectOf(data), errors: [...errors.filter(isOfRoot), ...whys], extensions, rateLimits };

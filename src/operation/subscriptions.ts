@@ -22,7 +22,7 @@ import { isObject } from '../rest/values.ts';
 import type { CreateContext } from './contexts.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { nameOf, type OperationRun, type RequestContext } from './operation-run.ts';
-import { overload, RefusedDocument, requestError } from './request-error.ts';
+import { overload, RefusedDocument, RequestError } from './request-error.ts';
 import type { OperationResult, StreamMessage } from './result.ts';
 import type { Results } from './results.ts';
 
@@ -100,10 +100,10 @@ export class Live {
   async subscribe(run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void): Promise<OperationResult> {
     const { budget } = this.options.upstream.resources;
     const starvation = budget && starvationOf(budget, caller);
-    if (starvation !== undefined) throw requestError('rateLimited', starvation);
+    if (starvation !== undefined) throw new RequestError('rateLimited', starvation);
     const subscription = new Subscription(run, caller, this);
     const opening = this.streams.open(subscription);
-    if (opening === 'too many of its caller') throw requestError('overloaded', tooManyOfCaller);
+    if (opening === 'too many of its caller') throw new RequestError('overloaded', tooManyOfCaller);
     if (opening === 'too many') throw overload();
     try {
       const source = await subscription.begin();
@@ -208,7 +208,7 @@ class Subscription implements OpenStream, StreamEnd {
   readonly disconnect = (): void => this.#run.request.disconnect();
 
   readonly onOutdated = (): void =>
-    this.#fail(requestError('changedTenant', 'What the tenant may reach has changed: subscribe again.'));
+    this.#fail(new RequestError('changedTenant', 'What the tenant may reach has changed: subscribe again.'));
 
   /** Begins to listen. Rejects if an argument is refused. */
   async begin(): Promise<Source> {
@@ -307,7 +307,7 @@ class Subscription implements OpenStream, StreamEnd {
   /** Ends the subscription at `moment`, in milliseconds of `Date.now()`, but at the latest after 24 days. */
   #expireAt(moment: number | undefined): void {
     if (moment === undefined) return;
-    const end = (): void => this.#fail(requestError('invalidToken', 'The token is not valid any more.'));
+    const end = (): void => this.#fail(new RequestError('invalidToken', 'The token is not valid any more.'));
     this.#expiry = setTimeout(end, Math.min(Math.max(moment - Date.now(), 0), longestTimerMs));
   }
 }

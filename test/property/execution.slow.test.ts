@@ -92,7 +92,7 @@ function operationIn({ definitions }: DocumentNode): OperationDefinitionNode {
  */
 function errorsOf({ data, errors = [] }: ExecutionResult): readonly string[] {
   const texts = errors.map((error) => {
-    const { http: _http, ...shown } = toPublicError(error, (unexpected) => {
+    const { refusal: _refusal, ...shown } = toPublicError(error, (unexpected) => {
       throw unexpected;
     });
     const nulled = nulledAbove(data, shown.path ?? []);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isObject } from '../../rest/values.ts';
 import { type GraphQLParams, idMembers } from '../params.ts';
-import { requestError } from '../request-error.ts';
+import { RequestError } from '../request-error.ts';
 
 /** The id of a document in a request, and whether a miss must be answered as automatic persisted queries require. */
 export interface DocumentId {
@@ -55,5 +55,5 @@ function automaticId(persistedQuery: unknown): string {
 }
 
 function malformed(message: string): Error {
-  return requestError('badParameter', message);
+  return new RequestError('badParameter', message);
 }

@@ -5,7 +5,7 @@ import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import { operationNamed, type Prepare, type PreparedOperation } from '../document.ts';
 import { shownName } from '../operation-report.ts';
 import type { GraphQLParams } from '../params.ts';
-import { RefusedDocument, requestError } from '../request-error.ts';
+import { RefusedDocument, RequestError } from '../request-error.ts';
 import { type DocumentCounts, type DocumentSet, isTextOf, type ListedDocument, listedByText } from './document-set.ts';
 import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
 import type { AutomaticCounts, Publish, Registrations } from './registered-texts.ts';
@@ -62,7 +62,7 @@ export function createResolve(options: ResolveOptions): ResolveDocument {
 
 function requiredText({ query }: GraphQLParams): string {
   if (query !== undefined && query !== '') return query;
-  throw requestError('badParameter', 'Expected `query` to be a GraphQL document, but there is none.');
+  throw new RequestError('badParameter', 'Expected `query` to be a GraphQL document, but there is none.');
 }
 
 function resolveText(text: string, params: GraphQLParams, options: ResolveOptions, byId: boolean): Resolved {
@@ -72,7 +72,7 @@ function resolveText(text: string, params: GraphQLParams, options: ResolveOption
     if (listed !== undefined) return operationIn(listed, params, byId);
     if (mode === 'log') logUnlisted(text, params, log);
     else if (!introspection || !asksOnlyForSchema(text, params, prepare))
-      throw requestError('unlistedDocument', 'Only documents listed in the manifest are run: send the id of one.');
+      throw new RequestError('unlistedDocument', 'Only documents listed in the manifest are run: send the id of one.');
   }
   return { prepared: prepare(text, params.operationName), byId, counts: undefined };
 }
@@ -115,7 +115,7 @@ function resolveListed(listed: ListedDocument, params: GraphQLParams): Resolved 
   const { query } = params;
   if (query === undefined || query === '' || isTextOf(listed, query)) return operationIn(listed, params, true);
   if (isHash(listed.id)) throw hashMismatch();
-  throw requestError('badParameter', 'The id belongs to another document than the one that came with it.');
+  throw new RequestError('badParameter', 'The id belongs to another document than the one that came with it.');
 }
 
 /** Resolves a text that comes with its hash. The text is registered if it may run. */
@@ -133,12 +133,12 @@ function resolveTextWithHash(text: string, id: DocumentId, params: GraphQLParams
 function resolveRegistered(id: DocumentId, params: GraphQLParams, options: ResolveOptions): MaybePromise<Resolved> {
   const { store, automatic } = options;
   if (store === undefined)
-    throw id.automatic ? requestError('automaticOff', 'PersistedQueryNotSupported') : unknownDocument(id.id);
+    throw id.automatic ? new RequestError('automaticOff', 'PersistedQueryNotSupported') : unknownDocument(id.id);
   return mapMaybePromise(isHash(id.id) ? store.get(id.id) : undefined, (text): Resolved => {
     automatic[text === undefined ? 'misses' : 'hits'] += 1;
     if (text !== undefined)
       return { ...resolveText(text, params, options, true), publish: store.publishOf(id.id, text) };
-    throw id.automatic ? requestError('automaticMiss', 'PersistedQueryNotFound') : unknownDocument(id.id);
+    throw id.automatic ? new RequestError('automaticMiss', 'PersistedQueryNotFound') : unknownDocument(id.id);
   });
 }
 
@@ -147,9 +147,9 @@ function resolveRegistered(id: DocumentId, params: GraphQLParams, options: Resol
  * because Apollo clients would then send the text.
  */
 function unknownDocument(id: string): GraphQLError {
-  return requestError('unknownDocument', `There is no document with the id ${JSON.stringify(id.slice(0, 100))}.`);
+  return new RequestError('unknownDocument', `There is no document with the id ${JSON.stringify(id.slice(0, 100))}.`);
 }
 
 function hashMismatch(): GraphQLError {
-  return requestError('hashMismatch', 'The hash is not the SHA-256 of the document that came with it.');
+  return new RequestError('hashMismatch', 'The hash is not the SHA-256 of the document that came with it.');
 }
