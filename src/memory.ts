@@ -109,7 +109,7 @@ export class MemoryRoom {
     const missing = this.#taken + more - most;
     const missingOutside = outer.#taken + more - outer.#bytes;
     if (missing <= 0 && missingOutside <= 0) return true;
-    const stuck = outer.#stuck();
+    const stuck = this.#stuck();
     const own = outer === this ? stuck : stuck.filter(({ claim }) => claim.room === this);
     if (bytesOf(own) < missing || bytesOf(stuck) < missingOutside) return false;
     // The bytes that this room frees are free in the outer one, too.
@@ -148,7 +148,7 @@ export class MemoryRoom {
   #stuck(): readonly Stuck[] {
     const latest = performance.now() - shortestStuckMs;
     return [...this.#readers]
-      .filter(([claim]) => claim.bytes > 0 && (claim.room === this || claim.room.#within === this))
+      .filter(([claim]) => claim.bytes > 0)
       .map(([claim, reader]) => ({ claim, reader, since: reader.stuckSince ?? Number.POSITIVE_INFINITY }))
       .filter(({ since }) => since <= latest)
       .toSorted((one, other) => one.since - other.since);
