@@ -9,7 +9,6 @@ import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { deletedJson, type ReadFormat, readFormats, writtenJson } from './response-content.ts';
 import type { RestOperation } from './rest-operations.ts';
 import { acceptedCodings } from './transport/content-coding.ts';
-import type { DecodedResponse } from './transport/decode-response.ts';
 
 /**
  * Makes REST calls for one caller, until the deadline of one operation. A call that fails rejects with an
@@ -27,9 +26,6 @@ export interface RestClient {
    */
   readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
-
-/** Called with the value that a response holds, once for all operations that share the read. */
-export type OnResponse = (value: unknown, response: DecodedResponse) => void;
 
 /** Makes the REST calls of one operation, with the key of its caller. */
 export class CallerClient implements RestClient, CallOwner {
@@ -56,7 +52,7 @@ export class CallerClient implements RestClient, CallOwner {
     operation: RestOperation,
     target: string,
     format: ReadFormat = 'json',
-    onResponse?: OnResponse,
+    settle?: CallRequest['settle'],
   ): Promise<unknown> {
     const { calls, deadline, epoch } = this.#operation;
     calls.touch(operation.surface);
@@ -73,7 +69,8 @@ export class CallerClient implements RestClient, CallOwner {
       target,
       headers: this.#headers(format),
       isWrite: false,
-      decode: onResponse === undefined ? decode : heard(decode, onResponse),
+      decode,
+      settle,
     });
     reads.add(name, call);
     retries.earn();
@@ -166,12 +163,3 @@ const untracedJsonHeaders = memoize((caller: Caller): CallRequest['headers'] => 
   ...headersOf(caller),
   accept: 'application/json',
 }));
-
-/** A decoder that reports its values to a listener. */
-function heard(decode: CallRequest['decode'], onResponse: OnResponse): CallRequest['decode'] {
-  return (response) => {
-    const value = decode(response);
-    onResponse(value, response);
-    return value;
-  };
-}

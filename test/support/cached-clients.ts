@@ -2,6 +2,7 @@ import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import type { CacheOptions } from '../../src/rest/cache/answer-cache.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import type { RestClient } from '../../src/rest/client.ts';
+import type { Reuse } from '../../src/rest/epochs.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
@@ -38,8 +39,8 @@ export interface Operation extends RestClient {
 }
 
 /** Begins an operation. */
-export async function begin(upstream: Upstream, caller: Caller): Promise<Operation> {
-  const epoch = await upstream.epochOf(caller, 'normal');
+export async function begin(upstream: Upstream, caller: Caller, reuse: Reuse = 'normal'): Promise<Operation> {
+  const epoch = await upstream.epochOf(caller, reuse);
   const [deadline, calls] = [new OperationDeadline(5000), new OperationCalls(10)];
   const client = upstream.clientFor(caller, { deadline, calls, epoch });
   return {

@@ -1,8 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { LocalEpochs } from '../../src/rest/epochs.ts';
 import { operations } from '../../src/rest/generated/views.ts';
-import { OperationCalls } from '../../src/rest/operation-calls.ts';
-import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import type { Upstream } from '../../src/rest/upstream.ts';
 import { begin, callerWith, codeOf, connectCached, readName } from '../support/cached-clients.ts';
 import { refusal, reply } from '../support/replies.ts';
@@ -70,13 +69,37 @@ test.each([
   isGone = true;
   const [first] = workers;
   if (first === undefined) throw new Error('expected two workers');
-  const epoch = await first.epochOf(caller, 'reload');
-  const operation = { deadline: new OperationDeadline(5000), calls: new OperationCalls(10), epoch };
-  await first.clientFor(caller, operation).read(operations.getProject, one).catch(codeOf);
+  await readName(await begin(first, caller, 'reload'), one);
   expect(api.requests).toHaveLength(3);
   await readAll();
   expect(api.requests).toHaveLength(5);
   for (const worker of workers) worker.close();
+});
+
+test.each([
+  ['403', refusal(403, 'permission_denied', 'Not yours.')],
+  ['no-store', reply({ body: project(1), headers: { 'cache-control': 'no-store' } })],
+])('a %s is told to all that wait for the read once no other worker gives what was kept', async (_what, answer) => {
+  let isKept = true;
+  await using api = await startUpstream({ [`GET ${one}`]: () => (isKept ? project(1) : answer) }, { hold: 2 });
+  const { promise: adopted, resolve: adopt } = Promise.withResolvers<true>();
+  const upstream = connectCached(api.url, { epochs: new LocalEpochs(() => adopted) });
+  const first = read(upstream, one);
+  await expect.poll(() => api.requests).toHaveLength(1);
+  api.release();
+  await first;
+  isKept = false;
+  let told = 0;
+  const readers = [await begin(upstream, caller, 'reload'), await begin(upstream, caller, 'reload')];
+  const reads = readers.map((reader) => readName(reader, one).finally(() => (told += 1)));
+  await expect.poll(() => api.requests).toHaveLength(2);
+  api.release();
+  await delay(50);
+  expect(told).toBe(0);
+  adopt(true);
+  await Promise.all(reads);
+  expect(api.requests).toHaveLength(2);
+  upstream.close();
 });
 
 test('a write ends the use of what was read before it, though it was lost or found no connection', async () => {

@@ -63,9 +63,7 @@ export class AnswerCache {
   readonly #remote: RedisAnswers | undefined;
   /** Look-ups in Redis that are in flight, by name: a single flight for each answer. */
   readonly #asked = new Map<string, Promise<KeptAnswer | undefined>>();
-  /**
-   * Epochs that an answer of the upstream has ended. Each is ended once, although all waiters of the call report it.
-   */
+  /** Epochs that an answer of the upstream has ended. Each is ended once, although many calls may report it. */
   readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
 
   constructor(options: CacheOptions, resources: Pick<UpstreamResources, 'epochs' | 'keys'>) {

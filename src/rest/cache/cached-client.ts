@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { mapMaybePromise } from '../../maybe-promise.ts';
 import type { Caller } from '../caller.ts';
-import { CallerClient, type OnResponse, type RestClient } from '../client.ts';
+import { CallerClient, type RestClient } from '../client.ts';
 import { isForbidden, isNotFound, isUnauthenticated } from '../errors.ts';
 import { OperationCalls } from '../operation-calls.ts';
 import { OperationDeadline } from '../operation-deadline.ts';
+import type { CallEnd } from '../resilience/gate.ts';
 import type { CallingOperation } from '../resilience/upstream-call.ts';
 import type { UpstreamResources } from '../resilience/upstream-resources.ts';
 import type { ReadFormat } from '../response-content.ts';
@@ -39,7 +40,7 @@ export class CachedClient implements RestClient {
   read(operation: RestOperation, target: string, format: ReadFormat = 'json'): Promise<unknown> {
     const { cache, caller, operation: own } = this.#options;
     const read = cache.readOf(caller, own.epoch.name, operation, target, format);
-    if (read === undefined) return this.#watched(this.#client.read(operation, target, format), target);
+    if (read === undefined) return this.#client.read(operation, target, format, (end) => this.#settle(end, target));
     // `#client` refuses the reads of an operation that has ended.
     if (own.deadline.ended !== undefined) return this.#call(read);
     const found = cache.find(read, own.epoch.reuse);
@@ -52,16 +53,27 @@ export class CachedClient implements RestClient {
 
   /** Reads from the upstream. The answer is kept under the epoch that was current when the read began. */
   #call(read: CachedRead): Promise<unknown> {
-    const { cache, caller, operation: own } = this.#options;
+    const { cache, operation: own } = this.#options;
     const { operation, target, format } = read;
     own.calls.limitFreshness(cache.now() + read.freshMs);
-    let dropping: Promise<void> | undefined;
-    const onResponse: OnResponse = (value, { cacheControl, text }) => {
-      if (forbidsKeeping(cacheControl)) dropping = cache.drop(caller, own.epoch, target);
-      else if (own.epoch.keeps) cache.keep(read, value, text);
-    };
-    const answer = this.#watched(this.#client.read(operation, target, format, onResponse), target);
-    return answer.then((value) => (dropping === undefined ? value : dropping.then(() => value)));
+    return this.#client.read(operation, target, format, (end) => this.#settle(end, target, read));
+  }
+
+  /**
+   * Keeps the answer of the upstream to a read; `read` is undefined if it is not to be kept. If the upstream has shown
+   * that kept answers are no longer true, the promise resolves once no later operation can be given them.
+   */
+  #settle(end: CallEnd, target: string, read?: CachedRead): Promise<void> | undefined {
+    const { cache, caller, operation } = this.#options;
+    const { epoch } = operation;
+    if ('error' in end) {
+      if (isUnauthenticated(end.error)) return cache.drop(caller, epoch);
+      return isNotFound(end.error) || isForbidden(end.error) ? cache.drop(caller, epoch, target) : undefined;
+    }
+    if (read === undefined) return undefined;
+    if (forbidsKeeping(end.response.cacheControl)) return cache.drop(caller, epoch, target);
+    if (epoch.keeps) cache.keep(read, end.value, end.response.text);
+    return undefined;
   }
 
   /**
@@ -115,20 +127,5 @@ export class CachedClient implements RestClient {
         deadline.finish();
         answer.isRefreshing = false;
       });
-  }
-
-  /**
-   * Passes the answer of the upstream on. An error may show that kept answers are no longer true. The error is passed
-   * on once no later operation can be given those answers.
-   */
-  async #watched(answer: Promise<unknown>, target: string): Promise<unknown> {
-    const { cache, caller, operation } = this.#options;
-    try {
-      return await answer;
-    } catch (error) {
-      if (isUnauthenticated(error)) await cache.drop(caller, operation.epoch);
-      else if (isNotFound(error) || isForbidden(error)) await cache.drop(caller, operation.epoch, target);
-      throw error;
-    }
   }
 }

@@ -333,7 +333,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
    * loop. Only then may the answer be compared with the OpenAPI document.
    */
   #resolve(response: DecodedResponse, body: Claim): void {
-    const { operation, target, isWrite, decode } = this.request;
+    const { operation, target, isWrite, decode, settle } = this.request;
     const { bodies, eventLoop, drift } = this.#upstream;
     const limit = isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation;
     try {
@@ -341,12 +341,13 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
       for (const { deadline } of [...this.waiters]) deadline.keep(body, limit);
       if (this.waiters.length === 0) return;
       const value = decode(response);
+      const settled = settle?.({ value, response })?.then(() => value) ?? value;
       const size = response.text.length;
       let isFirst = true;
       for (const waiter of this.end()) {
         const { isLarge } = waiter.deadline;
-        if (!isLarge || isFirst) waiter.resolve(value, size);
-        else eventLoop.doLater(() => waiter.resolve(value, size), waiter.deadline.endsAt);
+        if (!isLarge || isFirst) waiter.resolve(settled, size);
+        else eventLoop.doLater(() => waiter.resolve(settled, size), waiter.deadline.endsAt);
         if (isLarge) isFirst = false;
       }
       drift?.answered(operation, target, value);
@@ -369,8 +370,9 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
    * fail alike.
    */
   #reject(error: unknown): void {
+    const settling = this.request.settle?.({ error });
     const waiters = this.end();
-    for (const waiter of waiters) waiter.reject(error);
+    for (const waiter of waiters) waiter.reject(error, settling);
     for (const { deadline, calls } of waiters) if (endsOperation(error, calls)) deadline.fail(error);
   }
 }
@@ -415,9 +417,11 @@ class Waiter implements EndListener {
     this.#resolve(value);
   }
 
-  reject(error: unknown): void {
+  /** Rejects at once, or once `settling` has resolved. */
+  reject(error: unknown, settling?: Promise<void>): void {
     this.settled = true;
-    this.#reject(error);
+    if (settling === undefined) this.#reject(error);
+    else void settling.then(() => this.#reject(error));
   }
 
   /**
