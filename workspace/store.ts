@@ -13,6 +13,8 @@ export interface Store {
   readonly tiles: Records;
   /** Persons of a project who pass `filters`, which are property filters. */
   readonly cohorts: Records;
+  /** What stores the example events of a project, by its id, if they are stored when they are first asked for. */
+  readonly lateEvents: Map<number, () => void>;
   /** The properties of a project's groups of one type, by the key of the group. */
   readonly groupsOf: (projectId: number, typeIndex: number) => ReadonlyMap<string, JsonObject>;
 }
@@ -28,6 +30,7 @@ export function openStore(path: string): Store {
     dashboards: createRecords(database, 'dashboards'),
     tiles: createRecords(database, 'tiles'),
     cohorts: createRecords(database, 'cohorts'),
+    lateEvents: new Map(),
     groupsOf: (projectId, typeIndex) =>
       new Map(
         groups.all(projectId, typeIndex).map((row) => [textIn(row, 'key'), parseObject(textIn(row, 'properties'))]),

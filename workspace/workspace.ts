@@ -33,9 +33,10 @@ export interface Workspace {
 
 /** Starts the REST API over its own database, with demonstration data if that is new. */
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
-  const { port, host, database = ':memory:', eventsPerMinute = 0 } = options;
-  const store = openStore(database);
-  seedOnce(store);
+  const { port, host, database, eventsPerMinute = 0 } = options;
+  const store = openStore(database ?? ':memory:');
+  // A file must hold all of the data at once, because it may outlive this process.
+  seedOnce(store, { lateEvents: database === undefined });
   const server = createHttpServer(createAnswering(document, store, options));
   try {
     await once(server.listen(port, host), 'listening');

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { findEvents } from '../../workspace/events/rows.ts';
 import { seedOnce } from '../../workspace/seed/seed.ts';
 import { openStore } from '../../workspace/store.ts';
 import { demoKeys, memberKeys, startWorkspace } from '../../workspace/workspace.ts';
@@ -46,6 +47,18 @@ test('the seed is the same every time', () => {
     tables.map((table) => database.prepare(`SELECT * FROM ${table}`).all()),
   );
   expect(one).toEqual(other);
+});
+
+test('events that are stored when they are first asked for are those that are stored at once', () => {
+  const late = openStore(':memory:');
+  seedOnce(late, { lateEvents: true });
+  const { database } = seededStore();
+  const events = 'SELECT * FROM events WHERE project_id = ? ORDER BY id';
+  for (const id of [6, 1, 2, 3, 4, 5]) {
+    expect(late.database.prepare(events).all(id)).toEqual([]);
+    expect([...findEvents(late, id, { event: 'none' })]).toEqual([]);
+    expect(late.database.prepare(events).all(id)).toEqual(database.prepare(events).all(id));
+  }
 });
 
 test.each([demoKeys, memberKeys])(

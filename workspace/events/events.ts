@@ -18,7 +18,7 @@ export function listEvents(call: Call): Answer {
   const project = projectOf(call);
   const passes = toFilter(call, project.id);
   const toRow = toSelection(call.query);
-  const all = findEvents(call.store.database, project.id, toSearch(call.query));
+  const all = findEvents(call.store, project.id, toSearch(call.query));
   const [...found] = within(call.searchTimeMs, all, passes)
     .drop(window.offset)
     .take(window.limit + 1)
@@ -41,7 +41,7 @@ function* within(milliseconds: number, events: Iterable<EventRow>, passes: Event
 
 /** GET /api/projects/{project_id}/events/{id}/ */
 export function getEvent(call: Call): Answer {
-  const [event] = findEvents(call.store.database, projectOf(call).id, { id: String(call.params.id) });
+  const [event] = findEvents(call.store, projectOf(call).id, { id: String(call.params.id) });
   if (event === undefined) throw notFound();
   return answerAs(call, [event], () => event);
 }
@@ -50,7 +50,7 @@ export function getEvent(call: Call): Answer {
 export function listEventValues(call: Call): Answer {
   const { key, event_name: event } = call.query;
   if (typeof key !== 'string' || key === '') throw required('key');
-  const events = findEvents(call.store.database, projectOf(call).id, { event: textOf(event) });
+  const events = findEvents(call.store, projectOf(call).id, { event: textOf(event) });
   const values = events.map(({ properties }) => memberOf(properties, key)).filter((value) => value !== null);
   const equal = Map.groupBy(values, (value) => JSON.stringify(value));
   const names = [...equal.values()].toSorted((one, other) => other.length - one.length).map(([name]) => ({ name }));

@@ -1,6 +1,7 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { integerIn, type Row, textIn } from '../database.ts';
+import type { SQLInputValue } from 'node:sqlite';
+import { integerIn, type Row, textIn, transact } from '../database.ts';
 import { arrayOf, type JsonObject, parseJson, parseObject } from '../json.ts';
+import type { Store } from '../store.ts';
 import { toEventTimestamp } from '../timestamps.ts';
 
 /** An event as answers tell it. */
@@ -28,7 +29,11 @@ export interface EventSearch {
 }
 
 /** The events of a project, newest first, read one by one; equal timestamps in the order of their ids. */
-export function* findEvents(database: DatabaseSync, projectId: number, search: EventSearch): Generator<EventRow> {
+export function* findEvents(store: Store, projectId: number, search: EventSearch): Generator<EventRow> {
+  const { database, lateEvents } = store;
+  const seed = lateEvents.get(projectId);
+  if (seed !== undefined) transact(database, seed);
+  lateEvents.delete(projectId);
   const [conditions, values] = conditionsOf(search);
   const statement = database.prepare(`
     SELECT events.*, persons.uuid AS person_uuid, persons.body AS person

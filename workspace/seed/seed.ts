@@ -12,8 +12,11 @@ import { seedProject, seedProjects } from './projects.ts';
 /** What `user_version` of a database says once it holds the demonstration data. */
 const seeded = 2;
 
-/** Stores the demonstration data, the same every time, in a database that is new; all of it or nothing. */
-export function seedOnce(store: Store): void {
+/**
+ * Stores the demonstration data, the same every time, in a database that is new; all of it or nothing. With `lateEvents`,
+ * the events of a project are stored when they are first asked for: to store all takes most of the time.
+ */
+export function seedOnce(store: Store, { lateEvents = false } = {}): void {
   const { database } = store;
   transact(database, () => {
     const row = database.prepare('PRAGMA user_version').get();
@@ -25,7 +28,10 @@ export function seedOnce(store: Store): void {
     for (const [index, project] of seedProjects.entries()) {
       seedProject(store, project, index * dashboardsPerProject + 1);
       seedDashboards(store, project);
-      seedEvents(store, project, seedPersons(store, project));
+      const persons = seedPersons(store, project);
+      const seed = (): void => seedEvents(store, project, persons);
+      if (lateEvents) store.lateEvents.set(project.id, seed);
+      else seed();
       seedCohorts(store, project);
       seedGroups(store, project);
     }
