@@ -1,11 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { buildSchema, printSchema } from 'graphql';
+import { globSync, readFileSync } from 'node:fs';
+import { buildSchema, printSchema, validateSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createReadableSchema } from '../../src/schema.ts';
 import { unnamedBreakingChanges, unreleased } from './schema-changes.ts';
 
 const snapshotUrl = new URL('../../schema.graphql', import.meta.url);
 const changelogUrl = new URL('../../CHANGELOG.md', import.meta.url);
+
+// A start does not check it.
+test('the schema is valid, and so are its definitions with the directives that map them to the REST API', () => {
+  const files = globSync(new URL('../../schema/*.graphql', import.meta.url).pathname);
+  const definitions = files.map((file) => readFileSync(file, 'utf8')).join('\n');
+  expect(validateSchema(buildSchema(definitions))).toEqual([]);
+  expect(validateSchema(buildSchema(printSchema(createReadableSchema(true))))).toEqual([]);
+});
 
 // One test, so that the snapshot cannot be updated past a breaking change without a word of it.
 test('the public schema is the committed one, and what breaks clients is named in the changelog', async () => {
