@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Orders, Started } from './cluster/messages.ts';
-import { Workers } from './cluster/primary.ts';
-import { PrimaryLink } from './cluster/primary-link.ts';
+import type { PrimaryLink } from './cluster/primary-link.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { reloadOnHangUp } from './hang-up.ts';
 import type { Log } from './log.ts';
@@ -64,6 +63,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
   const { config, upstreamUrl } = orders;
   const journal = openLog(config, true, environment);
   const { log } = journal;
+  const { Workers } = await import('./cluster/primary.ts');
   const followed = await followSharedFiles(config, environment, log);
   const { budget: settings, operationDeadlineMs } = config;
   const redis = settings && connectRedis(config.persisted, log);
@@ -98,6 +98,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
 
 /** Serves as a worker, with the orders of the primary that started this process. */
 export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
+  const { PrimaryLink } = await import('./cluster/primary-link.ts');
   const link = new PrimaryLink();
   const orders = await link.orders;
   const { log, end: endLog } = openLog(orders.config, true, environment);

@@ -1,4 +1,4 @@
-import { WorkersError } from './cluster/worker-handle.ts';
+import { WorkersError } from './cluster/workers-error.ts';
 import { codeOf, messageOf } from './error-text.ts';
 import { ManifestError } from './operation/persisted/manifest.ts';
 import { ConfigError } from './settings/settings.ts';

@@ -10,7 +10,8 @@ import { JointStop } from './joint-stop.ts';
 import type { Orders, Started, Totals, WorkerFunctions } from './messages.ts';
 import type { ArgumentOf } from './rpc.ts';
 import { addEnded, totalsOf } from './totals.ts';
-import { createRestarts, setUpWorkers, type WorkerEvents, WorkerHandle, WorkersError } from './worker-handle.ts';
+import { createRestarts, setUpWorkers, type WorkerEvents, WorkerHandle } from './worker-handle.ts';
+import { WorkersError } from './workers-error.ts';
 
 /** Settings of the workers. */
 export interface WorkersOptions {

@@ -5,17 +5,7 @@ import { isObject } from '../rest/values.ts';
 import { noUsage } from '../telemetry/client-usage.ts';
 import type { Measurements, PrimaryFunctions, Started, WorkerFunctions } from './messages.ts';
 import { type ArgumentOf, type Batch, Channel } from './rpc.ts';
-
-/** The error of workers that cannot serve. */
-export class WorkersError extends Error {
-  override readonly name = 'WorkersError';
-  readonly exitCode: number;
-
-  constructor(message: string, exitCode: number) {
-    super(message);
-    this.exitCode = exitCode;
-  }
-}
+import { WorkersError } from './workers-error.ts';
 
 /** The primary's handlers for one worker. */
 export interface WorkerEvents {
