@@ -24,39 +24,63 @@ export function patchOf(openapi: string, differences: readonly Difference[]): st
   return patch.replace(/^=+\n/, '');
 }
 
-/** The document after edits for all differences. Each edit is made in the text that the edit before it has left. */
+/** The document after edits for all differences. */
 function fit(openapi: string, differences: readonly Difference[]): string {
-  return groupsOf(differences).reduce((text, one) => {
-    const edit = editFor(parseDocument(text), text, one);
-    return edit === undefined ? text : text.slice(0, edit.start) + edit.text + text.slice(edit.end);
-  }, openapi);
+  const document = parseDocument(openapi);
+  const groups = groupsOf(document, differences);
+  const edits = groups.flatMap((one) => editFor(document, openapi, one, groups) ?? []);
+  // The last edit is made first, so that the places of the others do not move. Edits at one place keep their order.
+  return edits
+    .toSorted((one, other) => one.start - other.start)
+    .reduceRight((text, edit) => text.slice(0, edit.start) + edit.text + text.slice(edit.end), openapi);
 }
 
 /**
- * Groups equal differences. Those in detail views come first, so that a new column of a list view can refer to the same
- * column of the detail view.
+ * Groups the differences that one edit removes. A column of a list view mostly refers to the column of the detail view,
+ * so differences of several views may be in one schema.
  */
-function groupsOf(differences: readonly Difference[]): readonly DifferenceGroup[] {
-  const found = new Map<string, DifferenceGroup & { types: Set<JsonType>; values: Set<unknown> }>();
-  for (const { kind, view, column, isItem, value } of differences) {
-    const key = [kind, view, column, isItem].join(' ');
-    const known = found.get(key) ?? { kind, view, column, isItem, types: new Set(), values: new Set() };
-    found.set(key, known);
+function groupsOf(document: Document, differences: readonly Difference[]): readonly DifferenceGroup[] {
+  const found = new Map<YAMLMap, Map<string, GrowingGroup>>();
+  for (const difference of differences) {
+    const { view, column, value } = difference;
+    const schema = schemaOf(document, difference);
+    if (schema === undefined) continue;
+    const kind = difference.kind === 'unexpected_null' ? 'wrong_type' : difference.kind;
+    const ofSchema = found.get(schema) ?? new Map<string, GrowingGroup>();
+    found.set(schema, ofSchema);
+    const name = kind === 'unknown_column' ? `${kind} ${column}` : kind;
+    const known = ofSchema.get(name) ?? { kind, schema, view, column, types: new Set(), values: new Set() };
+    ofSchema.set(name, known);
     if (value !== undefined) known.types.add(typeOf(value));
     if (known.values.size < mostValues) known.values.add(value);
   }
-  const all = [...found.values()];
-  return [...all.filter(({ view }) => !isListView(view)), ...all.filter(({ view }) => isListView(view))];
+  return [...found.values()].flatMap((ofSchema) => [...ofSchema.values()]);
 }
 
-function isListView(view: string): boolean {
-  return view.endsWith('ListItem');
+/**
+ * The schema that a difference is in. For a new column, the columns of its view. Undefined if the document does not name
+ * the place.
+ */
+function schemaOf(document: Document, { kind, view, column, isItem }: Difference): YAMLMap | undefined {
+  const columns = document.getIn(['components', 'schemas', view, 'properties'], true);
+  if (!isMap(columns)) return undefined;
+  if (kind === 'unknown_column') return columns;
+  const found = target(document, columns.get(column, true));
+  const schema = isItem && isMap(found) ? target(document, found.get('items', true)) : found;
+  return isMap(schema) ? schema : undefined;
 }
 
-/** One difference, as it was found in any number of rows. */
-interface DifferenceGroup extends Pick<Difference, 'kind' | 'view' | 'column' | 'isItem'> {
+/** Differences that one edit removes. */
+interface DifferenceGroup extends Pick<Difference, 'view' | 'column'> {
+  readonly kind: Exclude<Difference['kind'], 'unexpected_null'>;
+  readonly schema: YAMLMap;
   readonly types: ReadonlySet<JsonType>;
   readonly values: ReadonlySet<unknown>;
+}
+
+interface GrowingGroup extends DifferenceGroup {
+  readonly types: Set<JsonType>;
+  readonly values: Set<unknown>;
 }
 
 interface Edit {
@@ -68,22 +92,23 @@ interface Edit {
 /** The description of a column that the document did not have. */
 const newColumn = 'Seen in answers, and not documented.';
 
-/** The edit of an OpenAPI document that allows a difference; undefined if the document does not name what differs. */
-function editFor(document: Document, text: string, group: DifferenceGroup): Edit | undefined {
-  const properties = document.getIn(['components', 'schemas', group.view, 'properties'], true);
-  if (!isMap(properties)) return undefined;
-  if (group.kind === 'unknown_column') return addColumn(document, text, group, properties);
-  const column = target(document, properties.get(group.column, true));
-  const schema = group.isItem && isMap(column) ? target(document, column.get('items', true)) : column;
-  if (!isMap(schema)) return undefined;
-  switch (group.kind) {
+/** The edit that removes a group of differences; undefined if the form of its schema is not known. */
+function editFor(
+  document: Document,
+  text: string,
+  group: DifferenceGroup,
+  all: readonly DifferenceGroup[],
+): Edit | undefined {
+  const { kind, schema, types, values } = group;
+  switch (kind) {
+    case 'unknown_column':
+      return addColumn(document, text, group, all);
     case 'missing_column':
       return addMember(text, schema, 'writeOnly: true');
     case 'unknown_enum':
-      return append(schema.get('x-known-values', true) ?? schema.get('enum', true), [...group.values].map(flow));
+      return append(schema.get('x-known-values', true) ?? schema.get('enum', true), [...values].map(flow));
     case 'wrong_type':
-    case 'unexpected_null':
-      return widen(schema, group.types);
+      return widen(schema, types);
   }
 }
 
@@ -94,21 +119,23 @@ function target(document: Document, node: unknown): unknown {
 }
 
 /**
- * Adds a column after the last one. A column of a list view refers to the same column of the detail view, if there is
- * one.
+ * Adds a column after the last one. A column of a list view refers to the same column of the detail view, if the detail
+ * view has it or is given it, too.
  */
 function addColumn(
   document: Document,
   text: string,
-  { view, column, types }: DifferenceGroup,
-  properties: YAMLMap,
+  { view, column, types, schema }: DifferenceGroup,
+  all: readonly DifferenceGroup[],
 ): Edit {
   const detail = view.replace(/ListItem$/, '');
-  const known = document.getIn(['components', 'schemas', detail, 'properties', column]);
+  const isKnown =
+    document.hasIn(['components', 'schemas', detail, 'properties', column]) ||
+    all.some((one) => one.kind === 'unknown_column' && one.view === detail && one.column === column);
   const reference = `{ $ref: '#/components/schemas/${detail}/properties/${column}' }`;
-  const definition = detail !== view && known !== undefined ? reference : definitionOf(types);
-  const end = text.slice(0, rangeOf(properties)[1]).trimEnd().length;
-  return { start: end, end, text: `\n${indentOf(text, properties)}${flow(column)}: ${definition}` };
+  const definition = detail !== view && isKnown ? reference : definitionOf(types);
+  const end = text.slice(0, rangeOf(schema)[1]).trimEnd().length;
+  return { start: end, end, text: `\n${indentOf(text, schema)}${flow(column)}: ${definition}` };
 }
 
 /**

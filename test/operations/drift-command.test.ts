@@ -210,6 +210,31 @@ describe('the patch', () => {
   });
 });
 
+test('what the list and the object itself have in common is mended once, whatever differs there', () => {
+  const changes = { name: 7, a: 1, b: 'x' };
+  const ofDetail = new Set(['use_template', 'use_dashboard', 'delete_insights', 'filters', 'tiles', 'pinned']);
+  const inList = (id: number | null): JsonObject => {
+    const columns = Object.entries(rows.dashboard(2, changes)).filter(([column]) => !ofDetail.has(column));
+    return { ...Object.fromEntries(columns), id };
+  };
+  const target = '/api/projects/1/dashboards/';
+  const list: Read = { operation: operations.listDashboards, target, body: page(inList(2), inList(null)) };
+  const reads = [list, without(dashboard({ ...changes, id: 'x' }), 'pinned')];
+  const { patch } = findingsOf(reads, openapi);
+  const added = [...patch.matchAll(/^\+ +(.*?)(?:, description.*)?$/gm)].map(([, line]) => line);
+  expect(added).toEqual([
+    "a: { $ref: '#/components/schemas/Dashboard/properties/a' }",
+    "b: { $ref: '#/components/schemas/Dashboard/properties/b' }",
+    "id: { type: [integer, 'null', string]",
+    "name: { type: [string, 'null', integer]",
+    "pinned: { writeOnly: true, type: [boolean, 'null']",
+    "a: { type: [integer, 'null']",
+    "b: { type: [string, 'null']",
+  ]);
+  const answers = answersOf(patched(patch));
+  expect(reads.flatMap((read) => differencesOf(read, answers))).toEqual([]);
+});
+
 function dashboard(changes: JsonObject = {}): Read {
   return {
     operation: operations.getDashboard,
