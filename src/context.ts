@@ -1,4 +1,4 @@
-import type { AnswerCounter } from './answer/answer-counter.ts';
+import type { AnswerCounter } from './answer-counter.ts';
 import type { TailMessage } from './live/listener.ts';
 import type { Loaders } from './loaders/loaders.ts';
 import type { RestApi } from './rest/api.ts';
@@ -33,7 +33,7 @@ export interface GatewayContext {
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
   readonly maxPageSize: number;
   /** Counts the objects and bytes of the answer, and ends the operation at its limits. */
-  readonly answer: AnswerCounter;
+  readonly answerCounter: AnswerCounter;
   /**
    * Follows the rows that are added to a list, from now on or from a position on. Only the context for the start of a
    * subscription has this function.

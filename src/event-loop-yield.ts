@@ -51,16 +51,16 @@ export class EventLoopYield {
    * Returns undefined if an operation may begin at once, which is nearly always so; otherwise a promise that resolves
    * when its turn comes. `now` is the time by the clock.
    */
-  take(now: number): Promise<void> | undefined {
+  waitForTurn(now: number): Promise<void> | undefined {
     if (this.#mayBegin(now) && this.#operations.length === 0) return undefined;
     return new Promise((resolve) => void this.#operations.push(resolve));
   }
 
   /**
-   * Does the same as `take` for the large work that ends an operation, such as writing a large answer. This work goes
-   * before other pieces, because it releases memory.
+   * Does the same as `waitForTurn` for the large work that ends an operation, such as writing a large answer. This work
+   * goes before other pieces, because it releases memory.
    */
-  takeLast(): Promise<void> | undefined {
+  waitToWrite(): Promise<void> | undefined {
     if (this.#mayBegin(this.#now()) && !this.#isLargeOn) return undefined;
     return new Promise((resolve) => this.doLater(resolve, first));
   }

@@ -22,7 +22,7 @@ import {
 import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
 import { Results } from './operation/results.ts';
 import { SharedOperations } from './operation/shared-operations.ts';
-import { Live, type LiveSettings } from './operation/subscriptions.ts';
+import { type SubscriptionSettings, Subscriptions } from './operation/subscriptions.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
 import type { CacheOptions } from './rest/cache/answer-cache.ts';
@@ -65,7 +65,7 @@ export interface GatewayOptions
   readonly answerRoomBytes?: number | undefined;
   /** The API key or token that GraphiQL starts with; only the embedded workspace has one. */
   readonly demoKey?: string | undefined;
-  readonly live?: LiveSettings | undefined;
+  readonly live?: SubscriptionSettings | undefined;
   /** Persisted documents; by default none are listed, and clients may register theirs. */
   readonly persisted?: PersistedSettings;
   /** The count of calls for the `budget`, if another process counts them; by default this process or Redis does. */
@@ -200,7 +200,7 @@ interface Collaborators extends Pick<OperationsOptions, 'shared' | 'eventLoop'> 
 function createOperations(
   options: GatewayOptions,
   made: Collaborators,
-): { readonly run: RunOperation; readonly live: Live | undefined } {
+): { readonly run: RunOperation; readonly live: Subscriptions | undefined } {
   const { schema, upstream, cursors, persisted, shared, eventLoop, saved, watch, toolOf, memory } = made;
   const answerBytes = options.answerRoomBytes ?? answerRoomBytes(options.maxAnswerBytes);
   const room = new MemoryRoom(answerBytes, { within: memory });
@@ -208,12 +208,12 @@ function createOperations(
   const results = new Results({ ...options, ...watch, room, upstream });
   const { cache, refusalOf } = upstream;
   const ofStreams = { schema, createContext, results, eventLoop, memory, upstream };
-  const live = options.live && new Live(options.live, { ...options, ...watch, ...ofStreams });
+  const subscriptions = options.live && new Subscriptions(options.live, { ...options, ...watch, ...ofStreams });
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
     createContext,
-    live,
+    subscriptions,
     argumentBytes: options.documentLimits.argumentBytes,
     costs: new Costs({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf, refusalOf }),
     upstream,
@@ -226,7 +226,7 @@ function createOperations(
     maxErrors: options.maxErrors,
     ...watch,
   });
-  return { run: options.tracing === undefined ? run : traceOperations(run, options.tracing), live };
+  return { run: options.tracing === undefined ? run : traceOperations(run, options.tracing), live: subscriptions };
 }
 
 function budgetOf(options: GatewayOptions, redis: SharedRedis | undefined): UpstreamOptions['budget'] {

@@ -24,7 +24,7 @@ const layers = [
   ['look-ahead'],
   ['graphql'],
   ['context.ts'],
-  ['answer'],
+  ['answer-counter.ts'],
   ['live'],
   ['loaders'],
   ['follow.ts'],
@@ -48,7 +48,10 @@ const layers = [
   ],
 ];
 
-/** The embedded upstream, a package of its own in workspace/: neither it nor the gateway knows the other, only command-line.ts starts it. */
+/**
+ * The embedded upstream, a package of its own in workspace/: neither it nor the gateway knows the other, only
+ * command-line.ts starts it.
+ */
 const service = 'embedded-workspace';
 
 /** A module that only some may import. */

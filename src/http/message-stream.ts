@@ -1,4 +1,4 @@
-import { type StreamMessage, stringifyResult } from '../operation/result.ts';
+import { type StreamMessage, stringifyResult } from '../operation/operation-result.ts';
 import { framed } from './byte-stream.ts';
 import type { StreamType } from './negotiation.ts';
 import { type HttpAnswer, streamHeaders } from './response.ts';

@@ -1,6 +1,6 @@
+import { type OperationResult, stringifyResult } from '../operation/operation-result.ts';
 import { type RateLimit, scarcestOf } from '../operation/rate-limits.ts';
 import { ruleOf } from '../operation/request-error.ts';
-import { type OperationResult, stringifyResult } from '../operation/result.ts';
 import type { MediaType } from './negotiation.ts';
 
 /** A complete HTTP response. */

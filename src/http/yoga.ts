@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin, YogaServerInstance } from 'graphql-yoga';
-import type { OperationResult } from '../operation/result.ts';
+import type { OperationResult } from '../operation/operation-result.ts';
 import { toByteStream } from './byte-stream.ts';
 import type { HttpRequestContext } from './request-context.ts';
 import { type SendOptions, sendFault } from './send.ts';

@@ -7,7 +7,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import type { ObjectWeight } from '../answer/answer-counter.ts';
+import type { ObjectWeight } from '../answer-counter.ts';
 import type { GatewayContext } from '../context.ts';
 import { memoize } from '../memoize.ts';
 import type { FieldOrigin } from './field-origins.ts';
@@ -21,13 +21,13 @@ import { type ObjectSelection, type OperationScope, type SelectedField } from '.
  */
 export function countAnswered(
   count: number,
-  { answer }: Pick<GatewayContext, 'answer'>,
+  { answerCounter }: Pick<GatewayContext, 'answerCounter'>,
   info: GraphQLResolveInfo,
   idLength?: number,
   typename?: string,
 ): void {
   const type = typename === undefined ? getNamedType(info.returnType) : info.schema.getType(typename);
-  answer.add(count, isObjectType(type) ? weightOf(selectionOf(info).on(type)) : noWeight, info.path, idLength);
+  answerCounter.add(count, isObjectType(type) ? weightOf(selectionOf(info).on(type)) : noWeight, info.path, idLength);
 }
 
 /** The most that the root of an operation can weigh, whatever its variables are. */

@@ -1,5 +1,5 @@
 import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
-import { AnswerCounter } from '../answer/answer-counter.ts';
+import { AnswerCounter } from '../answer-counter.ts';
 import type { GatewayContext } from '../context.ts';
 import { objectFields } from '../graphql/attach-resolvers.ts';
 import { RowRecord, type StartedRelations } from '../graphql/records.ts';
@@ -70,7 +70,7 @@ export function startBelow(
   const isAhead = (): boolean => isAwaited && context.isAhead?.() !== false;
   // These objects are not counted here, because the executor counts them. They are read as for an answer that is sent
   // whole, so that answers in parts make no further calls.
-  const ahead = { ...context, answer: new AnswerCounter(unlimited, endless, ignore), isAhead, parts: undefined };
+  const ahead = { ...context, answerCounter: new AnswerCounter(unlimited, endless, ignore), isAhead, parts: undefined };
   for (const relation of expensive) {
     const goOn = (value: unknown): Promise<void> => startFields(relation, value, ahead, infoBelow(relation, info));
     const answer = started.get(relation.responseKey);

@@ -1,8 +1,8 @@
 import type { HttpRequestContext } from '../http/request-context.ts';
 import type { PublicError } from '../operation/errors.ts';
+import { type OperationResult, stringifyData } from '../operation/operation-result.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
 import { type RateLimit, scarcestOf } from '../operation/rate-limits.ts';
-import { type OperationResult, stringifyData } from '../operation/result.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';

@@ -67,10 +67,10 @@ function membersBytes(part: Part, sizeOf: (member: unknown, name: string, above:
 const special = /[^ !#-[\]-~]/;
 
 /** Texts of at least this length are measured once, however often they occur. */
-const long = 256;
+const longTextLength = 256;
 
 function textBytes(text: string, known?: Map<string, number>): number {
-  if (known === undefined || text.length < long) return quotedBytes(text);
+  if (known === undefined || text.length < longTextLength) return quotedBytes(text);
   const bytes = known.get(text) ?? quotedBytes(text);
   known.set(text, bytes);
   return bytes;

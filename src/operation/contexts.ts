@@ -1,4 +1,4 @@
-import { AnswerCounter, type AnswerLimits } from '../answer/answer-counter.ts';
+import { AnswerCounter, type AnswerLimits } from '../answer-counter.ts';
 import type { CursorCodec, GatewayContext } from '../context.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
@@ -33,7 +33,7 @@ export function createContexts(options: ContextOptions): CreateContext {
   const { maxPageSize, cursors, upstream, room, saved } = options;
   return ({ caller, trace, spans }, deadline, calls, epoch) => {
     const rest = new RestApi(upstream.clientFor(caller, { deadline, calls, trace, spans, epoch }));
-    const answer = new AnswerCounter(options, room, () => deadline.end('limit'));
+    const answerCounter = new AnswerCounter(options, room, () => deadline.end('limit'));
     return {
       rest,
       refusal: upstream.refusalOf(caller),
@@ -41,7 +41,7 @@ export function createContexts(options: ContextOptions): CreateContext {
       loaders: new Loaders(rest, maxPageSize, saved),
       cursors,
       maxPageSize,
-      answer,
+      answerCounter,
     };
   };
 }

@@ -10,32 +10,32 @@ import {
   visit,
 } from 'graphql';
 import type { GatewayContext } from '../context.ts';
-import { type ExecutionOptions, executionArgs } from './execute.ts';
+import { type ExecuteOptions, executionArgs } from './execute.ts';
 
 /** One part of an answer, as an executor makes it. */
-export interface ExecutedPart {
+export interface PartPayload {
   readonly data?: unknown;
   readonly errors?: readonly GraphQLError[];
   /** Announces the fragments that will follow, by their ids. */
   readonly pending?: readonly object[];
-  readonly incremental?: readonly ExecutedEntry[];
-  readonly completed?: readonly ExecutedEntry[];
+  readonly incremental?: readonly PartEntry[];
+  readonly completed?: readonly PartEntry[];
   readonly hasNext: boolean;
 }
 
 /** The data or errors of one deferred fragment at one place. */
-export interface ExecutedEntry {
+export interface PartEntry {
   readonly data?: unknown;
   readonly errors?: readonly GraphQLError[];
 }
 
 /** An answer from an executor: whole, or in parts. */
-export type ExecutedInParts =
+export type WholeOrParts =
   | { readonly data?: unknown; readonly errors?: readonly GraphQLError[] }
-  | { readonly initialResult: ExecutedPart; readonly subsequentResults: AsyncIterable<ExecutedPart> };
+  | { readonly initialResult: PartPayload; readonly subsequentResults: AsyncIterable<PartPayload> };
 
 /** Runs one prepared operation and delivers its deferred fragments later. `context.parts` is the format. */
-export type ExecuteInParts = (context: GatewayContext, variables: VariableValues) => Promise<ExecutedInParts>;
+export type ExecuteInParts = (context: GatewayContext, variables: VariableValues) => Promise<WholeOrParts>;
 
 /**
  * A document without `@defer`; the same object if it has none. The text is searched first, because few documents use
@@ -58,8 +58,8 @@ export function withoutDefer(text: string, document: DocumentNode): DocumentNode
  * always answered as a whole: otherwise the fields in a fragment of the first mutation would depend on whether the
  * second has been executed.
  */
-export function createExecutionInParts(
-  { schemas: { incremental }, introspection }: ExecutionOptions,
+export function createExecuteInParts(
+  { schemas: { incremental }, introspection }: ExecuteOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): ExecuteInParts | undefined {

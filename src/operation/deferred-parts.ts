@@ -2,12 +2,12 @@ import type { GatewayContext, PartsFormat } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Claim } from '../memory.ts';
 import { UpstreamError } from '../rest/errors.ts';
-import type { ExecutedEntry, ExecutedPart } from './defer.ts';
+import type { PartEntry, PartPayload } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
+import { type AnswerParts, formatted, type OperationResult, stringifyResult } from './operation-result.ts';
 import type { OperationRun } from './operation-run.ts';
 import { overload } from './request-error.ts';
-import { type AnswerParts, formatted, type OperationResult, stringifyResult } from './result.ts';
 import type { Execution, Results } from './results.ts';
 
 interface PartsOptions extends ErrorReporting {
@@ -37,30 +37,30 @@ export async function executeInParts(
   options: PartsOptions,
 ): Promise<OperationResult> {
   const { cost, coerced } = run;
-  const { prepared, answer, deadline } = execution;
+  const { prepared, answerCounter, deadline } = execution;
   const { results, eventLoop } = options;
   const finish = (): void => {
     deadline.finish();
-    answer.finish();
+    answerCounter.finish();
   };
-  const takeTurn = async (): Promise<void> => {
-    if (cost.isLarge) await eventLoop.takeLast();
+  const waitToWrite = async (): Promise<void> => {
+    if (cost.isLarge) await eventLoop.waitToWrite();
   };
   try {
     const executed = await execute(context, coerced);
-    await takeTurn();
+    await waitToWrite();
     const isInParts = 'initialResult' in executed;
     const whole = isInParts ? executed.initialResult : executed;
-    const { why, mostBytes } = results.weigh(whole, execution);
-    if (!isInParts || why !== undefined) {
+    const { error, mostBytes } = results.checkLimits(whole, execution);
+    if (!isInParts || error !== undefined) {
       finish();
       return await results.withRateLimits(run, results.of(whole, execution));
     }
     const writer = new PartsWriter(run, format, execution, options);
     const first = writer.first(executed.initialResult, mostBytes);
     cost.calls.answer();
-    const parts = writeParts(writer, first, executed.subsequentResults, takeTurn);
-    parts.over.finally(finish).catch(options.report);
+    const parts = writeParts(writer, first, executed.subsequentResults, waitToWrite);
+    parts.finished.finally(finish).catch(options.report);
     const { rateLimits } = await results.withRateLimits(run, {});
     return { prepared, data: whole.data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
   } catch (error) {
@@ -76,7 +76,7 @@ export async function executeInParts(
 function writeParts(
   writer: PartsWriter,
   first: string,
-  further: AsyncIterable<ExecutedPart>,
+  further: AsyncIterable<PartPayload>,
   takeTurn: () => Promise<void>,
 ): Omit<AnswerParts, 'format'> {
   let controller: ReadableStreamDefaultController<string> | undefined;
@@ -104,7 +104,7 @@ function writeParts(
     controller?.close();
     return { data: null, errors: writer.errors };
   };
-  return { texts, over: write() };
+  return { texts, finished: write() };
 }
 
 /**
@@ -139,8 +139,8 @@ class PartsWriter {
    * The JSON text of the first part, which must be within the limits and has at most `mostBytes` bytes. Throws if there
    * is no room for it.
    */
-  first({ data, errors = [], pending = [] }: ExecutedPart, mostBytes: number): string {
-    if (!this.#options.results.makeRoomFor(data, mostBytes)) throw overload();
+  first({ data, errors = [], pending = [] }: PartPayload, mostBytes: number): string {
+    if (!this.#options.results.makeRoomForText(data, mostBytes)) throw overload();
     for (const entry of pending) this.#pending.add(idOf(entry));
     const { prepared } = this.#execution;
     const reported = errors.length === 0 ? undefined : toPublicErrors(errors, this.#options);
@@ -154,12 +154,12 @@ class PartsWriter {
   }
 
   /** The JSON text of a further part. Rejects with the reason if the part exceeds a limit. */
-  async next({ pending = [], incremental = [], completed = [], hasNext }: ExecutedPart): Promise<string> {
+  async next({ pending = [], incremental = [], completed = [], hasNext }: PartPayload): Promise<string> {
     const { results } = this.#options;
     const data = incremental.map((entry) => entry.data);
-    const { why, mostBytes } = results.weigh({ data }, this.#execution, this.#written);
-    if (why !== undefined) throw why;
-    if (!results.makeRoomFor(data, mostBytes)) throw new UpstreamError('OVERLOADED');
+    const { error, mostBytes } = results.checkLimits({ data }, this.#execution, this.#written);
+    if (error !== undefined) throw error;
+    if (!results.makeRoomForText(data, mostBytes)) throw new UpstreamError('OVERLOADED');
     if (!hasNext) await this.#completeCost();
     const text = stringifyPart({
       pending: pending.length === 0 ? undefined : pending,
@@ -196,7 +196,7 @@ class PartsWriter {
     if (this.#run.cost.wantsCost) await this.#options.results.withRateLimits(this.#run, {});
   }
 
-  #masked(entry: ExecutedEntry): object {
+  #masked(entry: PartEntry): object {
     if (entry.errors === undefined) return entry;
     const reported = toPublicErrors(entry.errors, this.#options, this.#reported);
     this.#reported.push(...reported);

@@ -16,8 +16,8 @@ import { measureOf } from '../look-ahead/document-measure.ts';
 import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
 import { memoize } from '../memoize.ts';
 import { RecentMap } from '../recent-map.ts';
-import { createExecutionInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
-import { CompileTime, createExecution, type Execute, type ExecutionOptions, type Schemas } from './execute.ts';
+import { createExecuteInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
+import { CompileTime, createExecute, type Execute, type ExecuteOptions, type Schemas } from './execute.ts';
 import { coercedVariables, type GraphQLParams } from './params.ts';
 import { type DocumentLimits, parseDocument, validationErrors } from './parse-document.ts';
 import { RefusedDocument, RequestError } from './request-error.ts';
@@ -101,7 +101,7 @@ function codeSizeOf({ document }: PreparedOperation): number {
 let lastSerial = 0;
 
 function prepareOperation(
-  { limits, ...options }: PrepareOptions & ExecutionOptions,
+  { limits, ...options }: PrepareOptions & ExecuteOptions,
   query: string,
   operationName: string | undefined,
   onCompile: (code: Execute) => void,
@@ -117,7 +117,7 @@ function prepareOperation(
  * compiled at once.
  */
 function preparedOf(
-  options: ExecutionOptions,
+  options: ExecuteOptions,
   parsed: DocumentNode,
   document: DocumentNode,
   operation: OperationDefinitionNode,
@@ -130,7 +130,7 @@ function preparedOf(
     ...{ schema, document, operation, listed: compile === 'at once' },
     fragments: fragmentsOf(document),
     coerce: (given) => coercedVariables(options, operation, given),
-    execute: createExecution(options, document, operation, compile, onCompile),
+    execute: createExecute(options, document, operation, compile, onCompile),
     deferred: parsed === document ? undefined : deferredOperationOf(options, parsed, operation.name?.value),
     deprecated: deprecatedUsesOf(schema, document, operation),
     serial: lastSerial,
@@ -138,13 +138,13 @@ function preparedOf(
 }
 
 function deferredOperationOf(
-  options: ExecutionOptions,
+  options: ExecuteOptions,
   document: DocumentNode,
   name: string | undefined,
 ): DeferredOperation | undefined {
   const { schema } = options.schemas;
   const operation = operationOf(document, name);
-  const execute = createExecutionInParts(options, document, operation);
+  const execute = createExecuteInParts(options, document, operation);
   return execute && { schema, document, operation, fragments: fragmentsOf(document), execute };
 }
 

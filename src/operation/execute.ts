@@ -37,7 +37,7 @@ export interface IncrementalSchemas {
 }
 
 /** Settings of the execution. */
-export interface ExecutionOptions {
+export interface ExecuteOptions {
   readonly schemas: Schemas;
   /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
   readonly introspection: boolean;
@@ -50,7 +50,7 @@ export interface ExecutionOptions {
  * 50 µs and 3 KB for each selection. graphql's own executor visits a fragment once. Listed operations are compiled at
  * once, with a higher limit: their owner wrote them, and no client waits for the compilation.
  */
-const largestSpread = { 'when repeated': 500, 'at once': 10_000 };
+const mostSelections = { 'when repeated': 500, 'at once': 10_000 };
 
 /**
  * Makes the function that runs an operation of a valid document. Until the operation has answered data once, graphql's
@@ -58,8 +58,8 @@ const largestSpread = { 'when repeated': 500, 'at once': 10_000 };
  * on. The code takes several times the memory of the document. With `at once`, compiled code runs the operation from
  * the start. Operations that cannot be compiled stay with graphql's executor.
  */
-export function createExecution(
-  options: ExecutionOptions,
+export function createExecute(
+  options: ExecuteOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   compile: 'when repeated' | 'at once' = 'when repeated',
@@ -68,7 +68,7 @@ export function createExecution(
   const interpret = interpreted(options, document, operation);
   if (operation.operation === 'subscription') return interpret;
   const code = (): Execute | undefined =>
-    hasReservedName(document) || measureOf(document).selections > largestSpread[compile]
+    hasReservedName(document) || measureOf(document).selections > mostSelections[compile]
       ? undefined
       : compiled(options, document, operation, interpret);
   if (compile === 'at once') return code() ?? interpret;
@@ -94,7 +94,7 @@ export function createExecution(
 }
 
 function interpreted(
-  { schemas: { schema, incremental }, introspection }: ExecutionOptions,
+  { schemas: { schema, incremental }, introspection }: ExecuteOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): Execute {
@@ -115,14 +115,14 @@ export function executionArgs(
 ): ValidatedExecutionArgs {
   const fragments = definitions.filter(({ kind }) => kind !== Kind.OPERATION_DEFINITION);
   // Without the definitions of its variables, graphql does not coerce the variables, which are coerced already.
-  const definitionsOfNone = [{ ...operation, variableDefinitions: [] }, ...fragments];
-  const args = validateExecutionArgs({ ...options, document: { ...document, definitions: definitionsOfNone } });
+  const withoutVariables = [{ ...operation, variableDefinitions: [] }, ...fragments];
+  const args = validateExecutionArgs({ ...options, document: { ...document, definitions: withoutVariables } });
   if ('schema' in args) return { ...args, operation };
   throw new Error('expected an operation of a valid document', { cause: args[0] });
 }
 
 function compiled(
-  { schemas: { schema, compilerSchema } }: ExecutionOptions,
+  { schemas: { schema, compilerSchema } }: ExecuteOptions,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   interpret: Execute,

@@ -1,8 +1,8 @@
+import type { OperationResult } from './operation-result.ts';
 import type { AnsweredOperation, RequestContext } from './operation-run.ts';
 import type { GraphQLParams } from './params.ts';
 import { documentIdOf } from './persisted/ids.ts';
 import { refusals } from './request-error.ts';
-import type { OperationResult } from './result.ts';
 import type { StreamEnd } from './subscriptions.ts';
 
 /** The facts about an answered operation for logs, metrics and spans. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { getVariableValues, type OperationDefinitionNode, type VariableValues } from 'graphql';
 import type { JsonObject } from '../rest/values.ts';
-import type { ExecutionOptions } from './execute.ts';
+import type { ExecuteOptions } from './execute.ts';
 import { RefusedDocument } from './request-error.ts';
 
 /**
@@ -52,7 +52,7 @@ const mostErrors = 5;
 
 /** The coerced variables of an operation. Throws a RefusedDocument if they do not fit. */
 export function coercedVariables(
-  { schemas: { schema }, introspection }: Pick<ExecutionOptions, 'schemas' | 'introspection'>,
+  { schemas: { schema }, introspection }: Pick<ExecuteOptions, 'schemas' | 'introspection'>,
   { variableDefinitions = [] }: OperationDefinitionNode,
   given: GraphQLParams['variables'] = {},
 ): VariableValues {

@@ -14,21 +14,21 @@ import { deferredOf, executeInParts } from './deferred-parts.ts';
 import type { PreparedOperation } from './document.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { type OnOperation, type OperationReport, reportOf, streamReportOf } from './operation-report.ts';
+import { type OperationResult, stringifyResult } from './operation-result.ts';
 import { type AnsweredOperation, nameOf, OperationRun, type RequestContext } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import { overload, RefusedDocument, RequestError } from './request-error.ts';
-import { type OperationResult, stringifyResult } from './result.ts';
 import type { Results } from './results.ts';
 import type { SharedOperations } from './shared-operations.ts';
-import type { Live } from './subscriptions.ts';
+import type { Subscriptions } from './subscriptions.ts';
 
 /** Collaborators and settings of the operations. */
 export interface OperationsOptions extends ErrorReporting {
   readonly resolve: ResolveDocument;
   readonly createContext: CreateContext;
   /** Undefined if there are no subscriptions. */
-  readonly live: Live | undefined;
+  readonly subscriptions: Subscriptions | undefined;
   readonly costs: Costs;
   /** The most bytes of the arguments of one field. */
   readonly argumentBytes: number;
@@ -78,7 +78,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
     let run: OperationRun | undefined;
     let result: OperationResult;
     try {
-      const turn = eventLoop.take(startedAt);
+      const turn = eventLoop.waitForTurn(startedAt);
       if (turn !== undefined) await turn;
 
       // UNAUTHENTICATED, FORBIDDEN and AUTHENTICATION_UNAVAILABLE, if the gateway holds the keys
@@ -111,7 +111,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       if (cost.planOnly) result = { data: null, extensions: cost.extensions() };
       else {
         // OVERLOADED
-        if (!results.makeRoom() || (cost.isLarge && eventLoop.isCrowded)) throw overload();
+        if (!results.makeRoomForAnswer() || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
         // OVERLOADED and RATE_LIMITED if the first REST calls are refused; later errors are in the result
         const { caller } = request;
@@ -119,10 +119,10 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         const epoch = current instanceof Promise ? await current : current;
         const running = begin(run, epoch, options);
         const made = running instanceof Promise ? await running : running;
-        if (results.isLarge(made)) await eventLoop.takeLast();
+        if (results.isLarge(made)) await eventLoop.waitToWrite();
 
         // COST_LIMIT_EXCEEDED and OVERLOADED in place of the data
-        result = results.withRoom(made, prepared, request);
+        result = results.claimText(made, prepared, request);
         keepAnswer(run, result, options.wholeAnswers);
       }
     } catch (error) {
@@ -132,7 +132,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
     const operation: AnsweredOperation = run ?? { params, request, startedAt, document, cost: undefined };
     const end = (last: OperationResult): void => noteEnd(operation, last, reportOf(operation, last), options);
     if (asksForPlan(params)) options.onPlan();
-    else if (result.parts !== undefined) result.parts.over.then(end).catch(options.report);
+    else if (result.parts !== undefined) result.parts.finished.then(end).catch(options.report);
     // A subscription ends when its stream does.
     else if (result.stream === undefined) end(result);
     return withMaxAge(document, request, result, options);
@@ -163,12 +163,15 @@ function noteEnd(
 
 async function beginStream(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {
   const { caller, takesMessages } = run.request;
-  const { live, upstream, onOpen } = options;
+  const { subscriptions, upstream, onOpen } = options;
   const refusal = upstream.refusalOf(caller);
   if (refusal !== undefined) throw refusal;
-  if (live === undefined || caller === undefined) throw new Error('expected a schema with subscriptions, and a key');
+  if (subscriptions === undefined || caller === undefined)
+    throw new Error('expected a schema with subscriptions, and a key');
   if (!takesMessages) throw new RequestError('onlyStreamed', streamed);
-  const result = await live.subscribe(run, caller, (end) => noteEnd(run, end, streamReportOf(run, end), options));
+  const result = await subscriptions.subscribe(run, caller, (end) =>
+    noteEnd(run, end, streamReportOf(run, end), options),
+  );
   onOpen(performance.now() - run.startedAt);
   return result;
 }
@@ -227,8 +230,8 @@ function execute(
   const deadline = new OperationDeadline(options.operationDeadlineMs);
   deadline.isLarge = cost.isLarge;
   const context = options.createContext(request, deadline, cost.calls, epoch);
-  const { answer } = context;
-  const execution = { prepared, cost, answer, deadline };
+  const { answerCounter } = context;
+  const execution = { prepared, cost, answerCounter, deadline };
   let result: MaybePromise<OperationResult>;
   if (deferred !== undefined)
     result = executeInParts(run, execution, { ...context, parts: deferred.format }, deferred, options);
@@ -237,16 +240,16 @@ function execute(
     const finish = (whole: ExecutionResult): MaybePromise<OperationResult> => {
       deadline.finish();
       const make = (): MaybePromise<OperationResult> => {
-        answer.finish();
+        answerCounter.finish();
         return options.results.withRateLimits(run, options.results.of(whole, execution));
       };
       // A large result is made when there is time for it.
-      const largeTurn = cost.isLarge ? options.eventLoop.takeLast() : undefined;
+      const largeTurn = cost.isLarge ? options.eventLoop.waitToWrite() : undefined;
       return largeTurn === undefined ? make() : largeTurn.then(make);
     };
     const fail = (error: unknown): never => {
       deadline.finish();
-      answer.finish();
+      answerCounter.finish();
       throw error;
     };
     result = executed instanceof Promise ? executed.then(finish, fail) : finish(executed);

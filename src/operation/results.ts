@@ -1,5 +1,5 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import { type AnswerCounter, type AnswerExcess, AnswerLimitError } from '../answer/answer-counter.ts';
+import { type AnswerCounter, type AnswerExcess, AnswerLimitError } from '../answer-counter.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Claim, MemoryRoom, Reader } from '../memory.ts';
@@ -14,10 +14,10 @@ import { measureJson, mostValues } from './answer-bytes.ts';
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
+import { type OperationResult, stringifyResult } from './operation-result.ts';
 import type { OperationRun } from './operation-run.ts';
 import { rateLimitsOf, refusedOperation } from './rate-limits.ts';
 import { overload } from './request-error.ts';
-import { type OperationResult, stringifyResult } from './result.ts';
 
 /** Collaborators and limits of results. */
 export interface ResultsOptions extends ErrorReporting {
@@ -28,7 +28,7 @@ export interface ResultsOptions extends ErrorReporting {
 }
 
 /** The data and errors that an executor has made. */
-interface Executed {
+interface DataAndErrors {
   readonly data?: unknown;
   readonly errors?: ExecutionResult['errors'] | undefined;
 }
@@ -37,14 +37,14 @@ interface Executed {
 export interface Execution {
   readonly prepared: PreparedOperation;
   readonly cost: Pick<Cost, 'calls' | 'extensions'>;
-  readonly answer: AnswerCounter;
+  readonly answerCounter: AnswerCounter;
   /** The deadline of the operation. It also records how much the upstream has answered. */
   readonly deadline: OperationDeadline;
 }
 
-interface Weighed {
+interface LimitCheck {
   /** The reason why the data must not be sent; undefined if it may be sent. */
-  readonly why: GraphQLError | undefined;
+  readonly error: GraphQLError | undefined;
   readonly mostBytes: number;
 }
 
@@ -59,26 +59,26 @@ export class Results {
   /**
    * Makes room for a further answer, if need be by ending stuck clients. Returns false if even that does not make room.
    */
-  makeRoom(): boolean {
+  makeRoomForAnswer(): boolean {
     return this.#options.room.makeRoom(1);
   }
 
   /** The result of an execution. If it exceeds a limit, an error with the reason replaces its data. */
-  of({ data, errors }: Executed, execution: Execution): OperationResult {
+  of({ data, errors }: DataAndErrors, execution: Execution): OperationResult {
     const { prepared, cost, deadline } = execution;
     const extensions = cost.extensions();
-    const { why, mostBytes } = this.weigh({ data, errors }, execution);
-    if (why === undefined) {
+    const { error, mostBytes } = this.checkLimits({ data, errors }, execution);
+    if (error === undefined) {
       const { freshUntil } = cost.calls;
       const publicErrors = errors && toPublicErrors(errors, this.#options);
       return { prepared, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshUntil };
     }
     // No REST call was sent, so the operation counts as not executed, and its result has no data.
-    if (deadline.ended instanceof Refusal) return this.#dropped({ extensions }, prepared, why);
+    if (deadline.ended instanceof Refusal) return this.#dropped({ extensions }, prepared, error);
     // Errors below the root fields are dropped together with their data.
-    const ofRoot = errors?.filter((error) => error.path?.length === 1 && !(causeOf(error) instanceof AnswerLimitError));
+    const ofRoot = errors?.filter((one) => one.path?.length === 1 && !(causeOf(one) instanceof AnswerLimitError));
     const ofMutations = toPublicErrors(ofRoot ?? [], this.#options);
-    return this.#dropped({ data, errors: ofMutations, extensions }, prepared, why);
+    return this.#dropped({ data, errors: ofMutations, extensions }, prepared, error);
   }
 
   /**
@@ -103,48 +103,52 @@ export class Results {
   }
 
   /**
-   * Checks the data of an execution, or of one part of an answer, against the limits of an answer. `written` is the
-   * number of bytes of earlier parts.
+   * Checks the data of an execution, or of one part of an answer, against the limits of an answer. `earlierBytes` is
+   * the number of bytes of earlier parts.
    */
-  weigh({ data, errors }: Executed, { prepared, answer, deadline }: Execution, written = 0): Weighed {
+  checkLimits(
+    { data, errors }: DataAndErrors,
+    { prepared, answerCounter, deadline }: Execution,
+    earlierBytes = 0,
+  ): LimitCheck {
     const { bodyExcess, ended, received } = deadline;
     if (bodyExcess !== undefined) {
       const waiting = errors?.find((error) => causeOf(error) === ended);
-      return { why: bodyExcessError(bodyExcess, waiting?.path), mostBytes: 0 };
+      return { error: bodyExcessError(bodyExcess, waiting?.path), mostBytes: 0 };
     }
-    if (ended instanceof Refusal) return { why: refusedOperation(ended), mostBytes: 0 };
-    if (answer.isShed || ended === noRoomForBodies) return { why: overload(), mostBytes: 0 };
-    if (data === undefined) return { why: undefined, mostBytes: 0 };
-    const mostBytes = answer.mostBytes(rootWeight(prepared), received);
+    if (ended instanceof Refusal) return { error: refusedOperation(ended), mostBytes: 0 };
+    if (answerCounter.hadNoRoom || ended === noRoomForBodies) return { error: overload(), mostBytes: 0 };
+    if (data === undefined) return { error: undefined, mostBytes: 0 };
+    const mostBytes = answerCounter.mostBytes(rootWeight(prepared), received);
     const { maxAnswerBytes: limit } = this.#options;
-    if (answer.excess !== undefined) return { why: excessError(answer.excess), mostBytes };
+    if (answerCounter.excess !== undefined) return { error: excessError(answerCounter.excess), mostBytes };
     // Checked before measuring, because measuring takes as long as writing.
-    if (mostBytes <= limit) return { why: undefined, mostBytes };
-    const { bytes: own, values, path } = measureJson(data, limit - written);
-    const bytes = written + own;
-    if (path === undefined) return { why: undefined, mostBytes: bytes };
+    if (mostBytes <= limit) return { error: undefined, mostBytes };
+    const { bytes: own, values, path } = measureJson(data, limit - earlierBytes);
+    const bytes = earlierBytes + own;
+    if (path === undefined) return { error: undefined, mostBytes: bytes };
     const byBytes = { unit: 'bytes', count: bytes, limit, path } as const;
     const byValues = { unit: 'values', count: values, limit: mostValues, path } as const;
-    return { why: excessError(bytes > limit ? byBytes : byValues), mostBytes };
+    return { error: excessError(bytes > limit ? byBytes : byValues), mostBytes };
   }
 
   /** True if a result takes long to write and to send. */
   isLarge({ mostBytes = 0 }: OperationResult): boolean {
-    return mostBytes > largeAnswer;
+    return mostBytes > largeAnswerBytes;
   }
 
   /**
    * Makes the text of a result that may be large, and takes room for it. If there is no room, returns the result
    * without its data and with an error that says so.
    */
-  withRoom(result: OperationResult, prepared: PreparedOperation, reader: Reader): OperationResult {
+  claimText(result: OperationResult, prepared: PreparedOperation, reader: Reader): OperationResult {
     const { mostBytes = 0 } = result;
-    if (mostBytes <= uncounted) return result;
+    if (mostBytes <= mostUnclaimedBytes) return result;
     if (result.text === undefined) {
-      if (!this.makeRoomFor(result.data, mostBytes)) return this.#dropped(result, prepared, overload());
+      if (!this.makeRoomForText(result.data, mostBytes)) return this.#dropped(result, prepared, overload());
       result.text = stringifyResult(result);
     }
-    if (result.text.length <= uncounted) return result;
+    if (result.text.length <= mostUnclaimedBytes) return result;
     const fits = this.claimFor(reader).resize(Buffer.byteLength(result.text));
     return fits ? result : this.#dropped(result, prepared, overload());
   }
@@ -154,7 +158,7 @@ export class Results {
    * garbage. The text has at most `mostBytes` bytes. The data is measured only if that many bytes are not free. Returns
    * false if there is no room.
    */
-  makeRoomFor(data: unknown, mostBytes: number): boolean {
+  makeRoomForText(data: unknown, mostBytes: number): boolean {
     const { room, maxAnswerBytes } = this.#options;
     return room.isFree(mostBytes) || room.makeRoom(measureJson(data, maxAnswerBytes).bytes);
   }
@@ -168,23 +172,23 @@ export class Results {
   #dropped(
     { data, errors = [], extensions, rateLimits }: OperationResult,
     { operation }: PreparedOperation,
-    why: GraphQLError,
+    error: GraphQLError,
   ): OperationResult {
-    const whys = toPublicErrors([why], this.#options);
+    const reasons = toPublicErrors([error], this.#options);
     if (operation.operation !== 'mutation' || data === undefined) {
       // Without data, the error determines the status.
-      const isRefused = whys.some(({ refusal }) => refusal !== undefined);
-      return { errors: whys, extensions, rateLimits, ...(!isRefused && { data: null }) };
+      const isRefused = reasons.some(({ refusal }) => refusal !== undefined);
+      return { errors: reasons, extensions, rateLimits, ...(!isRefused && { data: null }) };
     }
-    return { data: effectOf(data), errors: [...errors.filter(isOfRoot), ...whys], extensions, rateLimits };
+    return { data: effectOf(data), errors: [...errors.filter(isOfRoot), ...reasons], extensions, rateLimits };
   }
 }
 
 /** The size in bytes up to which an answer needs no room: most answers of that size are sent at once. */
-const uncounted = 2 ** 14;
+const mostUnclaimedBytes = 2 ** 14;
 
 /** The size in bytes above which an answer takes milliseconds to write. */
-const largeAnswer = 2 ** 18;
+const largeAnswerBytes = 2 ** 18;
 
 /** True for an error of a root field, such as a mutation that failed or was not sent. */
 function isOfRoot({ path }: PublicError): boolean {
@@ -209,7 +213,7 @@ function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path'
 }
 
 /** The most bytes of a leaf that is kept when the data of a mutation is dropped: enough for ids and names. */
-const longestKept = 1000;
+const mostKeptBytes = 1000;
 
 /**
  * The effect of mutations: the short leaves of each payload, and of the object in the payload, so that a client still
@@ -219,6 +223,6 @@ function effectOf(data: unknown, levels = 3): unknown {
   if (isObject(data) && levels > 0)
     return Object.fromEntries(Object.entries(data).map(([name, member]) => [name, effectOf(member, levels - 1)]));
   const isKept = levels > 0 || typeof data !== 'object';
-  const { bytes, path } = measureJson(data, longestKept);
-  return isKept && path === undefined && bytes <= longestKept ? data : null;
+  const { bytes, path } = measureJson(data, mostKeptBytes);
+  return isKept && path === undefined && bytes <= mostKeptBytes ? data : null;
 }

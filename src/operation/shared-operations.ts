@@ -1,8 +1,8 @@
 import type { TraceContext } from '../rest/call-spans.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import { SharedWork, SingleFlight } from '../rest/single-flight.ts';
+import type { OperationResult } from './operation-result.ts';
 import type { OperationRun, RequestContext } from './operation-run.ts';
-import type { OperationResult } from './result.ts';
 
 type Waiter = Pick<RequestContext, 'onLeave' | 'trace' | 'spans'>;
 

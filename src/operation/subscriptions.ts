@@ -21,13 +21,13 @@ import type { Upstream } from '../rest/upstream.ts';
 import { isObject } from '../rest/values.ts';
 import type { CreateContext } from './contexts.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
+import type { OperationResult, StreamMessage } from './operation-result.ts';
 import { nameOf, type OperationRun, type RequestContext } from './operation-run.ts';
 import { overload, RefusedDocument, RequestError } from './request-error.ts';
-import type { OperationResult, StreamMessage } from './result.ts';
 import type { Results } from './results.ts';
 
 /** Settings of subscriptions. */
-export interface LiveSettings extends StreamLimits {
+export interface SubscriptionSettings extends StreamLimits {
   /** The time between two polls, in milliseconds. */
   readonly pollMs: number;
   /** Memory for messages that wait for slow clients, in bytes; by default 96 MiB. */
@@ -40,7 +40,7 @@ export interface LiveSettings extends StreamLimits {
 
 const waitingBytes = 96 * 2 ** 20;
 
-interface LiveOptions extends ErrorReporting {
+interface SubscriptionsOptions extends ErrorReporting {
   readonly schema: GraphQLSchema;
   readonly createContext: CreateContext;
   readonly upstream: Pick<Upstream, 'resources' | 'epochOf'>;
@@ -70,14 +70,14 @@ interface MessageAnswer {
 }
 
 /** Subscriptions of one process. */
-export class Live {
+export class Subscriptions {
   readonly streams: Streams;
   readonly tails: Tails;
-  readonly options: LiveOptions;
+  readonly options: SubscriptionsOptions;
   /** The answers to each message, by caller, operation and variables. */
   readonly #answers = new WeakMap<object, Map<string, Promise<MessageAnswer>>>();
 
-  constructor(settings: LiveSettings, options: LiveOptions) {
+  constructor(settings: SubscriptionSettings, options: SubscriptionsOptions) {
     const { maxPageSize, operationDeadlineMs: deadlineMs, upstream, memory } = options;
     const { budget } = upstream.resources;
     this.options = options;
@@ -153,7 +153,7 @@ export class Live {
   /** Executes a message as an operation with its own deadline and limits. */
   async #execute(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
     const { results, eventLoop, operationDeadlineMs } = this.options;
-    const turn = eventLoop.take(performance.now());
+    const turn = eventLoop.waitForTurn(performance.now());
     if (turn !== undefined) await turn;
     const calls = run.cost.calls.again();
     // The stream continues: a refused call fails only the fields that need it.
@@ -162,16 +162,16 @@ export class Live {
     const deadline = new OperationDeadline(operationDeadlineMs);
     const { caller, trace } = run.request;
     const context = await this.createContext({ caller, trace, spans: undefined }, deadline, calls);
-    const { answer } = context;
+    const { answerCounter } = context;
     let executed: ExecutionResult;
     try {
       executed = await executeSubscriptionEvent({ ...args, rootValue: payload, contextValue: context });
     } finally {
       deadline.finish();
-      answer.finish();
+      answerCounter.finish();
     }
     const { prepared } = run.document;
-    return { result: results.of(executed, { prepared, cost, answer, deadline }), calls: calls.made };
+    return { result: results.of(executed, { prepared, cost, answerCounter, deadline }), calls: calls.made };
   }
 }
 
@@ -192,17 +192,17 @@ class Subscription implements OpenStream, StreamEnd {
   calls = 0;
   errors: OperationResult['errors'];
   readonly #run: OperationRun;
-  readonly #live: Live;
+  readonly #subscriptions: Subscriptions;
   #listener: Listener | undefined;
   #expiry: NodeJS.Timeout | undefined;
   #failure: GraphQLError | undefined;
   /** Releases the room of the answer that is being sent. */
   #release: (() => void) | undefined;
 
-  constructor(run: OperationRun, caller: Caller, live: Live) {
+  constructor(run: OperationRun, caller: Caller, subscriptions: Subscriptions) {
     this.#run = run;
     this.caller = caller;
-    this.#live = live;
+    this.#subscriptions = subscriptions;
   }
 
   readonly disconnect = (): void => this.#run.request.disconnect();
@@ -212,13 +212,13 @@ class Subscription implements OpenStream, StreamEnd {
 
   /** Begins to listen. Rejects if an argument is refused. */
   async begin(): Promise<Source> {
-    const { schema, introspection, operationDeadlineMs } = this.#live.options;
+    const { schema, introspection, operationDeadlineMs } = this.#subscriptions.options;
     const { request, params, document, cost } = this.#run;
     const { prepared } = document;
     const deadline = new OperationDeadline(operationDeadlineMs);
     request.onLeave(() => deadline.end('left'));
     try {
-      const context = await this.#live.createContext(request, deadline, cost.calls);
+      const context = await this.#subscriptions.createContext(request, deadline, cost.calls);
       const args = validateSubscriptionArgs({
         schema,
         document: prepared.document,
@@ -242,16 +242,16 @@ class Subscription implements OpenStream, StreamEnd {
    * for a message, the stream is aborted.
    */
   async *answers({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
-    const { streams } = this.#live;
+    const { streams } = this.#subscriptions;
     try {
       for await (const payload of payloads) {
-        const { result: answered, calls } = await this.#live.answer(this.#run, args, payload);
+        const { result: answered, calls } = await this.#subscriptions.answer(this.#run, args, payload);
         this.calls += calls;
         // The caller must not get a message that was read after the caller lost the right to it. If the client may
         // subscribe again, it gets the message then.
         if (this.#failure !== undefined) throw this.#failure;
-        const result = this.#withRoom(answered);
-        if (isShed(result)) {
+        const result = this.#claimText(answered);
+        if (hadNoRoom(result)) {
           // The client must not miss the message: it reconnects and continues after the previous one.
           this.errors = result.errors;
           return this.disconnect();
@@ -263,22 +263,22 @@ class Subscription implements OpenStream, StreamEnd {
         this.#release?.();
       }
     } catch (error) {
-      this.errors = toPublicErrors([error], this.#live.options);
+      this.errors = toPublicErrors([error], this.#subscriptions.options);
       yield { result: { errors: this.errors }, isLast: true };
     }
   }
 
   close(): void {
     clearTimeout(this.#expiry);
-    this.#live.streams.close(this);
+    this.#subscriptions.streams.close(this);
     this.#listener?.end();
     this.#release?.();
   }
 
   /** Takes room for a result until the client has read it or has left. */
-  #withRoom(result: OperationResult): OperationResult {
+  #claimText(result: OperationResult): OperationResult {
     const { request, document } = this.#run;
-    return this.#live.options.results.withRoom(result, document.prepared, {
+    return this.#subscriptions.options.results.claimText(result, document.prepared, {
       get stuckSince() {
         return request.stuckSince;
       },
@@ -294,7 +294,7 @@ class Subscription implements OpenStream, StreamEnd {
   }
 
   readonly #follow: NonNullable<GatewayContext['follow']> = (list, after) => {
-    this.#listener = this.#live.tails.follow(this.caller, list, after, this.disconnect);
+    this.#listener = this.#subscriptions.tails.follow(this.caller, list, after, this.disconnect);
     if (this.#failure !== undefined) this.#listener.end(this.#failure);
     return this.#listener;
   };
@@ -313,6 +313,6 @@ class Subscription implements OpenStream, StreamEnd {
 }
 
 /** True if there was no room for a message. The same message may succeed a moment later. */
-function isShed({ data, errors = [] }: OperationResult): boolean {
+function hadNoRoom({ data, errors = [] }: OperationResult): boolean {
   return (data ?? null) === null && errors.some(({ extensions }) => extensions['code'] === 'OVERLOADED');
 }

@@ -105,6 +105,6 @@ function countRows({ list, page }: ConnectionSource, context: GatewayContext, in
 function countCursor({ list, page }: ConnectionSource, index: number, context: GatewayContext): string | null {
   if (index < 0 || index >= page.rows.length) return null;
   const cursor = context.cursors.encode(list, positionAfter(page, index));
-  context.answer.addText(cursor);
+  context.answerCounter.addText(cursor);
   return cursor;
 }

@@ -51,7 +51,7 @@ export const EventValue: EventValueResolvers = {
 function countEndCursor<Content>({ list, page }: TableSource<Content>, context: GatewayContext): string | null {
   if (page.end === undefined) return null;
   const cursor = context.cursors.encode(list, page.end);
-  context.answer.addText(cursor);
+  context.answerCounter.addText(cursor);
   return cursor;
 }
 

@@ -27,8 +27,8 @@ export const Organization: OrganizationResolvers = {
     const query = typeof after === 'string' ? context.cursors.decodeQuery('activity', after, 'after') : undefined;
     return { body: await context.loaders.memoized.fetchPluginsReport(id, 'activity', query) };
   },
-  pluginExportsUnsubscribeConfigs: async ({ id }, _args, { loaders, answer }) => {
-    answer.addValue();
+  pluginExportsUnsubscribeConfigs: async ({ id }, _args, { loaders, answerCounter }) => {
+    answerCounter.addValue();
     return expected(itemsIn(await loaders.memoized.fetchPluginsReport(id, 'exports_unsubscribe_configs')));
   },
   pluginRepository: async ({ id }, _args, context, info) => {
@@ -73,10 +73,10 @@ function plugins(organizationId: string): Collection {
 /** The name of an organization, which only its plugins have. Any known plugin row will do; otherwise one is read. */
 async function fetchName(
   { id, name: known }: OrganizationRecord,
-  { loaders, answer }: GatewayContext,
+  { loaders, answerCounter }: GatewayContext,
 ): Promise<string | null> {
   if (known !== undefined) return known;
-  answer.addValue();
+  answerCounter.addValue();
   const collection = plugins(id);
   const nameAtHand = (): string | undefined => {
     const row = loaders.store.findIn(collection, (one) => nameIn(one, id) !== undefined);

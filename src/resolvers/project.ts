@@ -28,7 +28,7 @@ export const Project: ProjectResolvers = {
     listConnection(events(project, toEventQuery(args.filter)), args, context, info),
   event: (project, { id }, context, info) => fetchWithin(events(project), id, context, info),
   eventCsv: async (project, { id }, context) => {
-    context.answer.addValue();
+    context.answerCounter.addValue();
     const key = parseIdWithin(events(project), id, 'id');
     if (key.scope !== project.key.id) await confirmOwner(key, 'id', context);
     return context.loaders.memoized.fetchEventCsv(key).catch((error: unknown) => {
@@ -40,8 +40,8 @@ export const Project: ProjectResolvers = {
     countAnswered(1, context, info);
     return { body: await context.loaders.memoized.fetchEventValues(key.id, valuesQuery(args)) };
   },
-  eventValuesCsv: async ({ key }, args, { loaders, answer }) => {
-    answer.addValue();
+  eventValuesCsv: async ({ key }, args, { loaders, answerCounter }) => {
+    answerCounter.addValue();
     return loaders.memoized.fetchEventValuesCsv(key.id, valuesQuery(args));
   },
   eventsCsv: async (project, args, context, info) => {

@@ -41,12 +41,12 @@ export const Subscription: SubscriptionResolvers = {
 export const EventsAdded: EventsAddedResolvers = {
   nodes: ({ list, rows, received }, _args, context, info) => {
     countAnswered(rows.length, context, info, list.scope.length);
-    context.answer.receive(received);
+    context.answerCounter.receive(received);
     return listedRecords(list, rows, context, info);
   },
-  cursor: ({ list, position }, _args, { answer, cursors }) => {
+  cursor: ({ list, position }, _args, { answerCounter, cursors }) => {
     const cursor = cursors.encode(ofTail(list), position);
-    answer.addText(cursor);
+    answerCounter.addText(cursor);
     return cursor;
   },
 };

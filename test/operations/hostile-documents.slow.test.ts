@@ -4,7 +4,7 @@ import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
 import type { Log } from '../../src/log.ts';
-import { CompileTime, createExecution } from '../../src/operation/execute.ts';
+import { CompileTime, createExecute } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
 import { RestApi } from '../../src/rest/api.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
@@ -141,13 +141,19 @@ test('an operation without data is never compiled, one with data once', async ()
   const document = parse('query Q($id: ID!) { node(id: $id) { id } }');
   const [operation] = document.definitions;
   if (operation?.kind !== 'OperationDefinition') throw new Error('no operation');
-  const run = createExecution({ schemas, introspection: true }, document, operation, 'when repeated', () => {
+  const run = createExecute({ schemas, introspection: true }, document, operation, 'when repeated', () => {
     compilations += 1;
   });
   const id = toGlobalId({ type: 'Organization', scope: '', id: '018f3c5e-7b1a-7c3d-9e2f-0123456789ab' });
   const cursors = createCursorCodec('secret');
   const rest = new RestApi({ read: fail, write: fail });
-  const context = { rest, loaders: new Loaders(rest, 100), cursors, maxPageSize: 100, answer: unlimitedAnswer() };
+  const context = {
+    rest,
+    loaders: new Loaders(rest, 100),
+    cursors,
+    maxPageSize: 100,
+    answerCounter: unlimitedAnswer(),
+  };
   const variables = coercedVariables({ schemas, introspection: true }, operation, { id });
   for (let times = 0; times < 3; times += 1)
     await run({ ...context, refusal: new UpstreamError('UNAUTHENTICATED') }, variables);

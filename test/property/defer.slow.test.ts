@@ -17,9 +17,9 @@ import type { GatewayContext, PartsFormat } from '../../src/context.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
-import { createExecutionInParts, type ExecutedPart, withoutDefer } from '../../src/operation/defer.ts';
+import { createExecuteInParts, type PartPayload, withoutDefer } from '../../src/operation/defer.ts';
 import { type PublicError, toPublicError } from '../../src/operation/errors.ts';
-import { createExecution } from '../../src/operation/execute.ts';
+import { createExecute } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
 import { RestApi } from '../../src/rest/api.ts';
 import { createReadableSchema, createSchema, createSchemas } from '../../src/schema.ts';
@@ -74,7 +74,7 @@ function startUpstream({ world, pace, maxPageSize, failureOf }: Case, parts?: Pa
   const upstream = new Upstream(world, pace, () => 0.5, failureOf);
   const rest = new RestApi(upstream.client);
   const loaders = new Loaders(rest, maxPageSize);
-  const context: GatewayContext = { rest, loaders, cursors, maxPageSize, answer: unlimitedAnswer(), parts };
+  const context: GatewayContext = { rest, loaders, cursors, maxPageSize, answerCounter: unlimitedAnswer(), parts };
   return { upstream, context };
 }
 
@@ -82,7 +82,7 @@ async function asWhole(one: Case): Promise<Outcome> {
   const { upstream, context } = startUpstream(one);
   const document = withoutDefer(one.query, one.document);
   const operation = operationIn(document);
-  const execute = createExecution(options, document, operation);
+  const execute = createExecute(options, document, operation);
   const result = await execute(context, coercedVariables(options, operation));
   return outcomeOf({ data: plain(result.data), errors: result.errors ?? [] }, upstream);
 }
@@ -90,13 +90,13 @@ async function asWhole(one: Case): Promise<Outcome> {
 async function inParts(one: Case, format: PartsFormat): Promise<Outcome & { readonly firstRound: number }> {
   const { upstream, context } = startUpstream(one, format);
   const operation = operationIn(one.document);
-  const execute = createExecutionInParts(options, one.document, operation);
+  const execute = createExecuteInParts(options, one.document, operation);
   const result = await execute?.(context, coercedVariables(options, operation));
   const firstRound = upstream.rounds;
   if (result === undefined) throw new Error('not a query');
   const parts: Part[] = [];
   const errors: unknown[] = [];
-  const note = (part: ExecutedPart): void => {
+  const note = (part: PartPayload): void => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as it is answered
     parts.push(plain(part) as Part);
     errors.push(...errorsIn(part));
@@ -109,7 +109,7 @@ async function inParts(one: Case, format: PartsFormat): Promise<Outcome & { read
 }
 
 /** The errors of a part and of its entries. */
-function errorsIn({ errors = [], incremental = [], completed = [] }: ExecutedPart): readonly unknown[] {
+function errorsIn({ errors = [], incremental = [], completed = [] }: PartPayload): readonly unknown[] {
   return [...errors, ...[...incremental, ...completed].flatMap((entry) => entry.errors ?? [])];
 }
 

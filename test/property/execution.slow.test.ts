@@ -6,7 +6,7 @@ import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { Loaders } from '../../src/loaders/loaders.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { toPublicError } from '../../src/operation/errors.ts';
-import { createExecution, type ExecutionOptions, type Schemas } from '../../src/operation/execute.ts';
+import { createExecute, type ExecuteOptions, type Schemas } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
 import { RefusedDocument } from '../../src/operation/request-error.ts';
 import { RestApi } from '../../src/rest/api.ts';
@@ -32,7 +32,7 @@ const seed = seedOf('EXECUTION_SEED');
 /** More turns of the event loop than any operation of these sizes needs. */
 const manyTurns = 2000;
 
-interface Case extends InputCase, ExecutionOptions {
+interface Case extends InputCase, ExecuteOptions {
   /** What it finds upstream: a new one for each execution, which fails in the same places. */
   readonly startUpstream: () => Upstream;
 }
@@ -55,7 +55,7 @@ async function outcomeOf(one: Case, way: Way): Promise<Outcome> {
   if (invalid !== undefined) throw new Error(`${invalid.message}: ${query}`);
   const upstream = one.startUpstream();
   const operation = operationIn(document);
-  const execute = createExecution(one, document, operation, way);
+  const execute = createExecute(one, document, operation, way);
   const result = await inTime(
     executed(() => execute(contextOf(upstream), coercedVariables(one, operation, variables))),
   );
@@ -77,7 +77,7 @@ function executed(execute: () => MaybePromise<ExecutionResult>): MaybePromise<Ex
 
 function contextOf({ client }: Upstream): GatewayContext {
   const rest = new RestApi(client);
-  return { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize, answer: unlimitedAnswer() };
+  return { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize, answerCounter: unlimitedAnswer() };
 }
 
 function operationIn({ definitions }: DocumentNode): OperationDefinitionNode {

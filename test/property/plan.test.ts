@@ -7,7 +7,7 @@ import { Loaders } from '../../src/loaders/loaders.ts';
 import { rootWeight } from '../../src/look-ahead/object-weight.ts';
 import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { measureJson } from '../../src/operation/answer-bytes.ts';
-import { createExecution, type Execute } from '../../src/operation/execute.ts';
+import { createExecute, type Execute } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
 import { estimateOf } from '../../src/plan/estimate.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
@@ -66,8 +66,8 @@ function caseIn(world: World, random: Random, size: Omit<Size, 'rows'> & { reado
 }
 
 /**
- * Cursors of a world that count rows: the last page of a list does not say whether the list goes on by time, so that its
- * cursors name the moment of an event too.
+ * Cursors of a world that count rows: the last page of a list does not say whether the list goes on by time, so that
+ * its cursors name the moment of an event too.
  */
 function countedIn(world: World): CursorCodec {
   return {
@@ -94,13 +94,19 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
     ...client,
     read: (...call) => read(client.read(...call)),
   });
-  const answer = unlimitedAnswer();
-  const context = { rest, loaders: new Loaders(rest, maxPageSize), cursors: countedIn(world), maxPageSize, answer };
+  const answerCounter = unlimitedAnswer();
+  const context = {
+    rest,
+    loaders: new Loaders(rest, maxPageSize),
+    cursors: countedIn(world),
+    maxPageSize,
+    answerCounter,
+  };
   const options = { schemas, introspection: true };
-  const execute: Execute = createExecution(options, document, operation, random() < 0.5 ? 'at once' : 'when repeated');
+  const execute: Execute = createExecute(options, document, operation, random() < 0.5 ? 'at once' : 'when repeated');
   const result = await execute(context, coercedVariables(options, operation, {}));
   const root = rootWeight({ schema, operation, fragments: fragmentsOf(document) });
-  const mostBytes = answer.mostBytes(root, received);
+  const mostBytes = answerCounter.mostBytes(root, received);
   return { result, calls: upstream.calls, rounds: upstream.rounds, mostBytes };
 }
 

@@ -1,4 +1,4 @@
-import { AnswerCounter } from '../../src/answer/answer-counter.ts';
+import { AnswerCounter } from '../../src/answer-counter.ts';
 import { MemoryRoom } from '../../src/memory.ts';
 
 /** A budget without limits. */

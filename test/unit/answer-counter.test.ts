@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AnswerCounter } from '../../src/answer/answer-counter.ts';
+import { AnswerCounter } from '../../src/answer-counter.ts';
 import { MemoryRoom } from '../../src/memory.ts';
 
 const at = { prev: { prev: undefined, key: 'projects' }, key: 'nodes' };
@@ -25,7 +25,7 @@ test('answers that are made at the same time share the room of the process, and 
   const [first, second] = [create(), create()];
   first.add(3000, weight, at);
   expect(() => second.add(3000, weight, at)).toThrow('as much as it may');
-  expect([first.isShed, second.isShed, second.excess]).toEqual([false, true, undefined]);
+  expect([first.hadNoRoom, second.hadNoRoom, second.excess]).toEqual([false, true, undefined]);
   second.finish();
   first.finish();
   expect(room.taken).toBe(0);

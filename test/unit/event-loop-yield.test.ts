@@ -9,10 +9,10 @@ function nextTurn(): Promise<void> {
 
 test('operations begin at once for 20 milliseconds of a turn, those that come later wait for the next ones', async () => {
   const eventLoop = new EventLoopYield();
-  expect(eventLoop.take(1000)).toBeUndefined();
-  expect(eventLoop.take(1019)).toBeUndefined();
+  expect(eventLoop.waitForTurn(1000)).toBeUndefined();
+  expect(eventLoop.waitForTurn(1019)).toBeUndefined();
   const begun: number[] = [];
-  for (let index = 0; index < 20; index += 1) void eventLoop.take(1021 + index)?.then(() => begun.push(index));
+  for (let index = 0; index < 20; index += 1) void eventLoop.waitForTurn(1021 + index)?.then(() => begun.push(index));
   await Promise.resolve();
   expect(begun).toEqual([]);
   await nextTurn();
@@ -20,16 +20,16 @@ test('operations begin at once for 20 milliseconds of a turn, those that come la
   await nextTurn();
   expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   // Those that wait come first.
-  await eventLoop.take(5000)?.then(() => begun.push(20));
+  await eventLoop.waitForTurn(5000)?.then(() => begun.push(20));
   expect(begun).toEqual(Array.from({ length: 21 }, (_, index) => index));
 });
 
 test('each turn of the event loop has its own time', async () => {
   const eventLoop = new EventLoopYield();
-  expect(eventLoop.take(0)).toBeUndefined();
+  expect(eventLoop.waitForTurn(0)).toBeUndefined();
   await nextTurn();
-  expect(eventLoop.take(1000)).toBeUndefined();
-  expect(eventLoop.take(1010)).toBeUndefined();
+  expect(eventLoop.waitForTurn(1000)).toBeUndefined();
+  expect(eventLoop.waitForTurn(1010)).toBeUndefined();
 });
 
 test('large work is done at once, or a piece in a turn while more waits, and what ends soonest first', async () => {
@@ -43,7 +43,7 @@ test('large work is done at once, or a piece in a turn while more waits, and wha
   eventLoop.doLarge(piece('at once'), 1000);
   eventLoop.doLarge(piece('third'), 1000);
   eventLoop.doLater(piece('second'), 999);
-  const last = eventLoop.takeLast()?.then(piece('last'));
+  const last = eventLoop.waitToWrite()?.then(piece('last'));
   expect(done).toEqual(['at once']);
   for (let before = done.length; done.length < 4; before = done.length) {
     await nextTurn();
@@ -64,7 +64,7 @@ test('operations that wait begin between the pieces of large work', async () => 
       now += 100;
     }, 1000);
   }
-  await eventLoop.take(now)?.then(() => done.push('small'));
+  await eventLoop.waitForTurn(now)?.then(() => done.push('small'));
   expect(done.length).toBeLessThan(5);
   expect(done.at(-1)).toBe('small');
 });

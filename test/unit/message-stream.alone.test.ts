@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { toMessageStream } from '../../src/http/message-stream.ts';
-import type { StreamMessage } from '../../src/operation/result.ts';
+import type { StreamMessage } from '../../src/operation/operation-result.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -6,8 +6,8 @@ import { type Authentication, Authenticator } from '../../src/auth/authenticator
 import { KeySet } from '../../src/auth/key-set.ts';
 import { createHandle } from '../../src/http/handle.ts';
 import { MemoryRoom } from '../../src/memory.ts';
+import type { StreamMessage } from '../../src/operation/operation-result.ts';
 import type { RunOperation } from '../../src/operation/pipeline.ts';
-import type { StreamMessage } from '../../src/operation/result.ts';
 import { listen } from '../support/listen.ts';
 import { until } from '../support/until.ts';
 

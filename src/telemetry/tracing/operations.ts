@@ -1,8 +1,8 @@
 import { codesOf } from '../../operation/operation-report.ts';
+import type { OperationResult } from '../../operation/operation-result.ts';
 import type { RequestContext } from '../../operation/operation-run.ts';
 import { asksForPlan } from '../../operation/params.ts';
 import type { RunOperation } from '../../operation/pipeline.ts';
-import type { OperationResult } from '../../operation/result.ts';
 import type { CallSpans, TraceContext } from '../../rest/call-spans.ts';
 
 /** A tracing system. */
@@ -39,7 +39,7 @@ export function traceOperations(run: RunOperation, tracing: Tracing): RunOperati
     if (result.parts === undefined) end(result.errors);
     // The pipeline reports parts that cannot be made.
     else
-      void result.parts.over.then(
+      void result.parts.finished.then(
         ({ errors }) => end(errors),
         () => end(undefined),
       );

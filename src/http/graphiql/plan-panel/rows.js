@@ -14,12 +14,12 @@ const mostShown = { rows: 60, places: 3, calls: 20, hints: 4, waves: 30 };
  * the plan get rows of their own. `unmade` is the text for a planned call that was not made.
  */
 function rowsOf(planned, made, unmade) {
-  const kinds = planned.map((call, index) => ({ call, id: `planned ${index}`, made: [] }));
-  const routes = routesOf(kinds);
+  const entries = planned.map((call, index) => ({ call, id: `planned ${index}`, made: [] }));
+  const routes = routesOf(entries);
   const strays = new Map();
-  for (const call of made ?? []) (kindOf(routes, call) ?? strayOf(strays, call)).made.push(call);
+  for (const call of made ?? []) (entryFor(routes, call) ?? strayOf(strays, call)).made.push(call);
   const rows = [
-    ...kinds.map(({ id, call, made: calls }) => ({
+    ...entries.map(({ id, call, made: calls }) => ({
       ...plannedRow(id, call),
       ...(made !== undefined && madeOf(calls, unmade)),
     })),
@@ -52,8 +52,8 @@ function strayRow(id, { wave, method, path }) {
  * Planned calls by their route. Routes with fewer parameters come first, because the name of an action may look like an
  * id.
  */
-function routesOf(kinds) {
-  const routes = [...Map.groupBy(kinds, ({ call: { method, path } }) => `${method} ${path}`).values()];
+function routesOf(entries) {
+  const routes = [...Map.groupBy(entries, ({ call: { method, path } }) => `${method} ${path}`).values()];
   return routes
     .map((all) => ({ all, method: all[0].call.method, pattern: patternOf(all[0].call.path) }))
     .toSorted((one, other) => one.pattern.parameters - other.pattern.parameters);
@@ -63,16 +63,16 @@ function routesOf(kinds) {
  * The planned call that a made call belongs to: the one with the same route in the nearest wave. Of two equally near,
  * the one that still expects a call is preferred.
  */
-function kindOf(routes, { method, path, wave }) {
+function entryFor(routes, { method, path, wave }) {
   const bare = withoutQuery(path);
   const route = routes.find((one) => one.method === method && one.pattern.matches(bare));
   const distanceOf = ({ call, made }) => 2 * Math.abs(call.wave - wave) + (made.length < call.upper ? 0 : 1);
   let nearest;
-  for (const kind of route?.all ?? []) {
-    const distance = distanceOf(kind);
-    if (nearest === undefined || distance < nearest.distance) nearest = { kind, distance };
+  for (const entry of route?.all ?? []) {
+    const distance = distanceOf(entry);
+    if (nearest === undefined || distance < nearest.distance) nearest = { entry, distance };
   }
-  return nearest?.kind;
+  return nearest?.entry;
 }
 
 function strayOf(strays, call) {
@@ -116,7 +116,7 @@ function timeOf(least, most) {
 const fromCache = 'from the cache';
 
 /** True for a read that the cache answered. */
-function wasKept({ cache }) {
+function isCached({ cache }) {
   return cache !== undefined;
 }
 
@@ -124,7 +124,7 @@ function wasKept({ cache }) {
 function summaryOf(calls) {
   const statuses = Map.groupBy(calls, statusOf);
   const texts = [...statuses].map(([status, { length }]) => (statuses.size === 1 ? status : `${status} × ${length}`));
-  const { length: cached } = calls.filter(wasKept);
+  const { length: cached } = calls.filter(isCached);
   return [
     // A read that the cache answers is no call.
     counted(calls.length, cached > 0 ? 'read' : 'call'),

@@ -68,7 +68,7 @@ function ranOf(run) {
     return `${counted(run.messages, 'message')}${isRunning ? ' so far' : ''}. The calls are those of the last message, without polls.`;
   if (isRunning) return firstPartMs === undefined ? 'Running…' : `First part in ${number(firstPartMs)} ms…`;
   if (calls === undefined) return isStopped ? 'Stopped.' : 'The answer does not list its calls. Its errors say why.';
-  const { length: cached } = calls.filter(wasKept);
+  const { length: cached } = calls.filter(isCached);
   const shared = calls.filter((call) => call.shared).length;
   const own = calls.length - cached - shared;
   const notes = [...noted(cached, fromCache), ...noted(shared, 'shared')].map((note) => `, ${note}`).join('');

@@ -13,7 +13,7 @@ export interface AnswerParts {
   readonly format: PartsFormat;
   readonly texts: ReadableStream<string>;
   /** Resolves to the result of the operation once the last part has been made. */
-  readonly over: Promise<OperationResult>;
+  readonly finished: Promise<OperationResult>;
 }
 
 /** One answer of a subscription. */

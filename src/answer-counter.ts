@@ -1,4 +1,4 @@
-import type { Claim, MemoryRoom } from '../memory.ts';
+import type { Claim, MemoryRoom } from './memory.ts';
 
 /** The most objects and bytes that the data of an answer may have. */
 export interface AnswerLimits {
@@ -68,7 +68,7 @@ export class AnswerCounter {
   readonly #room: MemoryRoom;
   readonly #onExcess: () => void;
   #claim: Claim | undefined;
-  #state: 'open' | 'exceeded' | 'shed' | 'done' = 'open';
+  #state: 'open' | 'exceeded' | 'no room' | 'done' = 'open';
   #excess: AnswerExcess | undefined;
   #objects = 0;
   /** The number of bytes of structure. */
@@ -94,8 +94,8 @@ export class AnswerCounter {
   }
 
   /** True if the process had no room for the answer. */
-  get isShed(): boolean {
-    return this.#state === 'shed';
+  get hadNoRoom(): boolean {
+    return this.#state === 'no room';
   }
 
   /** Ends the counting. Tasks that still run can add nothing more. */
@@ -156,7 +156,7 @@ export class AnswerCounter {
   #claimRoom(bytes: number): void {
     this.#claim ??= this.#room.claim();
     if (this.#claim.resize(bytes)) return;
-    this.#state = 'shed';
+    this.#state = 'no room';
     this.#onExcess();
     throw new AnswerLimitError();
   }
