@@ -3,6 +3,7 @@ import type { Workspace } from 'embedded-workspace';
 import type { Started } from './cluster/messages.ts';
 import { commandIn, helpOf, loadCommand, overview } from './commands/commands.ts';
 import type { DemoTenants } from './demo/demo-tenants.ts';
+import { ConfigError } from './error-text.ts';
 import { allowOptimization } from './optimization.ts';
 import type { Task } from './serving.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from './settings/config.ts';
 import { settings } from './settings/declaration.ts';
 import { readEnvironmentFile } from './settings/names.ts';
-import { ConfigError, type EnvironmentFile } from './settings/settings.ts';
+import type { EnvironmentFile } from './settings/settings.ts';
 import { embedded } from './settings/urls.ts';
 import { fail, listening } from './start-failures.ts';
 import { stopOnSignal } from './stop-on-signal.ts';

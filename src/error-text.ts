@@ -1,3 +1,18 @@
+/**
+ * The error of settings, arguments, or files that they name. The operator can mend it. Each fault names one of them, and
+ * says what is wrong and what is expected. No fault quotes a key.
+ */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  /** At least one. */
+  readonly faults: readonly string[];
+
+  constructor(...faults: readonly string[]) {
+    super(faults.join('; '));
+    this.faults = faults;
+  }
+}
+
 /** The message of what was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

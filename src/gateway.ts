@@ -101,7 +101,7 @@ const preparedBytes = 48 * 2 ** 20;
 
 /**
  * Composes a gateway. Until it is asked something, it connects only to Redis and to the identity provider. Rejects with
- * a ManifestError if persisted documents cannot be used.
+ * a ConfigError if persisted documents cannot be used.
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { log, upstreamRoute: route, upstreamTlsFiles: files } = options;

@@ -28,8 +28,8 @@ export interface FollowedSharedFiles {
 }
 
 /**
- * Reads the shared files and follows them. Rejects with a ManifestError if a server has no manifest, and with a
- * TenantsError if the keys of tenants cannot be used.
+ * Reads the shared files and follows them. Rejects with a ConfigError if a server has no manifest, or if the keys of
+ * tenants cannot be used.
  */
 export async function followSharedFiles(
   config: Config,

@@ -1,7 +1,5 @@
 import { WorkersError } from './cluster/workers-error.ts';
-import { codeOf, messageOf } from './error-text.ts';
-import { ManifestError } from './operation/persisted/manifest.ts';
-import { ConfigError } from './settings/settings.ts';
+import { ConfigError, codeOf, messageOf } from './error-text.ts';
 import { complain } from './telemetry/start-lines.ts';
 
 /** Prints the error, with a line for each fault of the settings, and ends the process. */
@@ -15,11 +13,7 @@ export function fail(error: unknown, inJson = false): never {
 /** Describes an error in one line, with the exit code: 2 if the caller can mend it, otherwise 1. */
 export function failureOf(error: unknown): { readonly message: string; readonly exitCode: number } {
   const isForeignHost = foreignHost.has(codeOf(error));
-  const usageError =
-    isForeignHost ||
-    error instanceof ConfigError ||
-    error instanceof ManifestError ||
-    (error instanceof TypeError && 'code' in error);
+  const usageError = isForeignHost || error instanceof ConfigError || (error instanceof TypeError && 'code' in error);
   const reason = messageOf(error);
   const message = isForeignHost ? `HOST: expected an address of this machine, but got: ${reason}` : reason;
   const exitCode = error instanceof WorkersError ? error.exitCode : usageError ? 2 : 1;

@@ -2,7 +2,7 @@ import { isUpstreamId } from '../graphql/ids.ts';
 import type { Reach, Rights } from '../rest/reach.ts';
 import type { Role, Tenant } from '../rest/tenants.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
-import { type FilePlace, kindOf, memberPath } from './tenants-error.ts';
+import { type FilePlace, kindOf, memberPath } from './file-place.ts';
 
 /** The members of an entry that say which rights it gives. */
 export const rightsMembers: readonly string[] = ['projects', 'organizations', 'mutations', 'roles'];

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { unreadableBecause } from '../error-text.ts';
+import { ConfigError, unreadableBecause } from '../error-text.ts';
 import { type Followed, follow } from '../follow.ts';
 import type { Log } from '../log.ts';
 import { readTextFile } from '../read-text.ts';
 import { contentHash, type Tenant, type Tenants } from '../rest/tenants.ts';
 import { isObject, type JsonObject, jsonIn } from '../rest/values.ts';
 import { rightsMembers, rightsOf } from './entry-rights.ts';
-import { FilePlace, kindOf, memberPath, shown, TenantsError } from './tenants-error.ts';
+import { FilePlace, kindOf, memberPath, shown } from './file-place.ts';
 
 /** The file with the entries of tenants, and what is needed to read it. */
 export interface TenantsSource {
@@ -25,12 +25,12 @@ export interface TenantsRead {
   readonly files: readonly string[];
 }
 
-/** Reads the file and the keys that it refers to. Throws a TenantsError with the faults of each entry. */
+/** Reads the file and the keys that it refers to. Throws a ConfigError with the faults of each entry. */
 export function readTenants(source: TenantsSource): TenantsRead {
   const { path } = source;
-  const value = jsonIn(contentOf(path, (why) => new TenantsError(`${path}: expected JSON, but ${why}`)));
-  if (value === undefined) throw new TenantsError(`${path}: expected JSON, but it cannot be parsed`);
-  if (!isObject(value)) throw new TenantsError(`${path}: expected an object with a member for each tenant`);
+  const value = jsonIn(contentOf(path, (why) => new ConfigError(`${path}: expected JSON, but ${why}`)));
+  if (value === undefined) throw new ConfigError(`${path}: expected JSON, but it cannot be parsed`);
+  if (!isObject(value)) throw new ConfigError(`${path}: expected an object with a member for each tenant`);
   const tenants = new Map<string, Tenant>();
   const files = [path];
   const faults: string[] = [];
@@ -42,11 +42,11 @@ export function readTenants(source: TenantsSource): TenantsRead {
       tenants.set(name, tenantOf(name, entry, where, source));
       if (typeof entry['keyFile'] === 'string') files.push(entry['keyFile']);
     } catch (error) {
-      if (!(error instanceof TenantsError)) throw error;
+      if (!(error instanceof ConfigError)) throw error;
       faults.push(...error.faults);
     }
   }
-  if (faults.length > 0) throw new TenantsError(...faults);
+  if (faults.length > 0) throw new ConfigError(...faults);
   return { tenants, files };
 }
 
@@ -61,7 +61,7 @@ export interface FollowTenantsOptions {
 }
 
 /**
- * Reads the tenants, and again when their file or a file with a key changes. Rejects with a TenantsError if the file
+ * Reads the tenants, and again when their file or a file with a key changes. Rejects with a ConfigError if the file
  * cannot be used at the start. Later faults are logged and change nothing.
  */
 export async function followTenants({ source, check, log, pollMs }: FollowTenantsOptions): Promise<Followed<Tenants>> {
@@ -126,7 +126,7 @@ function checkedKey(key: string, place: FilePlace, what: string): string {
   throw place.error(`a personal API key (letters, digits and -._~+/ without spaces), but ${what} is something else`);
 }
 
-function contentOf(path: string, error: (why: string) => TenantsError): string {
+function contentOf(path: string, error: (why: string) => ConfigError): string {
   try {
     return readTextFile(path);
   } catch (cause) {

@@ -1,10 +1,10 @@
+import { ConfigError } from '../error-text.ts';
 import { type Changeable, changeable } from '../follow.ts';
 import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { TextStore } from '../operation/persisted/registered-texts.ts';
 import { LocalEpochs } from '../rest/epochs.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
-import { ConfigError } from '../settings/settings.ts';
 import type { SharedFiles } from '../shared-files.ts';
 import type { Measurements, Orders, PrimaryFunctions, Started, Totals, WorkerFunctions } from './messages.ts';
 import { RemoteLedger } from './remote-ledger.ts';

@@ -9,6 +9,7 @@ import {
   validate,
   visit,
 } from 'graphql';
+import { ConfigError } from '../error-text.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
 import { type DescribedTool, describeTool, neededOfTools } from '../mcp/tool.ts';
@@ -18,7 +19,7 @@ import { runningOperation, type Tenant, withRoles } from '../rest/tenants.ts';
 import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig, readTenantsSetting } from '../settings/config.ts';
 import { authSettings } from '../settings/declaration.ts';
-import { ConfigError, type SettingsReader } from '../settings/settings.ts';
+import { type SettingsReader } from '../settings/settings.ts';
 import { checkDocument, documentFilesAt, lineOf } from './documents.ts';
 import { type Cost, costText, counted, limitsFor, type Outcome } from './output.ts';
 

@@ -1,12 +1,13 @@
 import { readTenants } from '../auth/tenants-file.ts';
+import { ConfigError } from '../error-text.ts';
 import { createAgents } from '../mcp/mcp.ts';
 import { checkRoleDocuments, type DocumentSet } from '../operation/persisted/document-set.ts';
-import { ManifestError, sourcesOf } from '../operation/persisted/manifest.ts';
+import { sourcesOf } from '../operation/persisted/manifest.ts';
 import { followManifests } from '../operation/persisted/persisted.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { createSchema, createSchemas } from '../schema.ts';
 import { type Config, readConfig, tenantsSourceOf } from '../settings/config.ts';
-import { ConfigError, type Environment, type EnvironmentFile } from '../settings/settings.ts';
+import type { Environment, EnvironmentFile } from '../settings/settings.ts';
 
 /** The messages that a start would print about its settings. */
 interface CheckedSettings {
@@ -26,7 +27,6 @@ export async function checkedSettings(environment: Environment, file: Environmen
     return { faults: [], warnings: [...config.warnings, ...(await documentWarnings(config, read?.tenants))] };
   } catch (error) {
     if (error instanceof ConfigError) return { faults: error.faults, warnings: [] };
-    if (error instanceof ManifestError) return { faults: [named(error.message)], warnings: [] };
     throw error;
   }
 }
@@ -36,7 +36,7 @@ function named(message: string): string {
   return /^[A-Z_]+: /.test(message) ? message : `PERSISTED_DOCUMENTS: ${message}`;
 }
 
-/** The warnings about listed documents. Rejects with a ManifestError for a fault that would stop a start. */
+/** The warnings about listed documents. Rejects with a ConfigError for a fault that would stop a start. */
 async function documentWarnings(config: Config, tenants: Tenants = new Map()): Promise<readonly string[]> {
   const { persisted, introspection, incremental, live, mcp } = config;
   const { files, mode, strict } = persisted;
@@ -54,11 +54,15 @@ async function documentWarnings(config: Config, tenants: Tenants = new Map()): P
   };
   // Tools and the documents of roles may be in a manifest on a server. Such manifests are not read here.
   const isWhole = sourcesOf(files).urls.length === 0;
-  const followed = await followManifests(files, {
-    ...{ mode, strict, schemas, introspection },
-    check: isWhole ? check : undefined,
-    log: (level, message) => void (level === 'warn' && warnings.push(message)),
-  });
-  followed.close();
-  return warnings;
+  try {
+    const followed = await followManifests(files, {
+      ...{ mode, strict, schemas, introspection },
+      check: isWhole ? check : undefined,
+      log: (level, message) => void (level === 'warn' && warnings.push(message)),
+    });
+    followed.close();
+    return warnings;
+  } catch (error) {
+    throw error instanceof ConfigError ? new ConfigError(...error.faults.map(named)) : error;
+  }
 }

@@ -1,5 +1,5 @@
+import { ConfigError } from '../error-text.ts';
 import { settings } from '../settings/declaration.ts';
-import { ConfigError } from '../settings/settings.ts';
 import type { Command } from './output.ts';
 
 /** An argument or an option of a command, with its meaning. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
 import type { CursorCodec } from '../context.ts';
-import { codeOf } from '../error-text.ts';
+import { ConfigError, codeOf } from '../error-text.ts';
 import { createCursorCodec } from '../graphql/cursors.ts';
 import { parseDocument, validationErrors } from '../operation/parse-document.ts';
 import { readFiles, readManifest } from '../operation/persisted/manifest.ts';
@@ -9,7 +9,6 @@ import { RefusedDocument } from '../operation/request-error.ts';
 import { isObject, type JsonObject, jsonIn } from '../rest/values.ts';
 import type { PlainConfig } from '../settings/config.ts';
 import { cursorSecretOf } from '../settings/config.ts';
-import { ConfigError } from '../settings/settings.ts';
 
 /** The text of a file that was named as an argument. Throws a ConfigError if it cannot be read. */
 export function readText(file: string): string {
@@ -42,7 +41,7 @@ interface DocumentFile {
 }
 
 /**
- * The documents that a path or a glob names, as in PERSISTED_DOCUMENTS. Throws a ManifestError if a file cannot be read
+ * The documents that a path or a glob names, as in PERSISTED_DOCUMENTS. Throws a ConfigError if a file cannot be read
  * or understood, and a ConfigError if it lists no documents. If an empty list passed, a build that has lost its
  * documents would continue.
  */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ConfigError } from '../error-text.ts';
 import { EventLoopYield } from '../event-loop-yield.ts';
 import { callerOf } from '../http/identifying-headers.ts';
 import type { Caller } from '../rest/caller.ts';
@@ -19,7 +20,7 @@ import { idText, isObject } from '../rest/values.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import { driftSettings, plainSettings } from '../settings/declaration.ts';
 import { readRoute } from '../settings/route.ts';
-import { ConfigError, type SettingsReader } from '../settings/settings.ts';
+import { type SettingsReader } from '../settings/settings.ts';
 import { embedded } from '../settings/urls.ts';
 import { readText } from './documents.ts';
 import { patchOf } from './drift-patch.ts';

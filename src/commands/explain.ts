@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, Kind, type OperationDefinitionNode } from 'graphql';
+import { ConfigError } from '../error-text.ts';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { describeTool, neededOfTools } from '../mcp/tool.ts';
 import { withoutDefer } from '../operation/defer.ts';
@@ -9,7 +10,7 @@ import { planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
-import { ConfigError, type SettingsReader } from '../settings/settings.ts';
+import { type SettingsReader } from '../settings/settings.ts';
 import { checkDocument, cursorsOf, lineOf, readJsonObject } from './documents.ts';
 import { costText, limitsFor, type Outcome, rangeText, table } from './output.ts';
 

@@ -1,5 +1,5 @@
+import { ConfigError } from '../error-text.ts';
 import { isList, isObject } from '../rest/values.ts';
-import { ConfigError } from '../settings/settings.ts';
 import type { DeprecatedUse, UsageRow } from '../telemetry/client-usage.ts';
 import { readJsonObject } from './documents.ts';
 

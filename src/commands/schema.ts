@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { buildSchema, type GraphQLSchema, introspectionFromSchema, printSchema } from 'graphql';
+import { ConfigError } from '../error-text.ts';
 import { createReadableSchema } from '../schema.ts';
 import { readPlainConfig } from '../settings/config.ts';
-import { ConfigError, type SettingsReader } from '../settings/settings.ts';
+import { type SettingsReader } from '../settings/settings.ts';
 import { documentFilesAt, readText } from './documents.ts';
 import { counted, type Outcome } from './output.ts';
 import { type HitClient, readUsage } from './recorded-usage.ts';

@@ -1,9 +1,9 @@
+import { ConfigError } from '../error-text.ts';
 import type { Handle } from '../http/handle.ts';
 import { memoize } from '../memoize.ts';
 import type { ToolOf } from '../operation/cost.ts';
 import type { PreparedOperation } from '../operation/document.ts';
 import { type DocumentSet, isTextOf, type ListedDocument } from '../operation/persisted/document-set.ts';
-import { ManifestError } from '../operation/persisted/manifest.ts';
 import { createMcpHandler, type McpOptions } from './handler.ts';
 import { answerMetadata, mcpPath, type ProtectedResource, protectedResourceOf } from './protected-resource.ts';
 import { Tool, type ToolOptions, type Tools } from './tool.ts';
@@ -20,7 +20,7 @@ export interface McpConfig {
 
 /** The part of a gateway that serves agents: listed documents as tools. */
 export interface Agents {
-  /** Throws a ManifestError if the tools of a set of documents cannot be made. */
+  /** Throws a ConfigError if the tools of a set of documents cannot be made. */
   readonly check: (set: DocumentSet) => void;
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
@@ -64,7 +64,7 @@ interface NamedOperation {
 }
 
 /**
- * The tools among the documents of a set. Throws a ManifestError if a name is unknown, is that of a subscription, or is
+ * The tools among the documents of a set. Throws a ConfigError if a name is unknown, is that of a subscription, or is
  * that of several operations that differ.
  */
 function toolsOf(set: DocumentSet, names: ToolNames, options: ToolOptions): Tools {
@@ -87,15 +87,15 @@ function byText(one: string, other: string): number {
 function uniqueOperation(name: string, found: readonly NamedOperation[]): NamedOperation {
   const [only, other] = found;
   if (only === undefined)
-    throw new ManifestError(
+    throw new ConfigError(
       `MCP_TOOLS: expected ${name} to be an operation of a listed document that is valid, but there is none`,
     );
   if (other !== undefined) {
     const files = [...new Set(found.map(({ document: { file } }) => file))].join(' and ');
-    throw new ManifestError(`MCP_TOOLS: expected one operation ${name}, but ${files} have ${found.length} that differ`);
+    throw new ConfigError(`MCP_TOOLS: expected one operation ${name}, but ${files} have ${found.length} that differ`);
   }
   if (only.prepared.operation.operation === 'subscription')
-    throw new ManifestError(`MCP_TOOLS: expected ${name} to be a query or a mutation, but it is a subscription`);
+    throw new ConfigError(`MCP_TOOLS: expected ${name} to be a query or a mutation, but it is a subscription`);
   return only;
 }
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isKeySetUrl } from '../auth/key-set.ts';
-import { TenantsError } from '../auth/tenants-error.ts';
 import { readTenants, type TenantsSource } from '../auth/tenants-file.ts';
 import type { McpConfig } from '../mcp/mcp.ts';
-import { entriesIn, ManifestError, sourcesOf } from '../operation/persisted/manifest.ts';
+import { entriesIn, sourcesOf } from '../operation/persisted/manifest.ts';
 import type { DocumentMode } from '../operation/persisted/resolve.ts';
 import { redisAddressOf } from '../redis-address.ts';
 import { mutationNames } from '../resolvers/resolvers.ts';
@@ -162,13 +161,11 @@ export function tenantsSourceOf(
 export function readTenantsSetting(reader: SettingsReader, hasRoles: boolean): Tenants | undefined {
   const path = reader.read(authSettings.tenants);
   if (path === undefined) return undefined;
-  try {
-    return readTenants({ path, environment: reader.environment, mutationNames, hasRoles }).tenants;
-  } catch (error) {
-    if (!(error instanceof TenantsError)) throw error;
-    for (const fault of error.faults) reader.fault(authSettings.tenants.name, fault);
-    return undefined;
-  }
+  const { environment } = reader;
+  return reader.collect(
+    authSettings.tenants,
+    () => readTenants({ path, environment, mutationNames, hasRoles }).tenants,
+  );
 }
 
 /** Reads the budget of each key; undefined if calls are not limited. */
@@ -231,13 +228,7 @@ function readPersisted(reader: SettingsReader) {
     : 'its default with AUTH=jwt';
   if (mode === 'only' || mode === 'log') reader.need(files, `${modeSetting.name} is ${mode} (${origin})`);
   const { patterns, urls } = sourcesOf(values.files ?? '');
-  if (mode !== 'off')
-    try {
-      entriesIn(patterns);
-    } catch (error) {
-      if (!(error instanceof ManifestError)) throw error;
-      reader.fault(files.name, error.message);
-    }
+  if (mode !== 'off') reader.collect(files, () => entriesIn(patterns));
   if (urls.length === 0) reader.warnOfIgnored([tokenFile], `${files.name} names no URL`);
   return Object.freeze({ ...values, mode, routes: Object.fromEntries(urls.map((url) => [url, routeTo(url, reader)])) });
 }

@@ -1,17 +1,4 @@
-/**
- * The error of settings or arguments that cannot be used. Each fault names a setting or an argument, and says what is
- * wrong and what is expected.
- */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  /** At least one. */
-  readonly faults: readonly string[];
-
-  constructor(...faults: readonly string[]) {
-    super(faults.join('; '));
-    this.faults = faults;
-  }
-}
+import { ConfigError } from '../error-text.ts';
 
 /** An error that says in detail what is wrong with the text of a setting. The message quotes nothing secret. */
 export class Fault extends Error {
@@ -113,6 +100,17 @@ export class SettingsReader {
     const { name, expected } = setting;
     if (!this.isSet(name)) this.fault(name, `expected ${expected}, because ${because}, but it is not set`);
     return this.read(setting);
+  }
+
+  /** The result of a function; undefined if it throws a ConfigError. Reports its faults as those of the setting. */
+  collect<T>({ name }: Setting<unknown>, read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      for (const fault of error.faults) this.fault(name, fault);
+      return undefined;
+    }
   }
 
   /** The values of several settings. */

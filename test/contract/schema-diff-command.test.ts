@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { schemaDiff } from '../../src/commands/schema.ts';
+import { ConfigError } from '../../src/error-text.ts';
 import { createReader } from '../../src/settings/config.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
 import { blocksOf } from '../support/documentation.ts';
 
 const served = readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8');

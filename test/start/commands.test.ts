@@ -8,9 +8,8 @@ import { promisify } from 'node:util';
 import { buildClientSchema, type IntrospectionQuery, printSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandIn, loadCommand } from '../../src/commands/commands.ts';
-import { ManifestError } from '../../src/operation/persisted/manifest.ts';
+import { ConfigError } from '../../src/error-text.ts';
 import { createReader } from '../../src/settings/config.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
 import { runMain } from '../support/process.ts';
 
 const overview = `query Overview($n: Int = 2) {
@@ -63,7 +62,7 @@ async function run(...words: string[]): Promise<readonly [text: string, code: nu
     const { text, exitCode } = await command(args, createReader({}), () => undefined);
     return [`${text}\n`.replaceAll(`${folder}/`, ''), exitCode];
   } catch (error) {
-    if (!(error instanceof ConfigError || error instanceof ManifestError)) throw error;
+    if (!(error instanceof ConfigError)) throw error;
     return [`error: ${error.message}\n`.replaceAll(`${folder}/`, ''), 2];
   }
 }

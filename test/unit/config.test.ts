@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
+import { ConfigError } from '../../src/error-text.ts';
 import { cursorSecretOf, readConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/declaration.ts';
 import { currentRoute } from '../../src/settings/route.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
 import { createFolder } from '../support/persisted.ts';
 import { authority, authorityPath, expiredTls } from '../support/tls.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { ConfigError } from '../../src/error-text.ts';
 import { readConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/declaration.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
 import { createFolder } from '../support/persisted.ts';
 import { authorityPath } from '../support/tls.ts';
 

@@ -3,10 +3,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { unreadableBecause } from '../../src/error-text.ts';
+import { ConfigError, unreadableBecause } from '../../src/error-text.ts';
 import { createReader, readConfig, readPlainConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/declaration.ts';
-import { ConfigError, type Environment } from '../../src/settings/settings.ts';
+import { type Environment } from '../../src/settings/settings.ts';
 import { createFolder, type Folder } from '../support/persisted.ts';
 import { authorityPath } from '../support/tls.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { ConfigError } from '../../src/error-text.ts';
 import { readConfig } from '../../src/settings/config.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
 import { createFolder, type Folder } from '../support/persisted.ts';
 
 /** Ways to write a host behind a scheme, and if they lead to this machine; undefined for what is no host alone. */

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { followTenants } from '../../src/auth/tenants-file.ts';
 import { failureOf, listening } from '../../src/start-failures.ts';
+import { createFolder } from '../support/persisted.ts';
 
 test.each([
   ['EADDRINUSE', 'address already in use', 1, 'PORT: expected a port that is free at HOST'],
@@ -17,3 +19,11 @@ test.each([
     expect(failureOf(error)).toEqual({ message, exitCode });
   },
 );
+
+test('a file of upstream keys that is wrong when it is followed has exit code 2, as when the settings are read', async () => {
+  using folder = createFolder();
+  const source = { path: folder.write('keys.json', '{'), environment: {}, mutationNames: [], hasRoles: false };
+  const error: unknown = await followTenants({ source, log: () => undefined }).catch((thrown: unknown) => thrown);
+  const message = `${source.path}: expected JSON, but it cannot be parsed`;
+  expect(failureOf(error)).toEqual({ message, exitCode: 2 });
+});

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { Kind, parse, stripIgnoredCharacters } from 'graphql';
+import { ConfigError } from '../../error-text.ts';
 import type { Tenants } from '../../rest/tenants.ts';
 import type { PreparedOperation, PrepareListed } from '../document.ts';
 import { RefusedDocument } from '../request-error.ts';
-import { type ManifestEntry, ManifestError } from './manifest.ts';
+import type { ManifestEntry } from './manifest.ts';
 
 /** Counters of the operations of a listed document. They only increase, and last as long as the document is listed. */
 export interface DocumentCounts {
@@ -45,7 +46,7 @@ export const noDocuments: DocumentSet = { byId: new Map(), byText: new Map(), lo
 
 /**
  * Prepares the documents of manifests, and lets requests be answered between two documents. Rejects with a
- * ManifestError if one id has two texts. The set includes invalid documents, and requests for them are answered with
+ * ConfigError if one id has two texts. The set includes invalid documents, and requests for them are answered with
  * their errors. Documents that `previous` has prepared are taken from it.
  */
 export async function prepareSet(
@@ -135,13 +136,13 @@ function shortened(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length} characters)`;
 }
 
-function twoTexts(id: string, file: string, other: string): ManifestError {
+function twoTexts(id: string, file: string, other: string): ConfigError {
   const where = file === other ? file : `${file} and ${other}`;
-  return new ManifestError(`${where}: the id ${JSON.stringify(shortened(id, longestId))} has two different documents`);
+  return new ConfigError(`${where}: the id ${JSON.stringify(shortened(id, longestId))} has two different documents`);
 }
 
 /**
- * Throws a ManifestError if a role names an operation that no listed document has. `listed` returns all listed
+ * Throws a ConfigError if a role names an operation that no listed document has. `listed` returns all listed
  * documents, including invalid ones. The documents are parsed only if a role names an operation.
  */
 export function checkRoleDocuments(tenants: Tenants, listed: () => Iterable<Pick<ListedDocument, 'text'>>): void {
@@ -152,7 +153,7 @@ export function checkRoleDocuments(tenants: Tenants, listed: () => Iterable<Pick
         known ??= new Set([...listed()].flatMap(namesIn));
         if (known.has(name)) continue;
         const place = `the role ${JSON.stringify(role)} of ${JSON.stringify(tenant)}`;
-        throw new ManifestError(
+        throw new ConfigError(
           `UPSTREAM_KEYS: expected ${name} in ${place} to be an operation of a listed document, but there is none`,
         );
       }

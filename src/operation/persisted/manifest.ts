@@ -1,6 +1,6 @@
 import { globSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { unreadableBecause } from '../../error-text.ts';
+import { ConfigError, unreadableBecause } from '../../error-text.ts';
 import { quoted } from '../../graphql/input-error.ts';
 import { readTextFile } from '../../read-text.ts';
 import { isList, isObject, type JsonObject, jsonIn } from '../../rest/values.ts';
@@ -15,11 +15,6 @@ export interface ManifestEntry {
   readonly text: string;
   /** The manifest that lists it. */
   readonly file: string;
-}
-
-/** The error of a manifest that cannot be used. The message names the file and the fault. */
-export class ManifestError extends Error {
-  override readonly name = 'ManifestError';
 }
 
 /** A manifest as it was read. `file` is its path, or its URL without the query. */
@@ -48,14 +43,14 @@ export function sourcesOf(members: string): ManifestSources {
 
 /**
  * The documents of the manifests at these paths, folders and globs, and of `others`, which were read elsewhere. Throws
- * a ManifestError if a manifest cannot be used.
+ * a ConfigError if a manifest cannot be used.
  */
 export function entriesIn(patterns: readonly string[], others: readonly ManifestFile[] = []): readonly ManifestEntry[] {
   return [...patterns.flatMap(readFiles), ...others].flatMap(({ file, text }) => readManifest(file, text));
 }
 
 /**
- * The files at a path, in a folder, or matching a glob, in the order of their names. Throws a ManifestError if there
+ * The files at a path, in a folder, or matching a glob, in the order of their names. Throws a ConfigError if there
  * are none.
  */
 export function readFiles(pattern: string): ManifestFile[] {
@@ -63,9 +58,7 @@ export function readFiles(pattern: string): ManifestFile[] {
     try {
       return { file, text: readTextFile(file) };
     } catch (error) {
-      throw new ManifestError(`${file}: expected a file that can be read, but ${unreadableBecause(error)}`, {
-        cause: error,
-      });
+      throw new ConfigError(`${file}: expected a file that can be read, but ${unreadableBecause(error)}`);
     }
   });
 }
@@ -77,7 +70,7 @@ function findFiles(pattern: string): string[] {
     .filter((file) => statsOf(file)?.isFile())
     .toSorted();
   if (files.length > 0) return files;
-  throw new ManifestError(
+  throw new ConfigError(
     `${glob}: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none`,
   );
 }
@@ -96,7 +89,7 @@ function statsOf(path: string): Stats | undefined {
 }
 
 /**
- * The documents in a file: a manifest in JSON of any known shape, or one document in GraphQL. Throws a ManifestError.
+ * The documents in a file: a manifest in JSON of any known shape, or one document in GraphQL. Throws a ConfigError.
  */
 export function readManifest(file: string, text: string): ManifestEntry[] {
   if (/\.(?:graphql|gql)$/i.test(file)) return [ofGraphQL(file, text)];
@@ -162,6 +155,6 @@ function toPair(file: string, id: unknown, text: unknown, where: string, expecte
   throw unusable(file, `expected ${where} to be ${expected}`);
 }
 
-function unusable(file: string, reason: string): ManifestError {
-  return new ManifestError(`${file}: ${reason}`);
+function unusable(file: string, reason: string): ConfigError {
+  return new ConfigError(`${file}: ${reason}`);
 }

@@ -1,3 +1,4 @@
+import { ConfigError } from '../../error-text.ts';
 import { type Changing, type Followed, follow } from '../../follow.ts';
 import type { Log } from '../../log.ts';
 import type { RedisSettings, SharedRedis } from '../../redis.ts';
@@ -5,7 +6,7 @@ import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
 import { RefusedDocument } from '../request-error.ts';
 import { type DocumentCounts, type DocumentSet, documentsOf, noDocuments, prepareSet } from './document-set.ts';
-import { entriesIn, globOf, ManifestError, type ManifestFile, sourcesOf } from './manifest.ts';
+import { entriesIn, globOf, type ManifestFile, sourcesOf } from './manifest.ts';
 import {
   type AutomaticCounts,
   createMemoryStore,
@@ -43,7 +44,7 @@ export interface PersistedOptions extends PersistedSettings {
   readonly redis?: SharedRedis | undefined;
   /** The manifests of servers; undefined if there are none. */
   readonly remote?: Changing<readonly ManifestFile[]> | undefined;
-  /** Throws a ManifestError if the documents do not fit other settings, such as the names of tools for agents. */
+  /** Throws a ConfigError if the documents do not fit other settings, such as the names of tools for agents. */
   readonly check?: ((set: DocumentSet) => void) | undefined;
   readonly log: Log;
 }
@@ -63,7 +64,7 @@ export interface Persisted {
   readonly list: Followed<DocumentSet> | undefined;
 }
 
-/** Reads the manifests and connects the store. Rejects with a ManifestError if a manifest cannot be used. */
+/** Reads the manifests and connects the store. Rejects with a ConfigError if a manifest cannot be used. */
 export async function createPersisted(options: PersistedOptions): Promise<Persisted> {
   const { files, mode = 'allow', check, automatic = mode !== 'only', redis, sharedTexts } = options;
   const list = files === undefined || mode === 'off' ? undefined : await followManifests(files, options);
@@ -87,7 +88,7 @@ type ListedOptions = Omit<PersistedOptions, 'prepare' | 'files' | 'redis'>;
 
 /**
  * Reads and prepares the documents of all manifests in `files`, then follows the manifests. Rejects with a
- * ManifestError if a manifest cannot be used at the start. Later, a new set replaces the old one when all of its
+ * ConfigError if a manifest cannot be used at the start. Later, a new set replaces the old one when all of its
  * documents are prepared, and a manifest that cannot be used changes nothing.
  */
 export async function followManifests(files: string, options: ListedOptions): Promise<Followed<DocumentSet>> {
@@ -97,7 +98,7 @@ export async function followManifests(files: string, options: ListedOptions): Pr
   const prepared = async (previous: DocumentSet): Promise<DocumentSet> => {
     const set = await prepareSet(entriesIn(patterns, remote?.current()), prepare, previous);
     if (strict && set.problems.length > 0)
-      throw new ManifestError(`documents that are not valid: ${set.problems.join('; ')}`);
+      throw new ConfigError(`documents that are not valid: ${set.problems.join('; ')}`);
     check?.(set);
     return set;
   };
@@ -128,11 +129,11 @@ export async function followManifests(files: string, options: ListedOptions): Pr
 }
 
 /**
- * Throws a ManifestError if a reload has fewer than half as many documents as before. An empty file is more often a
+ * Throws a ConfigError if a reload has fewer than half as many documents as before. An empty file is more often a
  * failed deployment than a decision to refuse every document.
  */
 function checkShrinking(before: number, now: number): void {
   if (now * 2 >= before) return;
   const expected = `expected at least half of the ${before} documents in use, because PERSISTED_DOCUMENTS_MODE is only`;
-  throw new ManifestError(`${expected}, but got ${now}; a restart uses the new documents`);
+  throw new ConfigError(`${expected}, but got ${now}; a restart uses the new documents`);
 }

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { messageOf } from '../../error-text.ts';
+import { ConfigError, messageOf } from '../../error-text.ts';
 import { type Followed, follow } from '../../follow.ts';
 import type { Log } from '../../log.ts';
 import { type FetchOptions, fetchDocument } from '../../rest/transport/fetch-document.ts';
-import { ManifestError, type ManifestFile, readManifest } from './manifest.ts';
+import { type ManifestFile, readManifest } from './manifest.ts';
 
 /** Sources and settings of fetched manifests. Times are in milliseconds. */
 export interface FollowRemoteOptions {
@@ -29,7 +29,7 @@ const betweenTriesMs = 500;
 const pollTimeoutMs = 10_000;
 
 /**
- * Fetches manifests, and checks each minute whether they have changed. Rejects with a ManifestError if one cannot be
+ * Fetches manifests, and checks each minute whether they have changed. Rejects with a ConfigError if one cannot be
  * fetched at the start or is not a manifest. Later, a manifest that cannot be used changes nothing, and each reason is
  * logged once.
  */
@@ -72,13 +72,13 @@ async function fetchFirst(url: string, options: FollowRemoteOptions): Promise<Fe
     try {
       return await fetchManifest(unknown, options, firstTimeoutMs);
     } catch (error) {
-      if (error instanceof ManifestError || tries === firstTries) throw unusable(unknown, error);
+      if (error instanceof ConfigError || tries === firstTries) throw unusable(unknown, error);
       await delay(betweenTriesMs);
     }
   }
 }
 
-/** The manifest as it is now. Rejects if it cannot be fetched, and with a ManifestError if it is not a manifest. */
+/** The manifest as it is now. Rejects if it cannot be fetched, and with a ConfigError if it is not a manifest. */
 async function fetchManifest(
   known: FetchedManifest,
   { token, route }: FollowRemoteOptions,
@@ -96,7 +96,7 @@ async function fetchManifest(
   return { ...known, ...fetched, logged: undefined };
 }
 
-function unusable({ file }: FetchedManifest, error: unknown): ManifestError {
-  if (error instanceof ManifestError) return error;
-  return new ManifestError(`${file}: expected a manifest, but ${messageOf(error)}`, { cause: error });
+function unusable({ file }: FetchedManifest, error: unknown): ConfigError {
+  if (error instanceof ConfigError) return error;
+  return new ConfigError(`${file}: expected a manifest, but ${messageOf(error)}`);
 }

@@ -1,16 +1,5 @@
+import { ConfigError } from '../error-text.ts';
 import type { JsonObject } from '../rest/values.ts';
-
-/** A file of upstream keys that cannot be used. Each fault names the place in the file, and quotes no key. */
-export class TenantsError extends Error {
-  override readonly name = 'TenantsError';
-  /** At least one. */
-  readonly faults: readonly string[];
-
-  constructor(...faults: readonly string[]) {
-    super(faults.join('; '));
-    this.faults = faults;
-  }
-}
 
 /** A place in a file of upstream keys, for messages. */
 export class FilePlace {
@@ -36,12 +25,12 @@ export class FilePlace {
     );
   }
 
-  error(expected: string): TenantsError {
-    return new TenantsError(`${this.#file}: ${this.#path}: expected ${expected}`);
+  error(expected: string): ConfigError {
+    return new ConfigError(`${this.#file}: ${this.#path}: expected ${expected}`);
   }
 
   /** A fault that names the expected value and the one that was found. */
-  unexpected(expected: string, value: unknown): TenantsError {
+  unexpected(expected: string, value: unknown): ConfigError {
     return this.error(`${expected}, but got ${shown(value)}`);
   }
 }
