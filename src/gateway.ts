@@ -12,6 +12,7 @@ import { createContexts } from './operation/contexts.ts';
 import { Costs, type ToolOf } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { Schemas } from './operation/execute.ts';
+import type { Tracing } from './operation/operation-run.ts';
 import { checkRoleDocuments, type DocumentSet } from './operation/persisted/document-set.ts';
 import {
   createPersisted,
@@ -41,7 +42,6 @@ import type { Config } from './settings/config.ts';
 import { currentRoute, expiriesOf, followTls } from './settings/route.ts';
 import type { SharedFiles } from './shared-files.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
-import { type Tracing, traceOperations } from './telemetry/tracing/operations.ts';
 
 /** The configuration and the collaborators of a gateway. Times in milliseconds, sizes in rows or bytes. */
 export interface GatewayOptions
@@ -224,9 +224,10 @@ function createOperations(
     eventLoop,
     results,
     maxErrors: options.maxErrors,
+    tracing: options.tracing,
     ...watch,
   });
-  return { run: options.tracing === undefined ? run : traceOperations(run, options.tracing), live: subscriptions };
+  return { run, live: subscriptions };
 }
 
 function budgetOf(options: GatewayOptions, redis: SharedRedis | undefined): UpstreamOptions['budget'] {

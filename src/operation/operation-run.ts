@@ -4,6 +4,7 @@ import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import { type Caller, callerNameOf } from '../rest/caller.ts';
 import type { Reuse } from '../rest/epochs.ts';
 import type { Cost, Costs } from './cost.ts';
+import type { PreparedOperation } from './document.ts';
 import { type GraphQLParams, shortName } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
 import type { RequestError } from './request-error.ts';
@@ -50,6 +51,22 @@ export interface RequestContext {
   onClose(listener: () => void): void;
   /** Aborts the connection, so that the client sees that its answer is incomplete. */
   disconnect(): void;
+}
+
+/** A tracing system. */
+export interface Tracing {
+  /** Begins the span of an operation; `trace` is the context of its request. */
+  readonly begin: (request: Pick<RequestContext, 'trace' | 'method' | 'requestId' | 'tool'>) => OperationSpan;
+}
+
+/** One operation in a tracing system. Its REST calls are its children. */
+export interface OperationSpan extends CallSpans {
+  readonly trace: TraceContext;
+  /**
+   * Ends the span. `prepared` is undefined if the operation was refused. `code` is that of its first error, or
+   * `CLIENT_LEFT`.
+   */
+  readonly end: (prepared: PreparedOperation | undefined, code: string | undefined) => void;
 }
 
 /** The name of a caller's operation with its variables. Equal operations have equal names. */

@@ -13,9 +13,9 @@ import type { Costs } from './cost.ts';
 import { deferredOf, executeInParts } from './deferred-parts.ts';
 import type { PreparedOperation } from './document.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
-import { type OnOperation, type OperationReport, reportOf, streamReportOf } from './operation-report.ts';
+import { codesOf, type OnOperation, type OperationReport, reportOf, streamReportOf } from './operation-report.ts';
 import { type OperationResult, stringifyResult } from './operation-result.ts';
-import { type AnsweredOperation, nameOf, OperationRun, type RequestContext } from './operation-run.ts';
+import { type AnsweredOperation, nameOf, OperationRun, type RequestContext, type Tracing } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import { overload, RefusedDocument, RequestError } from './request-error.ts';
@@ -43,6 +43,8 @@ export interface OperationsOptions extends ErrorReporting {
   readonly getMaxAge: number;
   /** The clock by which cached answers expire, in milliseconds. */
   readonly now: () => number;
+  /** Records a span for every operation. Requests for a plan have none. */
+  readonly tracing: Tracing | undefined;
   readonly onBegin: () => void;
   /** Called when a subscription has begun, with the milliseconds since its request. */
   readonly onOpen: (durationMs: number) => void;
@@ -73,7 +75,10 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
   const { resolve, costs, results, eventLoop } = options;
   return async (params, request) => {
     const startedAt = performance.now();
-    if (!asksForPlan(params)) options.onBegin();
+    const isPlan = asksForPlan(params);
+    if (!isPlan) options.onBegin();
+    const span = isPlan ? undefined : options.tracing?.begin(request);
+    if (span !== undefined) [request.trace, request.spans] = [span.trace, span];
     let document: Resolved | undefined;
     let run: OperationRun | undefined;
     let result: OperationResult;
@@ -130,11 +135,21 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       result = { errors: toPublicErrors(errors, options), extensions: run?.cost.extensions() };
     }
     const operation: AnsweredOperation = run ?? { params, request, startedAt, document, cost: undefined };
-    const end = (last: OperationResult): void => noteEnd(operation, last, reportOf(operation, last), options);
-    if (asksForPlan(params)) options.onPlan();
-    else if (result.parts !== undefined) result.parts.finished.then(end).catch(options.report);
-    // A subscription ends when its stream does.
-    else if (result.stream === undefined) end(result);
+    const { prepared, parts, stream } = result;
+    const end = (last: OperationResult): void => {
+      const report = reportOf(operation, last);
+      span?.end(prepared, report.codes[0]);
+      noteEnd(operation, last, report, options);
+    };
+    if (isPlan) options.onPlan();
+    else if (parts !== undefined) {
+      // If the parts cannot be made, their span ends nevertheless.
+      if (span !== undefined) parts.finished.catch(() => span.end(prepared, codesOf(request)[0]));
+      parts.finished.then(end).catch(options.report);
+    }
+    // A subscription ends when its stream does. Its span ends when the stream begins.
+    else if (stream !== undefined) span?.end(prepared, codesOf(request)[0]);
+    else end(result);
     return withMaxAge(document, request, result, options);
   };
 }

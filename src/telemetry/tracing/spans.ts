@@ -10,12 +10,12 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { shownName } from '../../operation/operation-report.ts';
+import type { OperationSpan, Tracing } from '../../operation/operation-run.ts';
 import type { CallSpan, TraceContext } from '../../rest/call-spans.ts';
 import { reasonOf } from '../../rest/failure-reasons.ts';
 import { statusOf } from '../../rest/operation-calls.ts';
 import type { RestOperation } from '../../rest/rest-operations.ts';
 import { TransportError } from '../../rest/transport/transport.ts';
-import type { OperationSpan, Tracing } from './operations.ts';
 
 /**
  * Makes a span for each operation and, below it, one for each REST call. OpenTelemetry's semantic conventions for
@@ -39,11 +39,13 @@ export function createTracing(tracer: Tracer, upstreamUrl: string): Tracing {
           const context = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, other));
           if (context !== undefined) span.addLink({ context });
         },
-        end: ({ type, name, listed, code }) => {
-          const shown = shownName(name);
+        end: (prepared, code) => {
+          const { operation, listed } = prepared ?? {};
+          const type = operation?.operation;
+          const shown = shownName(operation?.name?.value);
           if (type !== undefined) {
             // The span is named after a listed operation only, because clients may send any number of other names.
-            span.updateName(listed && shown !== undefined ? `${type} ${shown}` : type);
+            span.updateName(listed === true && shown !== undefined ? `${type} ${shown}` : type);
             span.setAttribute('graphql.operation.type', type);
           }
           if (shown !== undefined) span.setAttribute('graphql.operation.name', shown);

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DiagLogLevel, diag, trace } from '@opentelemetry/api';
 import { startNodeSdk } from '@opentelemetry/sdk-node';
 import { type Log, LogThrottle } from '../../log.ts';
+import type { Tracing } from '../../operation/operation-run.ts';
 import { isObject, jsonIn } from '../../rest/values.ts';
-import type { Tracing } from './operations.ts';
 import { createTracing } from './spans.ts';
 
 type Environment = Record<string, string | undefined>;
