@@ -93,7 +93,7 @@ export class Member implements AsyncDisposable {
   async read(project: number): Promise<boolean> {
     const epoch = await this.#upstream.epochOf(caller, 'normal');
     const deadline = new OperationDeadline(operationDeadlineMs);
-    const client = this.#upstream.clientFor(caller, { deadline, calls: new OperationCalls(10), epoch });
+    const client = this.#upstream.clientFor({ caller, deadline, calls: new OperationCalls(10), epoch });
     const path = `/api/projects/${project}/`;
     try {
       await Promise.all([

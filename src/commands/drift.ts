@@ -88,7 +88,8 @@ function connect(settings: SettingsReader): {
 
 /** Makes a client for one read, with a deadline of its own. */
 function clientFor(upstream: Upstream, caller: Caller, { operationDeadlineMs }: PlainConfig): RestClient {
-  return upstream.clientFor(caller, {
+  return upstream.clientFor({
+    caller,
     deadline: new OperationDeadline(operationDeadlineMs),
     calls: new OperationCalls(1),
     epoch: new OperationEpoch(undefined, 'none'),

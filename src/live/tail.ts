@@ -5,9 +5,10 @@ import type { Caller } from '../rest/caller.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import { sortableMoment } from '../rest/instants.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
-import { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
+import type { AnyRestRun } from '../rest/rest-run.ts';
 import type { Row } from '../rest/values.ts';
 import { KnownRows, type NewRows, rowsSince } from './known-rows.ts';
 import type { Listener, TailMessage } from './listener.ts';
@@ -16,12 +17,12 @@ import { mostCalls, type NewestRows, walkBack } from './walk.ts';
 
 /** Settings and collaborators of every tail. */
 export interface TailOptions {
-  /** The REST API in the name of a caller, for one poll. */
-  readonly restFor: (caller: Caller, deadline: OperationDeadline, calls: OperationCalls) => Promise<RestApi> | RestApi;
+  /** Begins one poll in the name of a caller. */
+  readonly begin: (caller: Caller, calls: OperationCalls) => Promise<AnyRestRun>;
+  /** The REST API for one poll. */
+  readonly restFor: (run: AnyRestRun) => RestApi;
   /** The most rows that one REST call asks for, and that a message has. */
   readonly maxPageSize: number;
-  /** The longest time of one poll, in milliseconds. */
-  readonly deadlineMs: number;
   /** The memory for messages that wait for listeners. */
   readonly room: MemoryRoom;
 }
@@ -146,12 +147,13 @@ export class Tail {
     const [first] = this.#callers;
     if (first === undefined) throw new Error('a list without listeners was polled');
     const [listener, caller] = first;
-    const { restFor, maxPageSize: maximum, deadlineMs } = this.#options;
-    const deadline = new OperationDeadline(deadlineMs);
+    const { begin, restFor, maxPageSize: maximum } = this.#options;
+    const run = await begin(caller, calls);
+    const { deadline } = run;
     this.#deadline = deadline;
+    if (!this.isOpen) deadline.end('left');
     try {
-      const api = await restFor(caller, deadline, calls);
-      const walk = await walkBack({ api, list: this.#list, maximum }, since, now());
+      const walk = await walkBack({ api: restFor(run), list: this.#list, maximum }, since, now());
       return { ...walk, received: deadline.received };
     } finally {
       deadline.finish();

@@ -5,19 +5,11 @@ import type { SavedCalls } from '../loaders/saved-calls.ts';
 import type { MemoryRoom } from '../memory.ts';
 import { RestApi } from '../rest/api.ts';
 import { rightsOf } from '../rest/caller.ts';
-import type { OperationEpoch } from '../rest/epochs.ts';
-import type { OperationCalls } from '../rest/operation-calls.ts';
-import type { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { AnyRestRun } from '../rest/rest-run.ts';
 import type { Upstream } from '../rest/upstream.ts';
-import type { RequestContext } from './operation-run.ts';
 
 /** Makes the context of one operation. */
-export type CreateContext = (
-  request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
-  deadline: OperationDeadline,
-  calls: OperationCalls,
-  epoch: OperationEpoch,
-) => GatewayContext;
+export type CreateContext = (run: AnyRestRun) => GatewayContext;
 
 /** Collaborators and limits of the contexts of all operations. */
 export interface ContextOptions extends AnswerLimits {
@@ -31,8 +23,9 @@ export interface ContextOptions extends AnswerLimits {
 /** Makes the function that makes the context of each operation. */
 export function createContexts(options: ContextOptions): CreateContext {
   const { maxPageSize, cursors, upstream, room, saved } = options;
-  return ({ caller, trace, spans }, deadline, calls, epoch) => {
-    const rest = new RestApi(upstream.clientFor(caller, { deadline, calls, trace, spans, epoch }));
+  return (run) => {
+    const { caller, deadline } = run;
+    const rest = new RestApi(upstream.clientFor(run));
     const answerCounter = new AnswerCounter(options, room, () => deadline.end('limit'));
     return {
       rest,

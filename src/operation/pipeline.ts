@@ -244,7 +244,8 @@ function execute(
   const deferred = deferredOf(run);
   const deadline = new OperationDeadline(options.operationDeadlineMs);
   deadline.isLarge = cost.isLarge;
-  const context = options.createContext(request, deadline, cost.calls, epoch);
+  const { caller, trace, spans } = request;
+  const context = options.createContext({ caller, deadline, calls: cost.calls, epoch, trace, spans });
   const { answerCounter } = context;
   const execution = { prepared, cost, answerCounter, deadline };
   let result: MaybePromise<OperationResult>;

@@ -17,6 +17,7 @@ import { MemoryRoom } from '../memory.ts';
 import type { Caller } from '../rest/caller.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { AnyRestRun } from '../rest/rest-run.ts';
 import type { Upstream } from '../rest/upstream.ts';
 import { isObject } from '../rest/values.ts';
 import type { CreateContext } from './contexts.ts';
@@ -88,8 +89,8 @@ export class Subscriptions {
       backoffOf: settings.backoffOf ?? (budget && backoffBy(budget)),
       maxPageSize,
       deadlineMs,
-      restFor: async (caller, deadline, calls) =>
-        (await this.createContext({ caller, trace: {}, spans: undefined }, deadline, calls)).rest,
+      begin: (caller, calls) => this.begin({ caller, trace: {}, spans: undefined }, calls),
+      restFor: (run) => options.createContext(run).rest,
     });
   }
 
@@ -118,17 +119,14 @@ export class Subscriptions {
     }
   }
 
-  /**
-   * Makes the context for the start of a stream, for one of its messages, or for a poll. Its reads are not answered
-   * from the cache.
-   */
-  async createContext(
-    request: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
-    deadline: OperationDeadline,
+  /** Begins the start of a stream, one of its messages, or a poll. Its reads are not answered from the cache. */
+  async begin(
+    { caller, trace, spans }: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
     calls: OperationCalls,
-  ): Promise<GatewayContext> {
-    const { upstream, createContext } = this.options;
-    return createContext(request, deadline, calls, await upstream.epochOf(request.caller, 'uncounted'));
+  ): Promise<AnyRestRun> {
+    const { upstream, operationDeadlineMs } = this.options;
+    const epoch = await upstream.epochOf(caller, 'uncounted');
+    return { caller, deadline: new OperationDeadline(operationDeadlineMs), calls, epoch, trace, spans };
   }
 
   /**
@@ -152,16 +150,17 @@ export class Subscriptions {
 
   /** Executes a message as an operation with its own deadline and limits. */
   async #execute(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
-    const { results, eventLoop, operationDeadlineMs } = this.options;
+    const { results, eventLoop, createContext } = this.options;
     const turn = eventLoop.waitForTurn(performance.now());
     if (turn !== undefined) await turn;
     const calls = run.cost.calls.again();
     // The stream continues: a refused call fails only the fields that need it.
     calls.answer();
     const cost = { calls, extensions: () => run.cost.extensions(calls) };
-    const deadline = new OperationDeadline(operationDeadlineMs);
     const { caller, trace } = run.request;
-    const context = await this.createContext({ caller, trace, spans: undefined }, deadline, calls);
+    const begun = await this.begin({ caller, trace, spans: undefined }, calls);
+    const { deadline } = begun;
+    const context = createContext(begun);
     const { answerCounter } = context;
     let executed: ExecutionResult;
     try {
@@ -212,13 +211,14 @@ class Subscription implements OpenStream, StreamEnd {
 
   /** Begins to listen. Rejects if an argument is refused. */
   async begin(): Promise<Source> {
-    const { schema, introspection, operationDeadlineMs } = this.#subscriptions.options;
+    const { schema, introspection, createContext } = this.#subscriptions.options;
     const { request, params, document, cost } = this.#run;
     const { prepared } = document;
-    const deadline = new OperationDeadline(operationDeadlineMs);
+    const begun = await this.#subscriptions.begin(request, cost.calls);
+    const { deadline } = begun;
     request.onLeave(() => deadline.end('left'));
     try {
-      const context = await this.#subscriptions.createContext(request, deadline, cost.calls);
+      const context = createContext(begun);
       const args = validateSubscriptionArgs({
         schema,
         document: prepared.document,

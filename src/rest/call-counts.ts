@@ -44,9 +44,9 @@ export class CallCounts implements Gate {
     return undefined;
   }
 
-  left({ owner, request: { operation } }: Attempt, outcome: Outcome): void {
+  left({ run, request: { operation } }: Attempt, outcome: Outcome): void {
     if (outcome.kind === 'not-sent') return;
-    const { tenant } = owner.caller;
+    const { tenant } = run.caller;
     if (tenant !== undefined) this.#addTo(tenant.name);
     this.#durationsOf(operation).add(outcome.tookMs / 1000);
     const result = resultOf(outcome);

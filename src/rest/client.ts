@@ -1,13 +1,13 @@
 import { memoize } from '../memoize.ts';
-import type { CallSpans } from './call-spans.ts';
 import type { Caller } from './caller.ts';
 import { UpstreamError } from './errors.ts';
-import { type OperationCalls, statusOf } from './operation-calls.ts';
-import type { CallOwner, CallRequest } from './resilience/gate.ts';
-import { type CallingOperation, UpstreamCall } from './resilience/upstream-call.ts';
+import { statusOf } from './operation-calls.ts';
+import type { CallRequest } from './resilience/gate.ts';
+import { UpstreamCall } from './resilience/upstream-call.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { deletedJson, type ReadFormat, readFormats, writtenJson } from './response-content.ts';
 import type { RestOperation } from './rest-operations.ts';
+import type { RestRun } from './rest-run.ts';
 import { acceptedCodings } from './transport/content-coding.ts';
 
 /**
@@ -28,24 +28,13 @@ export interface RestClient {
 }
 
 /** Makes the REST calls of one operation, with the key of its caller. */
-export class CallerClient implements RestClient, CallOwner {
-  readonly caller: Caller;
-  hasSucceeded = false;
+export class CallerClient implements RestClient {
   readonly #resources: UpstreamResources;
-  readonly #operation: CallingOperation;
+  readonly #run: RestRun;
 
-  constructor(resources: UpstreamResources, caller: Caller, operation: CallingOperation) {
+  constructor(resources: UpstreamResources, run: RestRun) {
     this.#resources = resources;
-    this.caller = caller;
-    this.#operation = operation;
-  }
-
-  get calls(): OperationCalls {
-    return this.#operation.calls;
-  }
-
-  get spans(): CallSpans | undefined {
-    return this.#operation.spans;
+    this.#run = run;
   }
 
   read(
@@ -54,7 +43,7 @@ export class CallerClient implements RestClient, CallOwner {
     format: ReadFormat = 'json',
     settle?: CallRequest['settle'],
   ): Promise<unknown> {
-    const { calls, deadline, epoch } = this.#operation;
+    const { calls, deadline, epoch } = this.#run;
     calls.touch(operation.surface);
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const { reads, retries } = this.#resources;
@@ -64,7 +53,7 @@ export class CallerClient implements RestClient, CallOwner {
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     const { decode } = readFormats[format];
-    const call = new UpstreamCall(this.#resources, this, {
+    const call = new UpstreamCall(this.#resources, this.#run, {
       operation,
       target,
       headers: this.#headers(format),
@@ -74,14 +63,14 @@ export class CallerClient implements RestClient, CallOwner {
     });
     reads.add(name, call);
     retries.earn();
-    const answer = call.join(this.#operation);
+    const answer = call.join(this.#run);
     call.start();
     return answer;
   }
 
   /** Sends a write. The epoch of the key is renewed before the write is sent, and again when it has ended. */
   async write(operation: RestOperation, target: string, content?: unknown): Promise<unknown> {
-    this.calls.touch(operation.surface);
+    this.#run.calls.touch(operation.surface);
     const refusal = this.#refusal();
     if (refusal !== undefined) throw refusal;
     this.#resources.drift?.written(content);
@@ -90,8 +79,8 @@ export class CallerClient implements RestClient, CallOwner {
     const headers = body === undefined ? common : { ...common, 'content-type': 'application/json' };
     const decode = operation.method === 'DELETE' ? deletedJson : writtenJson;
     const request = { operation, target, headers, body, isWrite: true, decode };
-    const call = new UpstreamCall(this.#resources, this, request);
-    const answer = call.join(this.#operation);
+    const call = new UpstreamCall(this.#resources, this.#run, request);
+    const answer = call.join(this.#run);
     call.start();
     try {
       return await answer;
@@ -99,18 +88,8 @@ export class CallerClient implements RestClient, CallOwner {
       if (call.wasSent) this.#renewLater(error);
       throw error;
     } finally {
-      if (call.wasSent) await this.renewEpoch();
+      if (call.wasSent) await this.#resources.renewEpoch(this.#run);
     }
-  }
-
-  /** Later operations, and later reads of this operation, are given no answers from before. */
-  renewEpoch(): Promise<void> | undefined {
-    const { epochs, keys } = this.#resources;
-    const { epoch } = this.#operation;
-    const renewed = epochs.renew(this.caller.sharingKey, keys.isProven(this.caller));
-    if (renewed instanceof Promise) return renewed.then((name) => epoch.moveTo(name));
-    epoch.moveTo(renewed);
-    return undefined;
   }
 
   /**
@@ -118,14 +97,14 @@ export class CallerClient implements RestClient, CallOwner {
    * have sent.
    */
   #renewLater(error: unknown): void {
-    const { lateWriteMs } = this.#resources;
+    const { lateWriteMs, renewEpoch } = this.#resources;
     if (lateWriteMs === undefined || (statusOf(error) ?? 500) < 500) return;
-    setTimeout(() => void this.renewEpoch(), lateWriteMs).unref();
+    setTimeout(() => void renewEpoch(this.#run), lateWriteMs).unref();
   }
 
   #join(running: UpstreamCall, target: string): Promise<unknown> {
-    const { calls, spans } = this.#operation;
-    const answer = running.join(this.#operation);
+    const { calls, spans } = this.#run;
+    const answer = running.join(this.#run);
     const ended = calls.share(target);
     if (ended !== undefined)
       answer.then(
@@ -138,16 +117,16 @@ export class CallerClient implements RestClient, CallOwner {
 
   /** Reserves a call. Returns the error if the operation may make no more. */
   #refusal(): UpstreamError | undefined {
-    const { deadline, calls } = this.#operation;
+    const { deadline, calls } = this.#run;
     if (deadline.ended !== undefined) return deadline.ended;
     return calls.reserve() ? undefined : new UpstreamError('COST_LIMIT_EXCEEDED');
   }
 
   #headers(format: ReadFormat): CallRequest['headers'] {
-    const { trace } = this.#operation;
+    const { caller, trace } = this.#run;
     const isTraced = trace?.['traceparent'] !== undefined;
-    if (!isTraced && format === 'json') return untracedJsonHeaders(this.caller);
-    return { ...trace, ...headersOf(this.caller), accept: readFormats[format].accept };
+    if (!isTraced && format === 'json') return untracedJsonHeaders(caller);
+    return { ...trace, ...headersOf(caller), accept: readFormats[format].accept };
   }
 }
 

@@ -43,6 +43,8 @@ export type OnEnd = (status: number | undefined) => void;
 export class OperationCalls {
   /** The number of calls that were sent, retries included. */
   made = 0;
+  /** True once a call has succeeded. A later 401 is about the request, not about the key. */
+  hasSucceeded = false;
   /** The number of reads that the cache answered with a stale answer. */
   stale = 0;
   /**

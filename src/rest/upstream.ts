@@ -5,18 +5,18 @@ import type { Caller } from './caller.ts';
 import { CallerClient, type RestClient } from './client.ts';
 import { OperationEpoch, type Reuse } from './epochs.ts';
 import { UpstreamError } from './errors.ts';
-import type { CallingOperation } from './resilience/upstream-call.ts';
 import {
   createUpstreamResources,
   type UpstreamOptions,
   type UpstreamResources,
 } from './resilience/upstream-resources.ts';
+import type { AnyRestRun } from './rest-run.ts';
 import { keyUnavailable, TenantClient } from './tenant-client.ts';
 
 /** The REST API, shared by all operations. */
 export interface Upstream {
   readonly resources: UpstreamResources;
-  readonly clientFor: (caller: Caller | undefined, operation: CallingOperation) => RestClient;
+  readonly clientFor: (run: AnyRestRun) => RestClient;
   /** The error of a caller whose key is already known to be unusable, before a call is made. */
   readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** The cache of answers; undefined if nothing is cached. */
@@ -31,13 +31,11 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
   const resources = createUpstreamResources(options, caching && 2 * caching.refreshMs);
   const { keys, heldKeys, epochs, budget, transport } = resources;
   const cache = caching && new AnswerCache(caching, resources);
-  const clientFor = (caller: Caller | undefined, operation: CallingOperation): RestClient => {
-    if (caller === undefined) return anonymousClient;
-    const client =
-      cache === undefined
-        ? new CallerClient(resources, caller, operation)
-        : new CachedClient({ cache, resources, caller, operation });
-    return caller.tenant === undefined ? client : new TenantClient(client, caller.tenant, heldKeys);
+  const clientFor = (run: AnyRestRun): RestClient => {
+    if (run.caller === undefined) return anonymousClient;
+    const { tenant } = run.caller;
+    const client = cache === undefined ? new CallerClient(resources, run) : new CachedClient({ cache, resources, run });
+    return tenant === undefined ? client : new TenantClient(client, tenant, heldKeys);
   };
   const refusalOf = (caller: Caller | undefined): UpstreamError | undefined => {
     if (caller === undefined) return new UpstreamError('UNAUTHENTICATED');

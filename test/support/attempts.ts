@@ -1,14 +1,17 @@
+import type { Caller } from '../../src/rest/caller.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
-import type { Attempt, CallOwner, Outcome } from '../../src/rest/resilience/gate.ts';
+import type { Attempt, Outcome } from '../../src/rest/resilience/gate.ts';
 import type { KeyTrials } from '../../src/rest/resilience/key-trials.ts';
 import type { RestOperation } from '../../src/rest/rest-operations.ts';
+import type { RestRun } from '../../src/rest/rest-run.ts';
 import type { Tenant } from '../../src/rest/tenants.ts';
+import { runOf } from './runs.ts';
 
 /** What an attempt has that is left out, and what its caller has. */
 interface AttemptParts
   extends Partial<Pick<Attempt, 'endsAt' | 'isBackground' | 'isTrial' | 'isUrgent'>>,
-    Partial<Pick<CallOwner, 'caller' | 'calls'>> {
+    Partial<Pick<RestRun, 'caller' | 'calls'>> {
   readonly isWrite?: boolean;
   readonly operation?: RestOperation;
 }
@@ -28,7 +31,7 @@ export function attemptOf(
   }: AttemptParts = {},
 ): Attempt {
   return {
-    owner: { caller, calls, spans: undefined, hasSucceeded: false, renewEpoch: () => undefined },
+    run: runOf(caller, { calls }),
     request: { operation, isWrite },
     endsAt,
     isBackground,
@@ -64,7 +67,7 @@ export function lostAfter(tookMs: number): Outcome {
 }
 
 /** The upstream has answered a call with the key of a caller: it is proven. */
-export function prove(keys: KeyTrials, caller: CallOwner['caller']): void {
+export function prove(keys: KeyTrials, caller: Caller): void {
   const attempt = attemptOf(caller.key, { caller });
   void keys.enter(attempt);
   keys.left(attempt, successAfter(1));

@@ -5,12 +5,12 @@ import type { RestClient } from '../../src/rest/client.ts';
 import type { Reuse } from '../../src/rest/epochs.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { operations } from '../../src/rest/generated/views.ts';
-import { OperationCalls } from '../../src/rest/operation-calls.ts';
-import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import type { UpstreamOptions } from '../../src/rest/resilience/upstream-resources.ts';
+import type { RestRun } from '../../src/rest/rest-run.ts';
 import { createUpstream, type Upstream } from '../../src/rest/upstream.ts';
 import { isObject } from '../../src/rest/values.ts';
 import { cacheSettings } from './cache.ts';
+import { runOf } from './runs.ts';
 
 /** The REST side of a gateway that caches, without the GraphQL side. */
 export function connectCached(
@@ -33,19 +33,15 @@ export function callerWith(key: string): Caller {
 }
 
 /** One operation that has begun. */
-export interface Operation extends RestClient {
-  readonly deadline: OperationDeadline;
-  readonly calls: OperationCalls;
-}
+export interface Operation extends RestClient, Pick<RestRun, 'deadline' | 'calls'> {}
 
 /** Begins an operation. */
 export async function begin(upstream: Upstream, caller: Caller, reuse: Reuse = 'normal'): Promise<Operation> {
-  const epoch = await upstream.epochOf(caller, reuse);
-  const [deadline, calls] = [new OperationDeadline(5000), new OperationCalls(10)];
-  const client = upstream.clientFor(caller, { deadline, calls, epoch });
+  const run = runOf(caller, { epoch: await upstream.epochOf(caller, reuse) });
+  const client = upstream.clientFor(run);
   return {
-    deadline,
-    calls,
+    deadline: run.deadline,
+    calls: run.calls,
     read: (operation, target, format) => client.read(operation, target, format),
     write: (operation, target, body) => client.write(operation, target, body),
   };

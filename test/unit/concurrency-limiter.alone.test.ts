@@ -54,7 +54,7 @@ class TestLimiter {
 
   /** A call of a caller ends. */
   async release(caller: string, tookMs = 10): Promise<void> {
-    const index = this.#inFlight.findIndex((attempt) => attempt.owner.caller.queueKey === caller);
+    const index = this.#inFlight.findIndex((attempt) => attempt.run.caller.queueKey === caller);
     const [attempt] = this.#inFlight.splice(index, 1);
     if (index === -1 || attempt === undefined) throw new Error(`${caller} has no slot`);
     this.limiter.left(attempt, successAfter(tookMs));

@@ -57,7 +57,7 @@ test('a rejected key is refused for five seconds, and then on trial again', asyn
 
 test('keys that the gateway holds are not on trial', () => {
   const keys = new KeyTrials();
-  const { caller } = attemptOf('held').owner;
+  const { caller } = attemptOf('held').run;
   for (let call = 0; call < 100; call += 1)
     expect(keys.enter(attemptOf('held', { caller: { ...caller, tenant } }))).toBeUndefined();
   expect(keys.unproven).toBe(0);

@@ -6,13 +6,12 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { operations } from '../../src/rest/generated/views.ts';
-import { OperationCalls } from '../../src/rest/operation-calls.ts';
-import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import type { UpstreamOptions } from '../../src/rest/resilience/upstream-resources.ts';
 import { createUpstream } from '../../src/rest/upstream.ts';
 import { budgetOf, localBudget } from '../support/budgets.ts';
 import { begin, callerWith, connectCached } from '../support/cached-clients.ts';
 import { project } from '../support/rows.ts';
+import { runOf } from '../support/runs.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const target = '/api/projects/1/';
@@ -61,10 +60,9 @@ async function clientOver(
   const limits = { connections: 10, maxInFlight: 10, maxBodyBytes: 2 ** 20, bodyRoomLimits };
   const log = (): undefined => undefined;
   const upstream = createUpstream({ url, ...limits, eventLoop: new EventLoopYield(), log, budget });
-  const operation = { deadline: new OperationDeadline(5000), calls: new OperationCalls(10) };
   const caller = callerWith('phx_test');
   const epoch = await upstream.epochOf(caller, 'normal');
-  return { client: upstream.clientFor(caller, { ...operation, epoch }), close: () => upstream.close() };
+  return { client: upstream.clientFor(runOf(caller, { epoch })), close: () => upstream.close() };
 }
 
 test('without a cache and a budget a read is sent before it returns, with no timer, turn or hash for them', async () => {

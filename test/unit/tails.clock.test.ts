@@ -4,6 +4,7 @@ import { MemoryRoom } from '../../src/memory.ts';
 import { RestApi } from '../../src/rest/api.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
+import { runOf } from '../support/runs.ts';
 
 const caller: Caller = { key: 'phx_test', sharingKey: 'key', queueKey: 'key' };
 
@@ -20,11 +21,12 @@ function startTails() {
   const calls: string[] = [];
   const refuse = () => Promise.reject(new Error('only pages are read'));
   const tails = new Tails({
-    restFor: (_caller, _deadline, made) => {
+    begin: (one, made) => Promise.resolve(runOf(one, { calls: made })),
+    restFor: (run) => {
       let pages = 0;
       return new RestApi({
         read: (_operation, target) => {
-          made.begin('GET', target);
+          run.calls.begin('GET', target);
           calls.push(target);
           pages += 1;
           if (pages === 3) return Promise.reject(new UpstreamError('UPSTREAM_UNAVAILABLE'));

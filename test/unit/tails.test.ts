@@ -5,6 +5,7 @@ import { MemoryRoom } from '../../src/memory.ts';
 import { RestApi } from '../../src/rest/api.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import type { Position } from '../../src/rest/positions.ts';
+import { runOf } from '../support/runs.ts';
 
 const list = { noun: 'Event', scope: '1' } as const;
 
@@ -18,8 +19,9 @@ function startTails(results: readonly object[] = []) {
   const polledFor: (string | undefined)[] = [];
   const refuse = () => Promise.reject(new Error('only pages are read'));
   const tails = new Tails({
-    restFor: ({ subject }) => {
-      polledFor.push(subject);
+    begin: (caller, calls) => Promise.resolve(runOf(caller, { calls })),
+    restFor: ({ caller }) => {
+      polledFor.push(caller?.subject);
       return new RestApi({
         read: () => Promise.resolve({ next: null, results }),
         write: refuse,

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
-import { OperationEpoch } from '../../src/rest/epochs.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Ledger, WantDecision } from '../../src/rest/ledger.ts';
-import { OperationCalls } from '../../src/rest/operation-calls.ts';
+import type { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import { UpstreamCall } from '../../src/rest/resilience/upstream-call.ts';
 import {
@@ -14,6 +13,7 @@ import {
 import { TransportError } from '../../src/rest/transport/transport.ts';
 import { attemptOf, lostAfter, prove, successAfter } from '../support/attempts.ts';
 import { budgetOf, localBudget } from '../support/budgets.ts';
+import { runOf } from '../support/runs.ts';
 import { until } from '../support/until.ts';
 
 const operation = operations.listProjects;
@@ -79,20 +79,12 @@ interface Read {
 /** Starts a read of an operation that has so many milliseconds. */
 function startRead(upstream: UpstreamResources, milliseconds = 5000): Read {
   const deadline = new OperationDeadline(milliseconds);
-  const owner = {
-    caller,
-    calls: new OperationCalls(10),
-    spans: undefined,
-    hasSucceeded: false,
-    renewEpoch: () => undefined,
-  };
+  const run = runOf(caller, { deadline });
   const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
-  const call = new UpstreamCall(upstream, owner, request);
-  const ended = call
-    .join({ deadline, calls: owner.calls, epoch: new OperationEpoch(undefined, 'none') })
-    .catch((error: unknown) => error);
+  const call = new UpstreamCall(upstream, run, request);
+  const ended = call.join(run).catch((error: unknown) => error);
   call.start();
-  return { ended, calls: owner.calls, leave: () => deadline.end('left'), expire: () => deadline.end('deadline') };
+  return { ended, calls: run.calls, leave: () => deadline.end('left'), expire: () => deadline.end('deadline') };
 }
 
 async function microtasks(count: number): Promise<void> {

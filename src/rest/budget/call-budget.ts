@@ -155,7 +155,7 @@ export class CallBudget implements Gate {
   }
 
   #enqueue(attempt: Attempt, begin: () => void, fail: (error: Error) => void): void {
-    const { caller, calls: operation } = attempt.owner;
+    const { caller, calls: operation } = attempt.run;
     const { surface } = attempt.request.operation;
     const { key: sharingKey, subject } = accountOf(caller);
     const key = this.#keyOf(sharingKey);

@@ -1,10 +1,11 @@
 import { RecentMap } from '../../recent-map.ts';
 import type { Caller } from '../caller.ts';
-import type { Epoch, OperationEpoch, Reuse } from '../epochs.ts';
+import type { Epoch, Reuse } from '../epochs.ts';
 import { namesCurrent } from '../paths.ts';
 import type { UpstreamResources } from '../resilience/upstream-resources.ts';
 import { type ReadFormat, readFormats } from '../response-content.ts';
 import type { RestOperation } from '../rest-operations.ts';
+import type { RestRun } from '../rest-run.ts';
 import { CacheCounts } from './cache-counts.ts';
 import { type Freshness, freshnessByOperation } from './freshness.ts';
 import { KeptAnswer, KeptAnswers } from './kept-answers.ts';
@@ -152,7 +153,7 @@ export class AnswerCache {
    * With a target, it ends only if an answer to the target is kept. Otherwise any caller could end it by asking for an
    * id that does not exist.
    */
-  async drop(caller: Caller, { name: epoch, isShared }: OperationEpoch, target?: string): Promise<void> {
+  async drop({ caller, epoch: { name: epoch, isShared } }: RestRun, target?: string): Promise<void> {
     if (!isShared || (target !== undefined && !(await this.#hasAny(caller, epoch, target)))) return;
     const known = this.#ended.get(epoch);
     if (known !== undefined) return known;

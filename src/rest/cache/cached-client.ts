@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { mapMaybePromise } from '../../maybe-promise.ts';
-import type { Caller } from '../caller.ts';
 import { CallerClient, type RestClient } from '../client.ts';
 import { isForbidden, isNotFound, isUnauthenticated } from '../errors.ts';
 import { OperationCalls } from '../operation-calls.ts';
 import { OperationDeadline } from '../operation-deadline.ts';
 import type { CallEnd } from '../resilience/gate.ts';
-import type { CallingOperation } from '../resilience/upstream-call.ts';
 import type { UpstreamResources } from '../resilience/upstream-resources.ts';
 import type { ReadFormat } from '../response-content.ts';
 import type { RestOperation } from '../rest-operations.ts';
+import type { RestRun } from '../rest-run.ts';
 import type { AnswerCache, CachedRead } from './answer-cache.ts';
 import { forbidsKeeping } from './freshness.ts';
 import type { KeptAnswer } from './kept-answers.ts';
@@ -17,8 +16,7 @@ import type { KeptAnswer } from './kept-answers.ts';
 interface CachedClientOptions {
   readonly cache: AnswerCache;
   readonly resources: UpstreamResources;
-  readonly caller: Caller;
-  readonly operation: CallingOperation;
+  readonly run: RestRun;
 }
 
 /** The most calls of a refresh: one, and one retry. */
@@ -34,16 +32,16 @@ export class CachedClient implements RestClient {
 
   constructor(options: CachedClientOptions) {
     this.#options = options;
-    this.#client = new CallerClient(options.resources, options.caller, options.operation);
+    this.#client = new CallerClient(options.resources, options.run);
   }
 
   read(operation: RestOperation, target: string, format: ReadFormat = 'json'): Promise<unknown> {
-    const { cache, caller, operation: own } = this.#options;
-    const read = cache.readOf(caller, own.epoch.name, operation, target, format);
+    const { cache, run } = this.#options;
+    const read = cache.readOf(run.caller, run.epoch.name, operation, target, format);
     if (read === undefined) return this.#client.read(operation, target, format, (end) => this.#settle(end, target));
     // `#client` refuses the reads of an operation that has ended.
-    if (own.deadline.ended !== undefined) return this.#call(read);
-    const found = cache.find(read, own.epoch.reuse);
+    if (run.deadline.ended !== undefined) return this.#call(read);
+    const found = cache.find(read, run.epoch.reuse);
     return mapMaybePromise(found, (answer) => (answer === undefined ? this.#call(read) : this.#give(answer, read)));
   }
 
@@ -53,9 +51,9 @@ export class CachedClient implements RestClient {
 
   /** Reads from the upstream. The answer is kept under the epoch that was current when the read began. */
   #call(read: CachedRead): Promise<unknown> {
-    const { cache, operation: own } = this.#options;
+    const { cache, run } = this.#options;
     const { operation, target, format } = read;
-    own.calls.limitFreshness(cache.now() + read.freshMs);
+    run.calls.limitFreshness(cache.now() + read.freshMs);
     return this.#client.read(operation, target, format, (end) => this.#settle(end, target, read));
   }
 
@@ -64,15 +62,14 @@ export class CachedClient implements RestClient {
    * that kept answers are no longer true, the promise resolves once no later operation can be given them.
    */
   #settle(end: CallEnd, target: string, read?: CachedRead): Promise<void> | undefined {
-    const { cache, caller, operation } = this.#options;
-    const { epoch } = operation;
+    const { cache, run } = this.#options;
     if ('error' in end) {
-      if (isUnauthenticated(end.error)) return cache.drop(caller, epoch);
-      return isNotFound(end.error) || isForbidden(end.error) ? cache.drop(caller, epoch, target) : undefined;
+      if (isUnauthenticated(end.error)) return cache.drop(run);
+      return isNotFound(end.error) || isForbidden(end.error) ? cache.drop(run, target) : undefined;
     }
     if (read === undefined) return undefined;
-    if (forbidsKeeping(end.response.cacheControl)) return cache.drop(caller, epoch, target);
-    if (epoch.keeps) cache.keep(read, end.value, end.response.text);
+    if (forbidsKeeping(end.response.cacheControl)) return cache.drop(run, target);
+    if (run.epoch.keeps) cache.keep(read, end.value, end.response.text);
     return undefined;
   }
 
@@ -81,8 +78,8 @@ export class CachedClient implements RestClient {
    * refreshed.
    */
   #give(answer: KeptAnswer, read: CachedRead): Promise<unknown> {
-    const { cache, resources, operation } = this.#options;
-    const { deadline, calls } = operation;
+    const { cache, resources, run } = this.#options;
+    const { deadline, calls } = run;
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const isStale = cache.isStale(answer);
     if (isStale) this.#refresh(answer, read);
@@ -102,15 +99,15 @@ export class CachedClient implements RestClient {
    * operation does not wait for the refresh, and may end before it.
    */
   #refresh(answer: KeptAnswer, asked: CachedRead): void {
-    const { cache, operation } = this.#options;
+    const { cache, run } = this.#options;
     if (answer.isRefreshing || cache.now() < answer.refreshFrom) return;
     answer.isRefreshing = true;
     const deadline = new OperationDeadline(cache.refreshMs);
     const calls = new OperationCalls(callsOfRefresh);
-    const epoch = operation.epoch.forRefresh();
+    const epoch = run.epoch.forRefresh();
     const refreshing = new CachedClient({
       ...this.#options,
-      operation: { deadline, calls, epoch, isBackground: true },
+      run: { caller: run.caller, deadline, calls, epoch, isBackground: true },
     });
     const read = cache.refreshOf(answer, asked);
     const readAnew = async (): Promise<void> => {

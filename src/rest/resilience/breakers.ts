@@ -104,7 +104,7 @@ export class Breakers implements Gate {
   /** Throws if a breaker refuses the attempt. Lets a probe pass. */
   enter(attempt: Attempt): undefined {
     if (!this.isOpen && this.#keys.size === 0) return;
-    const breaker = this.isOpen ? this.#upstream : this.#keys.get(attempt.owner.caller.sharingKey);
+    const breaker = this.isOpen ? this.#upstream : this.#keys.get(attempt.run.caller.sharingKey);
     if (breaker?.isOpen !== true) return;
     const now = this.#options.now();
     if (now < breaker.probeAt + (attempt.request.isWrite ? writesLaterMs : 0))
@@ -118,7 +118,7 @@ export class Breakers implements Gate {
   left(attempt: Attempt, outcome: Outcome): void {
     const probed = this.#removeProbe(attempt);
     const points = pointsOf(attempt, outcome);
-    if (points === 0) return this.#close(attempt.owner.caller.sharingKey);
+    if (points === 0) return this.#close(attempt.run.caller.sharingKey);
     if (points !== undefined) this.#add(attempt, outcome, points);
     if (probed === undefined) return;
     // A probe that was given up without a result leaves its place to the next call.
@@ -148,8 +148,8 @@ export class Breakers implements Gate {
     return probe?.breaker;
   }
 
-  #add({ owner, request }: Attempt, { kind }: Outcome, points: number): void {
-    const { sharingKey: key } = owner.caller;
+  #add({ run, request }: Attempt, { kind }: Outcome, points: number): void {
+    const { sharingKey: key } = run.caller;
     const wasOpen = this.isOpen;
     if (kind === 'failed') this.#upstream.add('connections', points, enough);
     else {

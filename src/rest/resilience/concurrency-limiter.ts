@@ -74,7 +74,7 @@ export class ConcurrencyLimiter implements Gate {
   }
 
   #wait(attempt: Attempt): Promise<void> {
-    const { queueKey, subject = '' } = attempt.owner.caller;
+    const { queueKey, subject = '' } = attempt.run.caller;
     const caller = callerOf(attempt);
     const user = caller === unproven ? queueKey : subject;
     const isFull = this.#queue.isFull(this.#most * queueFactor, { caller, user });
@@ -146,6 +146,6 @@ export class ConcurrencyLimiter implements Gate {
   }
 }
 
-function callerOf({ isTrial, owner }: Attempt): string {
-  return isTrial ? unproven : owner.caller.queueKey;
+function callerOf({ isTrial, run }: Attempt): string {
+  return isTrial ? unproven : run.caller.queueKey;
 }

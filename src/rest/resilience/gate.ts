@@ -1,23 +1,9 @@
 import type { BudgetedCall } from '../budget/call-budget.ts';
-import type { CallSpans } from '../call-spans.ts';
-import type { Caller } from '../caller.ts';
-import type { OperationCalls } from '../operation-calls.ts';
 import type { RestOperation } from '../rest-operations.ts';
+import type { RestRun } from '../rest-run.ts';
 import type { DecodedResponse } from '../transport/decode-response.ts';
 import type { Fault } from '../transport/transport.ts';
 import type { WaitingCall } from './concurrency-limiter.ts';
-
-/** The operation that makes a call. */
-export interface CallOwner {
-  readonly caller: Caller;
-  readonly calls: OperationCalls;
-  /** The spans of its calls; undefined without tracing. */
-  readonly spans: CallSpans | undefined;
-  /** True once one of its calls has succeeded. A later 401 is about the request, not about the key. */
-  hasSucceeded: boolean;
-  /** Renews the epoch of its key. Returns undefined if that is done, or a promise that resolves when it is. */
-  renewEpoch(): Promise<void> | undefined;
-}
 
 /** The request of a call. */
 export interface CallRequest {
@@ -45,7 +31,8 @@ export type CallEnd = { readonly value: unknown; readonly response: DecodedRespo
  * collection grows, V8 keeps its old tables, and these would keep ended attempts alive.
  */
 export interface Attempt {
-  readonly owner: CallOwner;
+  /** The operation that makes the call. Other operations may join it. */
+  readonly run: RestRun;
   readonly request: Pick<CallRequest, 'operation' | 'isWrite'>;
   /**
    * The latest deadline of the operations that wait for it, in milliseconds of `performance.now()`. It becomes
@@ -104,9 +91,3 @@ export interface Gate {
   /** Reports the end of an attempt. Called for each gate that it has entered or waits at, the last one first. */
   left(attempt: Attempt, outcome: Outcome): void;
 }
-
-/** Renews the epoch of a key before a write is sent, so that later operations are given nothing from before it. */
-export const epochRenewal: Gate = {
-  enter: ({ owner, request }) => (request.isWrite ? owner.renewEpoch() : undefined),
-  left: () => undefined,
-};

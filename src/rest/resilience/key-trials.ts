@@ -55,7 +55,7 @@ export class KeyTrials implements Gate {
   }
 
   enter(attempt: Attempt): Promise<void> | undefined {
-    const { caller } = attempt.owner;
+    const { caller } = attempt.run;
     const refusal = this.errorOf(caller.sharingKey);
     if (refusal !== undefined) throw refusal;
     if (this.isProven(caller)) return undefined;
@@ -72,10 +72,10 @@ export class KeyTrials implements Gate {
   left(attempt: Attempt, outcome: Outcome): void {
     if (outcome.kind === 'answered') {
       if (!isUnauthenticated(outcome.error)) {
-        if (outcome.provesKey) this.#prove(attempt.owner.caller);
-      } else if (!attempt.owner.hasSucceeded) this.#reject(attempt.owner.caller, outcome.error);
+        if (outcome.provesKey) this.#prove(attempt.run.caller);
+      } else if (!attempt.run.calls.hasSucceeded) this.#reject(attempt.run.caller, outcome.error);
     }
-    const { sharingKey } = attempt.owner.caller;
+    const { sharingKey } = attempt.run.caller;
     const trial = this.#trials.get(sharingKey);
     if (trial === undefined) return;
     if (trial.waiting.delete(attempt)) this.waiting -= 1;

@@ -42,7 +42,7 @@ export class RateLimitPauses implements Gate {
     const name = nameOf(attempt);
     const running = this.#pauses.get(name);
     if (running === undefined || running.until < until)
-      this.#pauses.set(name, { until, waiting: 0 }, this.#keys.isProven(attempt.owner.caller));
+      this.#pauses.set(name, { until, waiting: 0 }, this.#keys.isProven(attempt.run.caller));
   }
 
   async #waitOut(attempt: Attempt): Promise<void> {
@@ -68,6 +68,6 @@ export class RateLimitPauses implements Gate {
   }
 }
 
-function nameOf({ owner, request }: Attempt): string {
-  return `${request.operation.surface} ${owner.caller.sharingKey}`;
+function nameOf({ run, request }: Attempt): string {
+  return `${request.operation.surface} ${run.caller.sharingKey}`;
 }

@@ -1,29 +1,16 @@
 import type { Claim } from '../../memory.ts';
-import type { CallSpan, CallSpans, TraceContext } from '../call-spans.ts';
-import type { OperationEpoch } from '../epochs.ts';
+import type { CallSpan, TraceContext } from '../call-spans.ts';
 import { isRateLimited, isUnauthenticated, noRoomForBodies, Refusal, UpstreamError } from '../errors.ts';
 import { reasonOf } from '../failure-reasons.ts';
-import { type OnEnd, type OperationCalls, statusOf } from '../operation-calls.ts';
-import { type EndListener, isOverdue, type OperationDeadline } from '../operation-deadline.ts';
+import { type OnEnd, statusOf } from '../operation-calls.ts';
+import { type EndListener, isOverdue } from '../operation-deadline.ts';
+import type { RestRun } from '../rest-run.ts';
 import { SharedWork } from '../single-flight.ts';
 import { type DecodedResponse, decodeText, toDecoded, toDomainError } from '../transport/decode-response.ts';
 import { type RawResponse, type ResponseListener, type SentRequest, TransportError } from '../transport/transport.ts';
-import type { Attempt, CallOwner, CallRequest, Outcome } from './gate.ts';
+import type { Attempt, CallRequest, Outcome } from './gate.ts';
 import { type Repeat, repeatOf, retryPolicy } from './retry-policy.ts';
 import type { UpstreamResources } from './upstream-resources.ts';
-
-/** The part of an operation that its REST calls need. */
-export interface CallingOperation {
-  readonly deadline: OperationDeadline;
-  readonly calls: OperationCalls;
-  /** True if no client waits for its calls. */
-  readonly isBackground?: boolean | undefined;
-  readonly trace?: TraceContext;
-  /** The spans of its calls; undefined without tracing. */
-  readonly spans?: CallSpans | undefined;
-  /** The epoch that it began under. Reads are shared only within one epoch. */
-  readonly epoch: OperationEpoch;
-}
 
 /** The error on the span of a call that had no answer in time. */
 const late = new UpstreamError('UPSTREAM_TIMEOUT');
@@ -40,7 +27,7 @@ const notSent: Outcome = { kind: 'not-sent' };
  * Each gate may keep it waiting, or refuse it. It ends early when the last operation that waits for it has left.
  */
 export class UpstreamCall extends SharedWork<Waiter> implements Attempt, ResponseListener {
-  readonly owner: CallOwner;
+  readonly run: RestRun;
   readonly request: CallRequest;
   endsAt = Number.NEGATIVE_INFINITY;
   isBackground = true;
@@ -74,10 +61,10 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   #timer: NodeJS.Timeout | undefined;
   #isGivenUp = false;
 
-  constructor(upstream: UpstreamResources, owner: CallOwner, request: CallRequest) {
+  constructor(upstream: UpstreamResources, run: RestRun, request: CallRequest) {
     super();
     this.#upstream = upstream;
-    this.owner = owner;
+    this.run = run;
     this.request = request;
     this.mayBeStale = !request.isWrite;
   }
@@ -101,11 +88,12 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
    * Adds an operation as a waiter; `isBackground` is true if no client waits for the operation. Rejects with an
    * UpstreamError, or with the deadline's error if the operation ends first.
    */
-  join({ deadline, calls, isBackground = false }: CallingOperation): Promise<unknown> {
+  join(run: RestRun): Promise<unknown> {
+    const { deadline, isBackground = false } = run;
     this.isBackground &&= isBackground;
     if (deadline.endsAt > this.endsAt) this.endsAt = deadline.endsAt;
     return new Promise((resolve, reject) => {
-      const waiter = new Waiter(this, deadline, calls, resolve, reject);
+      const waiter = new Waiter(this, run, resolve, reject);
       this.add(waiter);
       deadline.onEnd(waiter);
     });
@@ -126,7 +114,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     } catch (error) {
       return this.#refused(error);
     }
-    const { calls, spans } = this.owner;
+    const { calls, spans } = this.run;
     const { operation, target, headers, body, isWrite } = this.request;
     if (this.#retriesLeft < retryPolicy.limit) retries.sent += 1;
     this.#sentAt = now();
@@ -189,7 +177,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
 
   /** Stops counting the call as sent, because it still waits for a connection. */
   #withdraw(): void {
-    this.owner.calls.withdraw();
+    this.run.calls.withdraw();
     this.#onEnd = undefined;
     this.#leave(notSent);
   }
@@ -248,20 +236,20 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#unread = undefined;
     let response: DecodedResponse;
     try {
-      response = toDecoded(raw, text, this.owner.caller.key);
+      response = toDecoded(raw, text, this.run.caller.key);
     } catch (error) {
       return this.failed(error);
     }
     const { status } = response;
     this.#onEnd?.(status);
     this.#span?.answered(status);
-    this.owner.hasSucceeded = true;
+    this.run.calls.hasSucceeded = true;
     this.#leave({ kind: 'answered', status, error: undefined, provesKey: true, tookMs: this.#tookMs });
     if (this.waiters.length === 0) return;
     const { bodies, eventLoop } = this.#upstream;
     const body = this.request.isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
     if (body === undefined) return this.#fail(noRoomForBodies);
-    const isLarge = this.waiters.some(({ deadline }) => deadline.isLarge);
+    const isLarge = this.waiters.some(({ run }) => run.deadline.isLarge);
     if (isLarge) eventLoop.doLarge(() => this.#resolve(response, body), this.endsAt);
     else this.#resolve(response, body);
   }
@@ -313,7 +301,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     const isStrained = breakers.isOpen || limiter.queued > 0;
     const startsAt = now() + repeat.delayMs + repeat.pauseMs;
     if (this.#retriesLeft === 0 || isStrained || startsAt >= this.endsAt) return undefined;
-    if (!this.owner.calls.reserve() || !retries.spend()) return undefined;
+    if (!this.run.calls.reserve() || !retries.spend()) return undefined;
     this.#retriesLeft -= 1;
     return repeat;
   }
@@ -338,16 +326,16 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     const limit = isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation;
     try {
       // A waiter leaves the list if its operation would then keep more memory than it may.
-      for (const { deadline } of [...this.waiters]) deadline.keep(body, limit);
+      for (const { run } of [...this.waiters]) run.deadline.keep(body, limit);
       if (this.waiters.length === 0) return;
       const value = decode(response);
       const settled = settle?.({ value, response })?.then(() => value) ?? value;
       const size = response.text.length;
       let isFirst = true;
       for (const waiter of this.end()) {
-        const { isLarge } = waiter.deadline;
+        const { isLarge, endsAt } = waiter.run.deadline;
         if (!isLarge || isFirst) waiter.resolve(settled, size);
-        else eventLoop.doLater(() => waiter.resolve(settled, size), waiter.deadline.endsAt);
+        else eventLoop.doLater(() => waiter.resolve(settled, size), endsAt);
         if (isLarge) isFirst = false;
       }
       drift?.answered(operation, target, value);
@@ -373,7 +361,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     const settling = this.request.settle?.({ error });
     const waiters = this.end();
     for (const waiter of waiters) waiter.reject(error, settling);
-    for (const { deadline, calls } of waiters) if (endsOperation(error, calls)) deadline.fail(error);
+    for (const { run } of waiters) if (endsOperation(error, run)) run.deadline.fail(error);
   }
 }
 
@@ -381,7 +369,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
  * True if the error ends the whole operation, which then gives back what it holds. Such an error says that the key is
  * unknown, that there is no room for bodies, or that the gateway refuses a call of an operation that has sent none.
  */
-function endsOperation(error: unknown, calls: OperationCalls): error is UpstreamError {
+function endsOperation(error: unknown, { calls }: RestRun): error is UpstreamError {
   return isUnauthenticated(error) || error === noRoomForBodies || (error instanceof Refusal && calls.mayBeRefused);
 }
 
@@ -391,29 +379,21 @@ const readTooLate = new UpstreamError('OVERLOADED', undefined, 'read too late');
 /** One operation that waits for a call. */
 class Waiter implements EndListener {
   settled = false;
-  readonly deadline: OperationDeadline;
-  readonly calls: OperationCalls;
+  readonly run: RestRun;
   readonly #call: UpstreamCall;
   readonly #resolve: (value: unknown) => void;
   readonly #reject: (error: unknown) => void;
 
-  constructor(
-    call: UpstreamCall,
-    deadline: OperationDeadline,
-    calls: OperationCalls,
-    resolve: (value: unknown) => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(call: UpstreamCall, run: RestRun, resolve: (value: unknown) => void, reject: (error: unknown) => void) {
     this.#call = call;
-    this.deadline = deadline;
-    this.calls = calls;
+    this.run = run;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
   resolve(value: unknown, size: number): void {
     this.settled = true;
-    this.deadline.received += size;
+    this.run.deadline.received += size;
     this.#resolve(value);
   }
 
@@ -431,7 +411,7 @@ class Waiter implements EndListener {
   ended(error: UpstreamError): void {
     const isLate = isOverdue(error);
     this.reject(isLate && this.#call.hasArrived ? readTooLate : error);
-    if (isLate) for (let left = this.deadline.operations; left > 0; left -= 1) this.#call.overdue();
+    if (isLate) for (let left = this.run.deadline.operations; left > 0; left -= 1) this.#call.overdue();
     this.#call.leave(this);
   }
 }

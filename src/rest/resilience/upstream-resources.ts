@@ -7,6 +7,7 @@ import { CallCounts } from '../call-counts.ts';
 import type { DriftWatch } from '../drift/drift-watch.ts';
 import { type Epochs, LocalEpochs } from '../epochs.ts';
 import { UpstreamError } from '../errors.ts';
+import type { RestRun } from '../rest-run.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { HeldKeys } from '../tenant-client.ts';
 import { BodyRoom, type BodyRoomLimits } from '../transport/body-room.ts';
@@ -14,7 +15,7 @@ import type { Route } from '../transport/connect.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
 import { Breakers } from './breakers.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import { epochRenewal, type Gate } from './gate.ts';
+import type { Gate } from './gate.ts';
 import { KeyTrials } from './key-trials.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
 import { Reachability } from './reachability.ts';
@@ -36,6 +37,8 @@ export interface UpstreamResources {
   readonly keys: KeyTrials;
   /** The epochs of keys. */
   readonly epochs: Epochs;
+  /** Renews the epoch of a key, so that later operations and later reads of this one get no answers from before. */
+  readonly renewEpoch: (run: RestRun) => Promise<void> | undefined;
   /** The keys that the gateway holds. */
   readonly heldKeys: HeldKeys;
   readonly breakers: Breakers;
@@ -121,6 +124,12 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
   const budget =
     options.budget &&
     new CallBudget({ ...options.budget, counts: budgetCounts, maxInFlight, usualMs: () => limiter.meanMs });
+  const renewEpoch = ({ caller, epoch }: RestRun): Promise<void> | undefined => {
+    const renewed = epochs.renew(caller.sharingKey, keys.isProven(caller));
+    if (renewed instanceof Promise) return renewed.then((name) => epoch.moveTo(name));
+    epoch.moveTo(renewed);
+    return undefined;
+  };
   // The order matters. Keys come first: until a key is proven, this gateway alone counts its calls, so only the few
   // calls on trial may reserve budget before that. The budget comes next, because a whole wave is reserved together.
   // Rate limit pauses follow both, because a pause may begin while a call waits for one of them. The slot is taken
@@ -132,7 +141,7 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     new RateLimitPauses(now, keys),
     breakers,
     limiter,
-    epochRenewal,
+    { enter: ({ run, request }) => (request.isWrite ? renewEpoch(run) : undefined), left: () => undefined },
     reachability,
     counts,
   ];
@@ -150,6 +159,6 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     heldKeys: new HeldKeys(log),
     retries: new RetryBudget(),
     ...{ budget, budgetCounts, counts, drift: options.drift },
-    ...{ epochs, lateWriteMs, breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
+    ...{ epochs, renewEpoch, lateWriteMs, breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
   };
 }
