@@ -63,10 +63,13 @@ function connect(settings: SettingsReader): {
   const url = settings.need(plainSettings.upstreamUrl, because);
   const isEmbedded = url === embedded;
   if (isEmbedded)
-    settings.fault(plainSettings.upstreamUrl.name, 'expected the URL of a REST API, but it is the embedded workspace');
+    settings.addFault(
+      plainSettings.upstreamUrl.name,
+      'expected the URL of a REST API, but it is the embedded workspace',
+    );
   const caller = keyFile === undefined ? undefined : callerOf({ authorization: `Bearer ${readText(keyFile).trim()}` });
   if (keyFile !== undefined && caller === undefined)
-    settings.fault(
+    settings.addFault(
       driftSettings.driftKeyFile.name,
       'expected a file that holds one API key, but it holds something else',
     );

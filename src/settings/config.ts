@@ -80,7 +80,7 @@ function readAllSettings(reader: SettingsReader) {
   const isInProduction = isProduction(reader.environment);
   if (isInProduction && !reader.isSet(urlSetting.name)) {
     const expected = `the URL of the REST API, or ${embedded} to serve example data`;
-    reader.fault(urlSetting.name, `expected ${expected}, but it is not set, and NODE_ENV is production`);
+    reader.addFault(urlSetting.name, `expected ${expected}, but it is not set, and NODE_ENV is production`);
   }
   if (reader.isSet(adminTokenFile.name)) reader.need(metricsPort, `${adminTokenFile.name} is set`);
   const auth = readAuth(reader);
@@ -204,7 +204,7 @@ function readMcp(reader: SettingsReader): McpConfig | undefined {
   const { files, mode } = persistedSettings;
   reader.need(files, `${setting.name} is set`);
   if (reader.read(mode) === 'off')
-    reader.fault(mode.name, `expected allow, log or only, because ${setting.name} is set, but it is off`);
+    reader.addFault(mode.name, `expected allow, log or only, because ${setting.name} is set, but it is off`);
   if (reader.read(authSettings.auth) === 'jwt') reader.need(urlSetting, `${setting.name} is set and AUTH is jwt`);
   return tools && Object.freeze({ tools, publicUrl });
 }
@@ -249,7 +249,7 @@ function checkRedis(reader: SettingsReader): void {
   const url = URL.parse(members[0] ?? '');
   const hasPassword = url !== null && (url.password !== '' || url.searchParams.has('password'));
   if (hasPassword && reader.isSet(redisPasswordFile.name))
-    reader.fault(redisPasswordFile.name, `expected a ${address.name} without a password, but it has one`);
+    reader.addFault(redisPasswordFile.name, `expected a ${address.name} without a password, but it has one`);
 }
 
 /**

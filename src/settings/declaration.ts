@@ -14,7 +14,7 @@ import {
   workerCount,
 } from './kinds.ts';
 import { adminTokenIn, jsonTextIn, keyFile, keySet, manifests, pemFile, secretFile } from './setting-files.ts';
-import { define, nothing, type Settings } from './settings.ts';
+import { define, type Settings, showNothing } from './settings.ts';
 import { baseUrl, origins, proxyUrl, publicUrl, redisUrl } from './urls.ts';
 
 /** Settings of the process: its ports, its workers and its upstream. */
@@ -349,7 +349,7 @@ export const redisSettings = {
   ),
   redisSentinelPassword: define(
     'REDIS_SENTINEL_PASSWORD',
-    { ...text('a password'), shown: nothing },
+    { ...text('a password'), shown: showNothing },
     'Password of the Sentinels',
   ),
 };

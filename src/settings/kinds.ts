@@ -3,7 +3,7 @@ import type { ToolNames } from '../mcp/mcp.ts';
 import type { BudgetWindow, BudgetWindows } from '../rest/budget/settings.ts';
 import { cacheNouns } from '../rest/cache/freshness.ts';
 import { surfaces } from '../rest/rest-operations.ts';
-import { Fault, type Kind, nothing } from './settings.ts';
+import { type Kind, showNothing, ValueError } from './settings.ts';
 
 /** A whole number within bounds. */
 export function whole(minimum: number, maximum: number): Kind<number> {
@@ -60,9 +60,9 @@ export const onOff: Kind<boolean> = {
 export function secret(shortest: number): Kind<string> {
   return {
     expected: `a secret that cannot be guessed, of at least ${shortest} characters`,
-    shown: nothing,
+    shown: showNothing,
     read: (source) => {
-      if (source.length < shortest) throw new Fault(`it has ${source.length}`);
+      if (source.length < shortest) throw new ValueError(`it has ${source.length}`);
       return source;
     },
   };
@@ -83,7 +83,7 @@ export const toolNames: Kind<ToolNames> = {
   read: (source) => {
     const names = itemsOf(source);
     const wrong = names.find((name) => name !== '*' && !/^[A-Za-z_]\w{0,127}$/.test(name));
-    if (wrong !== undefined) throw new Fault(`${JSON.stringify(wrong)} is no name of an operation`);
+    if (wrong !== undefined) throw new ValueError(`${JSON.stringify(wrong)} is no name of an operation`);
     return Object.freeze([...new Set(names)]);
   },
 };
@@ -103,13 +103,13 @@ const mostSeconds = 86_400;
 export const secondsByNoun: Kind<Readonly<Record<string, number>>> = {
   expected: `seconds from 1 to ${mostSeconds} for ${cacheNouns.join(', ')}, such as projects=60 events=5`,
   read: (source) =>
-    membersOf(source, { what: 'kind', names: cacheNouns, wanted: '= and seconds behind it' }, secondsIn),
+    membersOf(source, { label: 'kind', names: cacheNouns, wanted: '= and seconds behind it' }, secondsIn),
 };
 
 function secondsIn(given: string, noun: string): number {
   const value = /^\d{1,6}$/.test(given) ? Number(given) : Number.NaN;
   if (value >= 1 && value <= mostSeconds) return value;
-  throw new Fault(`${noun} has ${JSON.stringify(given)}, which is not seconds from 1 to ${mostSeconds}`);
+  throw new ValueError(`${noun} has ${JSON.stringify(given)}, which is not seconds from 1 to ${mostSeconds}`);
 }
 
 /** The windows of a budget, by surface. Each limits the calls in a span of time. */
@@ -117,7 +117,7 @@ export const windows: Kind<BudgetWindows> = {
   expected:
     'limits for the surfaces events, values or rest, such as rest=480/60,4800/3600 events=240/60, where 480/60 means 480 calls in 60 seconds',
   read: (source) =>
-    membersOf(source, { what: 'surface', names: surfaces, wanted: 'calls/seconds behind one =' }, windowsIn),
+    membersOf(source, { label: 'surface', names: surfaces, wanted: 'calls/seconds behind one =' }, windowsIn),
 };
 
 function windowsIn(list: string, surface: string): readonly BudgetWindow[] {
@@ -125,31 +125,31 @@ function windowsIn(list: string, surface: string): readonly BudgetWindow[] {
   for (const item of list.split(',')) {
     const [, calls = '', length = ''] = /^(\d{1,7})\/(\d{1,5})$/.exec(item) ?? [];
     const [limit, ms] = [Number(calls), Number(length) * 1000];
-    if (calls === '') throw new Fault(`${surface} has ${JSON.stringify(item)}, which is not calls/seconds`);
-    if (limit < 1 || limit > mostCalls) throw new Fault(`${surface} allows ${limit} calls, not 1 to ${mostCalls}`);
+    if (calls === '') throw new ValueError(`${surface} has ${JSON.stringify(item)}, which is not calls/seconds`);
+    if (limit < 1 || limit > mostCalls) throw new ValueError(`${surface} allows ${limit} calls, not 1 to ${mostCalls}`);
     if (ms < 1 || ms > mostSeconds * 1000)
-      throw new Fault(`${surface} has a window of ${length} seconds, not 1 to ${mostSeconds}`);
-    if (own.some((window) => window.ms === ms)) throw new Fault(`${surface} has two windows of ${length} seconds`);
+      throw new ValueError(`${surface} has a window of ${length} seconds, not 1 to ${mostSeconds}`);
+    if (own.some((window) => window.ms === ms)) throw new ValueError(`${surface} has two windows of ${length} seconds`);
     own.push({ limit, ms });
   }
   return own.toSorted((a, b) => a.ms - b.ms);
 }
 
 /**
- * The values in a text such as `projects=60 events=5`, by their names. Throws a Fault if a name is unknown or there
+ * The values in a text such as `projects=60 events=5`, by their names. Throws a ValueError if a name is unknown or there
  * twice, or if its value is missing or wrong.
  */
 function membersOf<T>(
   source: string,
-  { what, names, wanted }: { readonly what: string; readonly names: readonly string[]; readonly wanted: string },
+  { label, names, wanted }: { readonly label: string; readonly names: readonly string[]; readonly wanted: string },
   valueOf: (given: string, name: string) => T,
 ): Readonly<Record<string, T>> {
   const members: Record<string, T> = {};
   for (const item of source.trim().split(/\s+/)) {
     const [, name = '', given] = /^([^=]*)(?:=(.*))?$/.exec(item) ?? [];
-    if (!names.includes(name)) throw new Fault(`there is no ${what} ${JSON.stringify(name)}`);
-    if (Object.hasOwn(members, name)) throw new Fault(`${name} is there twice`);
-    if (given === undefined) throw new Fault(`${name} needs ${wanted}`);
+    if (!names.includes(name)) throw new ValueError(`there is no ${label} ${JSON.stringify(name)}`);
+    if (Object.hasOwn(members, name)) throw new ValueError(`${name} is there twice`);
+    if (given === undefined) throw new ValueError(`${name} needs ${wanted}`);
     members[name] = valueOf(given, name);
   }
   return Object.freeze(members);

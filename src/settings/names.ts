@@ -24,7 +24,7 @@ export function findMisspelt(reader: SettingsReader, settings: Settings): void {
     if (meant === undefined) continue;
     if (reader.environment[meant] === undefined && !mayBeOthers(name, meant)) {
       const way = `set ${meant}, too, if the name is another program's`;
-      reader.fault(name, `there is no such setting; expected ${meant} (${way})`);
+      reader.addFault(name, `there is no such setting; expected ${meant} (${way})`);
     } else {
       reader.warnings.push(`${name}: there is no such setting, and it is ignored; the gateway's own is ${meant}`);
     }

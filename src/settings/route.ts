@@ -125,7 +125,7 @@ function readTls(reader: SettingsReader): Pick<Route, 'authorities' | 'client'> 
 function isPair(certificate: string, key: string, reader: SettingsReader): boolean {
   const { certificate: first, key: second } = tlsSettings;
   if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) {
-    reader.fault(
+    reader.addFault(
       second.name,
       `expected the key of the first certificate of ${first.name}, but the file holds the key of another`,
     );
@@ -135,7 +135,7 @@ function isPair(certificate: string, key: string, reader: SettingsReader): boole
     createSecureContext({ cert: certificate, key });
     return true;
   } catch (error) {
-    reader.fault(first.name, `expected a certificate that OpenSSL takes, but got ${codeOf(error) ?? 'an error'}`);
+    reader.addFault(first.name, `expected a certificate that OpenSSL takes, but got ${codeOf(error) ?? 'an error'}`);
     return false;
   }
 }

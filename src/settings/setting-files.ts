@@ -3,39 +3,39 @@ import { toKeySet } from '../auth/key-set.ts';
 import { messageOf, unreadableBecause } from '../error-text.ts';
 import { sourcesOf } from '../operation/persisted/manifest.ts';
 import { readTextFile } from '../read-text.ts';
-import { Fault, type Kind, nothing } from './settings.ts';
+import { type Kind, showNothing, ValueError } from './settings.ts';
 import { hasCredentials, safeUrlIn, shownUrl, shownUrls } from './urls.ts';
 
-/** The text of a file. Throws a Fault if it cannot be read, or holds nothing. */
+/** The text of a file. Throws a ValueError if it cannot be read, or holds nothing. */
 function contentOf(path: string): string {
   let text: string;
   try {
     text = readTextFile(path);
   } catch (error) {
-    throw new Fault(unreadableBecause(error));
+    throw new ValueError(unreadableBecause(error));
   }
-  if (text.trim() === '') throw new Fault('the file is empty');
+  if (text.trim() === '') throw new ValueError('the file is empty');
   return text;
 }
 
-/** The text of a file of JSON. Throws a Fault for a text that looks like another format. */
+/** The text of a file of JSON. Throws a ValueError for a text that looks like another format. */
 export function jsonTextIn(path: string): string {
   const text = contentOf(path);
   const form = formOf(text);
-  if (form !== json) throw new Fault(`the file holds ${form}`);
+  if (form !== json) throw new ValueError(`the file holds ${form}`);
   return text;
 }
 
-/** The token in a file, without the white space around it. Throws a Fault if the file is empty or cannot be read. */
+/** The token in a file, without the white space around it. Throws a ValueError if the file is empty or cannot be read. */
 export function tokenIn(path: string): string {
   return contentOf(path).trim();
 }
 
-/** The operators' token, read from a file. Throws a Fault if the token is short enough to guess, or is no token. */
+/** The operators' token, read from a file. Throws a ValueError if the token is short enough to guess, or is no token. */
 export function adminTokenIn(path: string): string {
   const token = tokenIn(path);
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new Fault('the file holds blanks, or other characters than ASCII');
-  if (token.length < 32) throw new Fault(`the token in the file has ${token.length}`);
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new ValueError('the file holds blanks, or other characters than ASCII');
+  if (token.length < 32) throw new ValueError(`the token in the file has ${token.length}`);
   return token;
 }
 
@@ -46,7 +46,7 @@ export function adminTokenIn(path: string): string {
 export function secretFile(expected: string, contentIn = contentOf): Kind<string> {
   return {
     expected,
-    shown: nothing,
+    shown: showNothing,
     read: (path) => {
       contentIn(path);
       return path;
@@ -61,7 +61,7 @@ export const pemFile: Kind<string> = {
   read: (path) => {
     const pem = contentOf(path);
     const certificates = certificatesIn(pem);
-    if (certificates.length === 0) throw new Fault(`the file holds ${formOf(pem)}`);
+    if (certificates.length === 0) throw new ValueError(`the file holds ${formOf(pem)}`);
     return certificates.join('');
   },
 };
@@ -69,7 +69,7 @@ export const pemFile: Kind<string> = {
 /** A file with a private key; the value is the key. */
 export const keyFile: Kind<string> = {
   expected: 'the path of a PEM file with a private key that has no passphrase',
-  shown: nothing,
+  shown: showNothing,
   read: (path) => keyIn(contentOf(path)),
 };
 
@@ -91,7 +91,7 @@ function keySetFile(path: string): string {
     toKeySet(content, 'the file');
     return path;
   } catch (error) {
-    throw new Fault(messageOf(error));
+    throw new ValueError(messageOf(error));
   }
 }
 
@@ -107,7 +107,7 @@ export const manifests: Kind<string> = {
   },
 };
 
-/** The certificates in a text in PEM form. Throws a Fault for one that is broken. */
+/** The certificates in a text in PEM form. Throws a ValueError for one that is broken. */
 export function certificatesIn(pem: string): readonly X509Certificate[] {
   return pem
     .split(/(?=-----BEGIN CERTIFICATE-----)/)
@@ -116,18 +116,18 @@ export function certificatesIn(pem: string): readonly X509Certificate[] {
       try {
         return new X509Certificate(text);
       } catch {
-        throw new Fault(`certificate ${index + 1} of the file is broken`);
+        throw new ValueError(`certificate ${index + 1} of the file is broken`);
       }
     });
 }
 
 function keyIn(pem: string): string {
   const form = formOf(pem);
-  if (form !== privateKey) throw new Fault(`the file holds ${form}`);
+  if (form !== privateKey) throw new ValueError(`the file holds ${form}`);
   try {
     return createPrivateKey(pem).export({ type: 'pkcs8', format: 'pem' });
   } catch {
-    throw new Fault('the private key in the file is broken');
+    throw new ValueError('the private key in the file is broken');
   }
 }
 

@@ -1,8 +1,8 @@
 import { ConfigError } from '../error-text.ts';
 
 /** An error that says in detail what is wrong with the text of a setting. The message quotes nothing secret. */
-export class Fault extends Error {
-  override readonly name = 'Fault';
+export class ValueError extends Error {
+  override readonly name = 'ValueError';
 }
 
 /** The source of settings: the environment, or a file of the same form. */
@@ -16,12 +16,12 @@ export interface Kind<T> {
    * secret has no such function, and messages show the whole value.
    */
   readonly shown?: (source: string) => string | undefined;
-  /** The value of a text; undefined if the text is wrong. Throws a Fault if more can be said about what is wrong. */
+  /** The value of a text; undefined if the text is wrong. Throws a ValueError if more can be said about what is wrong. */
   readonly read: (text: string) => T | undefined;
 }
 
 /** A function for `Kind.shown`: messages show nothing of the value. */
-export function nothing(): undefined {
+export function showNothing(): undefined {
   return undefined;
 }
 
@@ -89,7 +89,7 @@ export class SettingsReader {
       if (value !== undefined) return value;
       this.#refuse(setting, source);
     } catch (error) {
-      if (!(error instanceof Fault)) throw error;
+      if (!(error instanceof ValueError)) throw error;
       this.#refuse(setting, source, error.message);
     }
     return setting.absent();
@@ -98,7 +98,7 @@ export class SettingsReader {
   /** The value of a required setting. If it is not set, reports a fault that gives `because` as the reason. */
   need<T>(setting: Setting<T>, because: string): T {
     const { name, expected } = setting;
-    if (!this.isSet(name)) this.fault(name, `expected ${expected}, because ${because}, but it is not set`);
+    if (!this.isSet(name)) this.addFault(name, `expected ${expected}, because ${because}, but it is not set`);
     return this.read(setting);
   }
 
@@ -108,7 +108,7 @@ export class SettingsReader {
       return read();
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      for (const fault of error.faults) this.fault(name, fault);
+      for (const fault of error.faults) this.addFault(name, fault);
       return undefined;
     }
   }
@@ -119,7 +119,7 @@ export class SettingsReader {
     return Object.freeze(Object.fromEntries(Object.entries(settings).map(([name, one]) => [name, this.read(one)])));
   }
 
-  fault(name: string, what: string): void {
+  addFault(name: string, what: string): void {
     this.#faults.add(`${name}: ${what}`);
   }
 
@@ -139,6 +139,6 @@ export class SettingsReader {
     const found =
       text === undefined ? (why ?? 'it is something else') : `got ${text}${why === undefined ? '' : `: ${why}`}`;
     const place = this.#own[name] === undefined ? ' (in .env)' : '';
-    this.fault(name, `expected ${expected}, but ${found}${place}`);
+    this.addFault(name, `expected ${expected}, but ${found}${place}`);
   }
 }

@@ -1,7 +1,7 @@
 import { isLoopback } from '../http/loopback.ts';
 import { redisAddressOf } from '../redis-address.ts';
 import { itemsOf } from './kinds.ts';
-import { Fault, type Kind } from './settings.ts';
+import { type Kind, ValueError } from './settings.ts';
 
 const web = ['http:', 'https:'];
 
@@ -16,19 +16,19 @@ interface UrlRules {
 }
 
 /**
- * The URL in a text; undefined if the text is not a URL or breaks the rules. Throws a Fault if a more specific message
+ * The URL in a text; undefined if the text is not a URL or breaks the rules. Throws a ValueError if a more specific message
  * is possible.
  */
 function urlIn(source: string, { schemes, credentials = false, query = false }: UrlRules): URL | undefined {
   const url = URL.parse(source);
   if (url === null || !schemes.includes(url.protocol)) return undefined;
   const { hostname, username, password, search, hash } = url;
-  if (hash !== '' && credentials) throw new Fault('it has a fragment; a # in a password is written %23');
-  if (hostname === '') throw new Fault('it names no host');
+  if (hash !== '' && credentials) throw new ValueError('it has a fragment; a # in a password is written %23');
+  if (hostname === '') throw new ValueError('it names no host');
   if (hash !== '' || (search !== '' && !query)) return undefined;
   if (!credentials) return `${username}${password}` === '' ? url : undefined;
-  if (isCutPassword(url)) throw new Fault('a / or ? in a password is written %2F or %3F');
-  if (!isEncoded(username) || !isEncoded(password)) throw new Fault('a % in a user or a password is written %25');
+  if (isCutPassword(url)) throw new ValueError('a / or ? in a password is written %2F or %3F');
+  if (!isEncoded(username) || !isEncoded(password)) throw new ValueError('a % in a user or a password is written %25');
   return url;
 }
 
@@ -88,7 +88,7 @@ export const redisUrl: Kind<string> = {
     if (members.some((member) => urlIn(member, rules) === undefined)) return undefined;
     const { pattern, fault } = redisPaths[kind];
     if (pattern.test(path)) return source;
-    throw new Fault(`what stands behind the host is not ${fault}`);
+    throw new ValueError(`what stands behind the host is not ${fault}`);
   },
 };
 
@@ -110,7 +110,7 @@ export const collectorUrl: Kind<string> = {
 export function safeUrlIn(source: string): URL | undefined {
   const url = urlIn(source, { schemes: web, query: true });
   if (url?.protocol !== 'http:' || isLoopback(url)) return url;
-  throw new Fault('http is accepted only for 127.0.0.0/8, [::1] and localhost');
+  throw new ValueError('http is accepted only for 127.0.0.0/8, [::1] and localhost');
 }
 
 const shownSchemes = /^(?:https?|rediss?|ftps?|wss?|socks[45]?|file|unix):$/;
