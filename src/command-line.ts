@@ -20,7 +20,7 @@ import type { EnvironmentFile } from './settings/settings.ts';
 import { embedded } from './settings/urls.ts';
 import { fail, listening } from './start-failures.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
-import { complain, greet, takeForeignLines } from './telemetry/start-lines.ts';
+import { announceServer, printProblem, takeForeignLines } from './telemetry/start-lines.ts';
 
 /** Runs the command that the arguments name. If the command fails, the process prints the reasons and ends. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
@@ -60,8 +60,8 @@ async function start(command: string, args: string[]): Promise<void> {
 async function checkSettings(file: EnvironmentFile): Promise<void> {
   const { checkedSettings } = await import('./commands/check-settings.ts');
   const { faults, warnings } = await checkedSettings(process.env, file);
-  for (const warning of warnings) complain('warn', warning, false);
-  for (const fault of faults) complain('fatal', fault, false);
+  for (const warning of warnings) printProblem('warn', warning, false);
+  for (const fault of faults) printProblem('fatal', fault, false);
   if (faults.length > 0) process.exitCode = 1;
   else console.log('The settings and their files are fine. Neither the upstream nor any other server was asked.');
 }
@@ -103,17 +103,17 @@ async function serve(config: Config, demo?: DemoTenants): Promise<void> {
   const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
   // Printed only now: if the start fails, nothing may be printed but the line with the reason.
   const inJson = isProduction(process.env);
-  for (const warning of config.warnings) complain('warn', warning, inJson);
+  for (const warning of config.warnings) printProblem('warn', warning, inJson);
   // Printed last, because a program that reads the line may act on it. Not by console.log, see src/telemetry/log.ts.
   const lines = demo === undefined ? greeting(started, config, workspace) : tenantsGreeting(started, config, demo);
-  greet(lines, placesOf(started, config, { workspace, demo }), inJson);
+  announceServer(lines, placesOf(started, config, { workspace, demo }), inJson);
 }
 
 async function serveWorkspace(config: PlainConfig): Promise<void> {
   const workspace = await startEmbedded(config);
   stopOnSignal(() => workspace.close(), { end: () => Promise.resolve() });
   const { url, demoKey } = workspace;
-  greet(`Workspace  ${url}\nDemo key   ${demoKey}`, { workspace: url, demoKey }, isProduction(process.env));
+  announceServer(`Workspace  ${url}\nDemo key   ${demoKey}`, { workspace: url, demoKey }, isProduction(process.env));
 }
 
 /** The addresses and the key in a greeting, as fields of a log line. */

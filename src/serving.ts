@@ -15,7 +15,7 @@ import { failureOf, listening } from './start-failures.ts';
 import { handleUncaught, stopOnSignal } from './stop-on-signal.ts';
 import { createLog, type Journal, thrown } from './telemetry/log.ts';
 import type { Metrics } from './telemetry/metrics.ts';
-import { complain, takeForeignLines } from './telemetry/start-lines.ts';
+import { printProblem, takeForeignLines } from './telemetry/start-lines.ts';
 
 /** The longest time that a start waits for the upstream's answer, in milliseconds. Requests are served meanwhile. */
 const checkWaitMs = 1000;
@@ -86,7 +86,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
   handleUncaught(() => undefined, log, end);
   const started = await starting;
   void workers.givenUp.then((error) => {
-    complain('fatal', error.message, isProduction(environment));
+    printProblem('fatal', error.message, isProduction(environment));
     end(error.exitCode, error.message);
   });
   reloadOnHangUp(() => {

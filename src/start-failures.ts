@@ -1,12 +1,12 @@
 import { WorkersError } from './cluster/workers-error.ts';
 import { ConfigError, codeOf, messageOf } from './error-text.ts';
-import { complain } from './telemetry/start-lines.ts';
+import { printProblem } from './telemetry/start-lines.ts';
 
 /** Prints the error, with a line for each fault of the settings, and ends the process. */
 export function fail(error: unknown, inJson = false): never {
   const { message, exitCode } = failureOf(error);
   const lines = error instanceof ConfigError ? error.faults : [message];
-  for (const line of lines) complain('fatal', line.replaceAll('\n', ' '), inJson);
+  for (const line of lines) printProblem('fatal', line.replaceAll('\n', ' '), inJson);
   process.exit(exitCode);
 }
 

@@ -10,7 +10,7 @@ const words = { warn: 'warning', fatal: 'error' } as const;
  * Writes a line to standard error before there is a log or after its end. With `inJson`, the line has the form of the
  * log.
  */
-export function complain(severity: keyof typeof words, message: string, inJson: boolean): void {
+export function printProblem(severity: keyof typeof words, message: string, inJson: boolean): void {
   if (inJson) logTo(2)[severity](message);
   else process.stderr.write(`${words[severity]}: ${message}\n`);
 }
@@ -22,7 +22,7 @@ const longestLine = 200;
  * Announces the server and its address: as text for people, or as a line in the form of the log. The line is written
  * at every level of the log.
  */
-export function greet(text: string, fields: Readonly<Record<string, unknown>>, inJson: boolean): void {
+export function announceServer(text: string, fields: Readonly<Record<string, unknown>>, inJson: boolean): void {
   if (inJson) logTo(1).info(fields, 'serving');
   else writeSync(1, `${text}\n`);
 }

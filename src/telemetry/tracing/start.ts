@@ -42,11 +42,11 @@ export function startTracing(environment: Environment, upstreamUrl: string, log:
     ...(!isSet(environment['OTEL_LOGS_EXPORTER']) && { logRecordProcessors: [] }),
   });
   const silent = (): void => undefined;
-  const complain = createComplain(log);
+  const sdkLog = createSdkLog(log);
   diag.setLogger(
     {
-      error: (message, ...more) => complain('error', message, more),
-      warn: (message, ...more) => complain('warn', message, more),
+      error: (message, ...more) => sdkLog('error', message, more),
+      warn: (message, ...more) => sdkLog('warn', message, more),
       info: silent,
       debug: silent,
       verbose: silent,
@@ -56,7 +56,7 @@ export function startTracing(environment: Environment, upstreamUrl: string, log:
   return {
     tracing: createTracing(trace.getTracer(serviceName), upstreamUrl),
     stop: async () => {
-      const shutdown = sdk.shutdown().catch((error: unknown) => complain('error', String(error), []));
+      const shutdown = sdk.shutdown().catch((error: unknown) => sdkLog('error', String(error), []));
       await Promise.race([shutdown, delay(stopMs, undefined, { ref: false })]);
     },
   };
@@ -66,7 +66,7 @@ export function startTracing(environment: Environment, upstreamUrl: string, log:
  * Logs the complaints of the SDK. It complains of each failed export, but an outage of the collector is logged as one
  * line.
  */
-function createComplain(log: Log): (level: 'warn' | 'error', text: string, more: readonly unknown[]) => void {
+function createSdkLog(log: Log): (level: 'warn' | 'error', text: string, more: readonly unknown[]) => void {
   const throttle = new LogThrottle();
   return (level, text, more) => {
     const error = errorIn(text);
