@@ -118,7 +118,10 @@ function backoffIn(outlooks: Outlooks): number {
  * The reason why the polls of a caller could starve: a window of the budget never has room for a whole poll. Undefined
  * if all windows have room. A poll counts as `mostCalls` calls, because even a quiet list may need them at any time.
  */
-export function starvationOf(budget: Pick<CallBudget, 'tooSmallFor'>, { subject = '' }: Caller): string | undefined {
+export function starvationReason(
+  budget: Pick<CallBudget, 'tooSmallFor'>,
+  { subject = '' }: Caller,
+): string | undefined {
   const window = budget.tooSmallFor(mostCalls, 'events', subject);
   if (window === undefined) return undefined;
   const needed = `The subscription needs room for a poll of up to ${mostCalls} REST calls of the surface events`;

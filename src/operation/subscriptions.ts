@@ -10,7 +10,7 @@ import {
 import type { GatewayContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Listener } from '../live/listener.ts';
-import { type BackoffOf, backoffBy, starvationOf } from '../live/pace.ts';
+import { type BackoffOf, backoffBy, starvationReason } from '../live/pace.ts';
 import { type OpenStream, type StreamLimits, Streams } from '../live/streams.ts';
 import { Tails } from '../live/tails.ts';
 import { MemoryRoom } from '../memory.ts';
@@ -100,8 +100,8 @@ export class Subscriptions {
    */
   async subscribe(run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void): Promise<OperationResult> {
     const { budget } = this.options.upstream.resources;
-    const starvation = budget && starvationOf(budget, caller);
-    if (starvation !== undefined) throw new RequestError('rateLimited', starvation);
+    const reason = budget && starvationReason(budget, caller);
+    if (reason !== undefined) throw new RequestError('rateLimited', reason);
     const subscription = new Subscription(run, caller, this);
     const opening = this.streams.open(subscription);
     if (opening === 'too many of its caller') throw new RequestError('overloaded', tooManyOfCaller);
