@@ -243,8 +243,8 @@ function planTable(planned: PlannedField, args: Arguments): void {
   const { builder, selected, parent, certain } = planned;
   const { maxPageSize } = builder.options;
   const cursor = args.after ?? undefined;
-  const table = selected.field.name === 'eventsCsv' ? 'csv' : 'rows';
-  const list = { noun: 'Event', filter: toEventQuery(args.filter, args.select), table } as const;
+  const form = selected.field.name === 'eventsCsv' ? 'csv' : 'rows';
+  const list = { noun: 'Event', filter: toEventQuery(args.filter, args.select), form } as const;
   const rows = tableSizeOf(args.first, maxPageSize);
   const scope = parent?.id;
   if (scope === undefined && cursor !== undefined) {
@@ -253,6 +253,6 @@ function planTable(planned: PlannedField, args: Arguments): void {
   }
   const { at } = tableWindowOf({ ...list, scope: scope ?? '' }, args, builder.options);
   // Without a `select`, a connection may read the same page, so this call is not certain.
-  const isPage = table === 'rows' && list.filter.select === undefined;
+  const isPage = form === 'rows' && list.filter.select === undefined;
   planRead({ ...planned, certain: certain && !isPage }, JSON.stringify([list, rows, at]), rows);
 }

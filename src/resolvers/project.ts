@@ -46,13 +46,13 @@ export const Project: ProjectResolvers = {
   },
   eventsCsv: async (project, args, context, info) => {
     countAnswered(1, context, info);
-    const list: ListRef = { ...events(project, toEventQuery(args.filter, args.select)), table: 'csv' };
+    const list: ListRef = { ...events(project, toEventQuery(args.filter, args.select)), form: 'csv' };
     const { at, limit } = tableWindowOf(list, args, context);
     return { list, page: await context.loaders.memoized.fetchCsv(list, at, limit) };
   },
   eventRows: async (project, args, context, info) => {
     countAnswered(1, context, info);
-    const list: ListRef = { ...events(project, toEventQuery(args.filter, args.select)), table: 'rows' };
+    const list: ListRef = { ...events(project, toEventQuery(args.filter, args.select)), form: 'rows' };
     const { at, limit } = tableWindowOf(list, args, context);
     return { list, page: await context.loaders.memoized.fetchSelected(list, at, limit) };
   },

@@ -76,5 +76,5 @@ function eventQueryOf(filter: SubscriptionEventsAddedArgs['filter']): ListRef['f
 
 /** The list as a tail, so that the cursors of its messages differ from those of pages. */
 function ofTail(list: ListRef): ListRef {
-  return { ...list, table: 'tail' };
+  return { ...list, form: 'tail' };
 }

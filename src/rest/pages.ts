@@ -22,7 +22,7 @@ export interface EventQuery {
 export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
   /** The form in which the list is read; undefined for pages of rows. A cursor of one form is not valid in another. */
-  readonly table?: 'csv' | 'rows' | 'tail' | undefined;
+  readonly form?: 'csv' | 'rows' | 'tail' | undefined;
 }
 
 /** One page as REST sent it. */
@@ -40,10 +40,10 @@ export interface RestPage {
 }
 
 /** The list as a short text: equal for equal lists. Cursors are bound to it. */
-export function listText({ noun, scope, filter, table }: ListRef): string {
+export function listText({ noun, scope, filter, form }: ListRef): string {
   const path = collectionPath({ noun, scope });
   const text = filter === undefined ? path : path + filterText(filter);
-  return table === undefined ? text : `${text} ${table}`;
+  return form === undefined ? text : `${text} ${form}`;
 }
 
 /**
@@ -70,12 +70,12 @@ export function pageTarget(list: ListRef, at: Position, limit: number): string {
   const offset = at.offset === 0 ? undefined : String(at.offset);
   const page = `${collectionPath(list)}?limit=${limit}`;
   const isPlain = list.filter === undefined && at.before === undefined && at.after === undefined;
-  if (isPlain && list.table !== 'csv') return offset === undefined ? page : `${page}&offset=${offset}`;
+  if (isPlain && list.form !== 'csv') return offset === undefined ? page : `${page}&offset=${offset}`;
   return target(collectionPath(list), [
     ['limit', String(limit)],
     ['offset', offset],
     ...filterOf(list, at),
-    ['format', list.table === 'csv' ? 'csv' : undefined],
+    ['format', list.form === 'csv' ? 'csv' : undefined],
   ]);
 }
 
