@@ -60,7 +60,7 @@ export interface WorkerFunctions {
   /** Report the worker's counts; undefined before it serves. */
   measure(this: void): Promise<Measurements> | undefined;
   /** Change the epoch of a key, as another worker has done. */
-  change(this: void, change: EpochChange): void;
+  adoptEpoch(this: void, change: EpochChange): void;
 }
 
 /** The functions of the primary that a worker calls. */
@@ -77,7 +77,7 @@ export interface PrimaryFunctions {
   /** The text that a client has registered with any worker under this hash. */
   text(this: void, hash: string): Promise<string | undefined> | string | undefined;
   /** Make all other workers change the epoch of a key; answered when they have. */
-  changeOthers(this: void, change: EpochChange): Promise<true>;
+  shareEpoch(this: void, change: EpochChange): Promise<true>;
   totals(this: void): Promise<Totals>;
   /** Reserve REST calls in the ledger of all workers; undefined if there is no ledger. */
   reserve(this: void, wants: readonly Want[]): MaybePromise<readonly WantDecision[]> | undefined;

@@ -50,7 +50,7 @@ export class PrimaryLink {
     set: (hash, text) => this.#primary.tell('register', { hash, text }),
   };
   /** The epochs of upstream keys, shared by all workers. */
-  readonly epochs = new LocalEpochs((change) => this.#primary.ask('changeOthers', change, changeTimeoutMs));
+  readonly epochs = new LocalEpochs((change) => this.#primary.ask('shareEpoch', change, changeTimeoutMs));
   /** The ledger in which the primary counts the calls of all workers. */
   readonly ledger = new RemoteLedger(this.#primary);
   /** The socket on which the primary accepts connections for all workers. */
@@ -106,7 +106,7 @@ export class PrimaryLink {
       tenantsRead: (tenants) => this.#tenants?.change(tenants),
       manifestsRead: (manifests) => this.#manifests?.change(manifests),
       measure: () => this.#served?.measure(),
-      change: (change) => this.epochs.adopt(change),
+      adoptEpoch: (change) => this.epochs.adopt(change),
     };
   }
 }

@@ -126,7 +126,7 @@ export class Workers {
       look: ({ account, surfaces }) => ledger?.look(account, surfaces),
       mayClose: () => this.#jointStop.mayClose(workerOf()),
       mayAnswer: () => this.#jointStop.mayAnswer(workerOf()),
-      changeOthers: (change) => this.#changeOthers(workerOf(), change),
+      shareEpoch: (change) => this.#shareEpoch(workerOf(), change),
       totals: () => this.#totals(),
     };
   }
@@ -135,9 +135,9 @@ export class Workers {
    * Renews the epochs of all keys, now and again once the last write of an ended worker must have arrived. Answers that
    * were read while that worker wrote are then no longer used.
    */
-  #endWrites(writer: WorkerHandle): void {
-    void this.#changeOthers(writer, 'all');
-    this.#later(() => void this.#changeOthers(writer, 'all'), this.#lateMs);
+  #renewEpochs(writer: WorkerHandle): void {
+    void this.#shareEpoch(writer, 'all');
+    this.#later(() => void this.#shareEpoch(writer, 'all'), this.#lateMs);
   }
 
   #later(act: () => void, milliseconds: number): void {
@@ -149,9 +149,9 @@ export class Workers {
   }
 
   /** Changes epochs in all workers except `writer`. */
-  async #changeOthers(writer: WorkerHandle, change: EpochChange): Promise<true> {
+  async #shareEpoch(writer: WorkerHandle, change: EpochChange): Promise<true> {
     const others = [...this.#running.values()].filter((worker) => worker !== writer);
-    await Promise.all(others.map((worker) => worker.change(change)));
+    await Promise.all(others.map((worker) => worker.adoptEpoch(change)));
     return true;
   }
 
@@ -176,7 +176,7 @@ export class Workers {
       else this.#jointStop.proceed();
       return;
     }
-    this.#endWrites(worker);
+    this.#renewEpochs(worker);
     // A worker that cannot start, perhaps because a file has become wrong, must not stop the workers that serve.
     const isHarmless = !worker.hasServed && this.#serving().length > 0;
     const delay = this.#delayAfterEnd(place, isHarmless);

@@ -79,10 +79,10 @@ export class WorkerHandle {
   }
 
   /** Makes the worker change the epoch of a key. Resolves when that is done, the worker has ended or time is up. */
-  async change(change: EpochChange): Promise<void> {
+  async adoptEpoch(change: EpochChange): Promise<void> {
     // A worker that was never handed a connection has read nothing that the change could affect.
     if (this.handovers.handed === 0) return;
-    await this.#channel.ask('change', change, changeTimeoutMs);
+    await this.#channel.ask('adoptEpoch', change, changeTimeoutMs);
   }
 
   tell<Name extends keyof WorkerFunctions>(name: Name, argument: ArgumentOf<WorkerFunctions[Name]>): void {
