@@ -32,7 +32,7 @@ export class Workers {
   /** The texts that clients have registered with any worker. */
   readonly #texts = createMemoryStore();
   readonly #delayAfterEnd: ReturnType<typeof createRestarts>;
-  /** The running workers by their place. When a worker ends, the next one takes its place. */
+  /** The running workers by their index. When a worker ends, the next one gets its index. */
   readonly #running = new Map<number, WorkerHandle>();
   readonly #jointStop = new JointStop(this.#running);
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -80,16 +80,16 @@ export class Workers {
     this.#tellAll('reload', undefined);
   }
 
-  /** Starts a worker in a place; resolves when it listens. */
-  #start(place: number): Promise<Started> {
+  /** Starts a worker with an index; resolves when it listens. */
+  #start(index: number): Promise<Started> {
     const { orders, files } = this.#options;
     const [tenants, manifests] = [files.tenants?.current(), files.manifests?.current()];
     const worker: WorkerHandle = new WorkerHandle({
       functions: this.#functionsFor(() => worker),
-      onEnd: (how) => this.#onEnd(place, worker, how),
+      onEnd: (how) => this.#onEnd(index, worker, how),
     });
     worker.tell('start', { orders, tenants, manifests });
-    this.#running.set(place, worker);
+    this.#running.set(index, worker);
     return worker.started;
   }
 
@@ -166,8 +166,8 @@ export class Workers {
     return [...this.#running.values()].filter((worker) => worker.serves);
   }
 
-  #onEnd(place: number, worker: WorkerHandle, how: string): void {
-    this.#running.delete(place);
+  #onEnd(index: number, worker: WorkerHandle, how: string): void {
+    this.#running.delete(index);
     const { snapshot, usage } = worker.lastMeasured;
     this.#endedMetrics = this.#endedMetrics.then((ended) => addEnded(ended, snapshot));
     this.#endedUsage = addUp([this.#endedUsage, usage]);
@@ -179,17 +179,17 @@ export class Workers {
     this.#renewEpochs(worker);
     // A worker that cannot start, perhaps because a file has become wrong, must not stop the workers that serve.
     const isHarmless = !worker.hasServed && this.#serving().length > 0;
-    const delay = this.#delayAfterEnd(place, isHarmless);
-    this.#options.log('warn', 'a worker ended', { worker: place, how, restartMs: delay });
+    const delay = this.#delayAfterEnd(index, isHarmless);
+    this.#options.log('warn', 'a worker ended', { worker: index, how, restartMs: delay });
     if (delay === undefined) {
       this.#end.resolve(new WorkersError(`workers end again and again, the last one with ${how}`, 1));
       return;
     }
     this.#later(() => {
       this.#restarted += 1;
-      this.#start(place).catch((error: unknown) => {
+      this.#start(index).catch((error: unknown) => {
         if (this.#stopped !== undefined) return;
-        this.#options.log('error', 'a worker could not start', { worker: place, reason: String(error) });
+        this.#options.log('error', 'a worker could not start', { worker: index, reason: String(error) });
       });
     }, delay);
   }

@@ -110,18 +110,18 @@ const mostEnds = 5;
 
 /**
  * Makes the function that gives the delay before an ended worker is replaced, in milliseconds; undefined if workers
- * keep ending. The delay doubles after each further end in the same place. The clock `now` never goes back.
+ * keep ending. The delay doubles after each further end of a worker with the same index. The clock `now` never goes back.
  */
 export function createRestarts(
   workers: number,
   now: () => number,
-): (place: number, isHarmless?: boolean) => number | undefined {
-  let ends: { readonly place: number; readonly at: number; readonly isHarmless: boolean }[] = [];
-  return (place, isHarmless = false) => {
+): (index: number, isHarmless?: boolean) => number | undefined {
+  let ends: { readonly index: number; readonly at: number; readonly isHarmless: boolean }[] = [];
+  return (index, isHarmless = false) => {
     const at = now();
-    ends = [...ends.filter((end) => at - end.at < memoryMs), { place, at, isHarmless }];
+    ends = [...ends.filter((end) => at - end.at < memoryMs), { index, at, isHarmless }];
     if (!isHarmless && ends.filter((end) => !end.isHarmless).length >= mostEnds * workers) return undefined;
-    const times = ends.filter((end) => end.place === place).length;
+    const times = ends.filter((end) => end.index === index).length;
     return Math.min(firstDelayMs * 2 ** (times - 1), longestDelayMs);
   };
 }
