@@ -149,9 +149,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = createMetrics(sources, options);
   metrics.reloads.set('documents', persisted.list?.reloads).set('certificates', tls?.reloads);
   metrics.reloads.set('keys', authenticator?.keySet.reloads).set('tenants', options.tenants?.reloads);
-  const watch = watchWith(metrics, options);
+  const callbacks = createCallbacks(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
-  const made = { schema, upstream, cursors, persisted, shared, eventLoop, saved, watch, toolOf, memory };
+  const made = { schema, upstream, cursors, persisted, shared, eventLoop, saved, callbacks, toolOf, memory };
   const { run, live } = createOperations(options, made);
   if (live !== undefined) metrics.measureStreams(live);
   options.tenants?.onChange((next) => {
@@ -163,7 +163,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     run,
     bodyRoom: createRequestRoom(options.bodyLimits.bytes, memory),
     authenticator,
-    report: watch.report,
+    report: callbacks.report,
     countRefused: metrics.countRefused,
   };
   return {
@@ -190,7 +190,7 @@ interface Collaborators extends Pick<OperationsOptions, 'shared' | 'eventLoop'> 
   readonly persisted: Persisted;
   readonly toolOf: ToolOf | undefined;
   readonly saved: SavedCalls;
-  readonly watch: ReturnType<typeof watchWith>;
+  readonly callbacks: ReturnType<typeof createCallbacks>;
 }
 
 /**
@@ -201,14 +201,14 @@ function createOperations(
   options: GatewayOptions,
   made: Collaborators,
 ): { readonly run: RunOperation; readonly live: Subscriptions | undefined } {
-  const { schema, upstream, cursors, persisted, shared, eventLoop, saved, watch, toolOf, memory } = made;
+  const { schema, upstream, cursors, persisted, shared, eventLoop, saved, callbacks, toolOf, memory } = made;
   const answerBytes = options.answerRoomBytes ?? answerRoomBytes(options.maxAnswerBytes);
   const room = new MemoryRoom(answerBytes, { within: memory });
   const createContext = createContexts({ ...options, cursors, upstream, room, saved });
-  const results = new Results({ ...options, ...watch, room, upstream });
+  const results = new Results({ ...options, ...callbacks, room, upstream });
   const { cache, refusalOf } = upstream;
   const ofStreams = { schema, createContext, results, eventLoop, memory, upstream };
-  const subscriptions = options.live && new Subscriptions(options.live, { ...options, ...watch, ...ofStreams });
+  const subscriptions = options.live && new Subscriptions(options.live, { ...options, ...callbacks, ...ofStreams });
   const run = createRunOperation({
     resolve: persisted.resolve,
     getMaxAge: options.persisted?.getMaxAge ?? 0,
@@ -225,7 +225,7 @@ function createOperations(
     results,
     maxErrors: options.maxErrors,
     tracing: options.tracing,
-    ...watch,
+    ...callbacks,
   });
   return { run, live: subscriptions };
 }
@@ -266,7 +266,7 @@ function createPersistedDocuments(
 }
 
 /** Makes the callbacks that count and log operations and faults. */
-function watchWith(
+function createCallbacks(
   metrics: Metrics,
   { report, log }: GatewayOptions,
 ): Pick<OperationsOptions, 'onBegin' | 'onOpen' | 'onEnd' | 'onPlan' | 'report'> {
