@@ -110,7 +110,8 @@ const mostEnds = 5;
 
 /**
  * Makes the function that gives the delay before an ended worker is replaced, in milliseconds; undefined if workers
- * keep ending. The delay doubles after each further end of a worker with the same index. The clock `now` never goes back.
+ * keep ending. The delay doubles after each further end of a worker with the same index. The clock `now` never goes
+ * back.
  */
 export function createRestarts(
   workers: number,

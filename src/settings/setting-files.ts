@@ -26,12 +26,16 @@ export function jsonTextIn(path: string): string {
   return text;
 }
 
-/** The token in a file, without the white space around it. Throws a ValueError if the file is empty or cannot be read. */
+/**
+ * The token in a file, without the white space around it. Throws a ValueError if the file is empty or cannot be read.
+ */
 export function tokenIn(path: string): string {
   return contentOf(path).trim();
 }
 
-/** The operators' token, read from a file. Throws a ValueError if the token is short enough to guess, or is no token. */
+/**
+ * The operators' token, read from a file. Throws a ValueError if the token is short enough to guess, or is no token.
+ */
 export function adminTokenIn(path: string): string {
   const token = tokenIn(path);
   if (!/^[\x21-\x7e]+$/.test(token)) throw new ValueError('the file holds blanks, or other characters than ASCII');

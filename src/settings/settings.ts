@@ -16,7 +16,9 @@ export interface Kind<T> {
    * secret has no such function, and messages show the whole value.
    */
   readonly shown?: (source: string) => string | undefined;
-  /** The value of a text; undefined if the text is wrong. Throws a ValueError if more can be said about what is wrong. */
+  /**
+   * The value of a text; undefined if the text is wrong. Throws a ValueError if more can be said about what is wrong.
+   */
   readonly read: (text: string) => T | undefined;
 }
 

@@ -16,8 +16,8 @@ interface UrlRules {
 }
 
 /**
- * The URL in a text; undefined if the text is not a URL or breaks the rules. Throws a ValueError if a more specific message
- * is possible.
+ * The URL in a text; undefined if the text is not a URL or breaks the rules. Throws a ValueError if a more specific
+ * message is possible.
  */
 function urlIn(source: string, { schemes, credentials = false, query = false }: UrlRules): URL | undefined {
   const url = URL.parse(source);
