@@ -94,7 +94,7 @@ export class MemoryRoom {
     return claim;
   }
 
-  /** True if this number of further bytes fits without ending a client. */
+  /** True if this many more bytes fit, so that no client has to be disconnected for them. */
   isFree(bytes: number): boolean {
     return this.#taken + bytes <= this.#bytes && (this.#within?.isFree(bytes) ?? true);
   }

@@ -76,7 +76,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
     log,
   });
   const starting = workers.start();
-  // Set before all workers have started, because the first one serves before that.
+  // Set while workers are still starting, because the first one serves before the others have started.
   const end = stopOnSignal(async () => {
     await starting;
     await workers.stop();

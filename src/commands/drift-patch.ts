@@ -58,8 +58,8 @@ function groupsOf(document: Document, differences: readonly Difference[]): reado
 }
 
 /**
- * The schema that a difference is in. For a new column, the columns of its view. Undefined if the document does not name
- * the place.
+ * The schema to which a difference belongs. For a new column, this is the map of its view's columns. Undefined if the
+ * document has no such schema.
  */
 function schemaOf(document: Document, { kind, view, column, isItem }: Difference): YAMLMap | undefined {
   const columns = document.getIn(['components', 'schemas', view, 'properties'], true);

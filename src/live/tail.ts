@@ -177,7 +177,7 @@ export class Tail {
       if (this.#isLate) this.#sendLate(this.#known, polled);
     }
     this.#known.prune();
-    // A listener that joined during this poll without a position gets all rows from now on: it need not wait for
+    // A listener without a position that joined during this poll gets all rows from now on. It need not wait for
     // another poll.
     const isServed = (one: Joining): boolean => one.known === undefined || joining.includes(one);
     for (const one of this.#joining)

@@ -87,7 +87,10 @@ function charactersOf({ path = [] }: PublicError): number {
 
 const badInput = { code: 'BAD_USER_INPUT' };
 
-/** True if a variable was null for an argument that must not be null. Execution finds no other error of arguments. */
+/**
+ * True if a variable was null for an argument that must not be null. Only this error of arguments is left to execution;
+ * all others have been found before it.
+ */
 function isBadArgument(error: unknown): boolean {
   return error instanceof GraphQLError && error.message.startsWith('Argument "');
 }

@@ -50,7 +50,7 @@ export function scarcestOf(limits: readonly RateLimit[]): readonly RateLimit[] {
   return [...Map.groupBy(limits, ({ surface }) => surface).values()].map((all) => all.reduce(scarcer));
 }
 
-/** The rate limit with less left; if they are equal, the one that ends later. */
+/** The rate limit with less left; if both have the same left, the one that resets later. */
 function scarcer(one: RateLimit, other: RateLimit): RateLimit {
   return one.remaining < other.remaining || (one.remaining === other.remaining && one.resetsIn > other.resetsIn)
     ? one

@@ -30,8 +30,8 @@ export function isBefore(one: Stage, other: Stage): boolean {
 export interface PlannedObjects {
   readonly type: NodeType;
   /**
-   * The source of the objects as text, such as a list or a key. Objects from the same source have equal texts. The end
-   * of a list counts as a source of its own. Together with `from` and `to`, the text identifies the objects.
+   * Names the source of the objects, such as a list or a key. It is the same for all objects of one source. The end of
+   * a list counts as a source of its own. Together with `from` and `to`, the name identifies the objects.
    */
   readonly group: string;
   readonly from: number;

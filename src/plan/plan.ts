@@ -103,7 +103,7 @@ function planOrganization(
 
 /**
  * Plans one message of a subscription: the page that a poll reads for all subscribers of the list, and the selection on
- * its rows. Agrees with `resolvers/subscription.ts`.
+ * its rows. It must plan the same calls as `resolvers/subscription.ts` makes.
  */
 function planTail(
   builder: PlanBuilder,

@@ -56,7 +56,7 @@ export function secondsBefore(moment: string, seconds: number): string {
   return whole.slice(0, 19) + moment.slice(19);
 }
 
-/** The whole second that a sortable moment is in, for a query. */
+/** A sortable moment without its fraction of a second, in the form that a query takes. */
 export function wholeSecond(moment: string): string {
   return `${moment.slice(0, 19)}Z`;
 }

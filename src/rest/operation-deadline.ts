@@ -43,7 +43,7 @@ export class OperationDeadline {
   isLarge = false;
   /** The number of characters in the decoded bodies of the answers to its calls. */
   received = 0;
-  /** The excess that ended the operation, if it would have kept too much of the upstream's answers. */
+  /** Set if the operation was ended because it was about to keep too many bytes of the upstream's answers. */
   bodyExcess: BodyExcess | undefined;
   readonly #bodies: Claim[] = [];
   #keptBytes = 0;

@@ -21,7 +21,7 @@ export interface EventQuery {
 /** One list: a collection and, for events, its filter. Windows of the same list can share pages. */
 export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
-  /** The form in which the list is read; undefined for pages of rows. A cursor of one form is not valid in another. */
+  /** The form in which the list is read, unless it is read as a RestPage. A cursor of one form is not valid in another. */
   readonly form?: 'csv' | 'rows' | 'tail' | undefined;
 }
 
@@ -145,8 +145,9 @@ export interface TablePage<Content> {
 type At = Pick<Position, 'offset' | 'before'>;
 
 /**
- * Reads a page of a `select`. `next` shows whether the list goes on, but is not followed: if `next` names the time of
- * the last row, other rows of that time would be lost. Throws if the list goes on behind a page without rows.
+ * Reads a page of a `select`. `next` only shows whether the list goes on. It is not followed, because it may continue
+ * after the time of the last row, which would skip other rows of that time. Throws if `next` says that the list goes on
+ * although the page has no rows.
  */
 export function toRowsPage(body: unknown, at: At): TablePage<readonly unknown[]> {
   if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');

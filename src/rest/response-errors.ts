@@ -142,7 +142,7 @@ const maximumMessage = 200;
 /** The most levels of objects and lists around a rejection. */
 const maximumNesting = 7;
 
-/** Words that stand for the object around them in the errors of Django REST framework. */
+/** Keys in errors of Django REST framework that are about the whole object around them, not about a field of it. */
 const ownWords: ReadonlySet<string> = new Set(['non_field_errors', 'detail', 'errors', '__all__']);
 
 /**

@@ -104,7 +104,7 @@ export class LocalLedger implements Ledger {
       if (this.isProven(key)) this.#options.onChange?.(calls);
       return { kind: 'begin' };
     }
-    // Calls that wait only because the share of their user is used up hold back no other user.
+    // If calls wait only because their user has used up its share, they hold back no other user.
     const holding = holds ? asked.filter(({ isShare }) => isShare || !isHeldByShare) : [];
     for (const { log, count } of holding) held.set(log, (held.get(log) ?? 0) + count);
     return { kind: 'wait', ...late };

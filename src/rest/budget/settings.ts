@@ -58,7 +58,7 @@ function atLeastOne(limit: number): number {
   return Math.max(1, Math.floor(limit));
 }
 
-/** The window that never has room for this many calls of a subject; undefined if there is none. */
+/** A window whose limit is less than this many calls of one subject; undefined if there is none. */
 export function tooSmallFor(
   calls: number,
   settings: LimitSettings,

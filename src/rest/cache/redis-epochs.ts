@@ -105,7 +105,7 @@ export class RedisEpochs implements Epochs {
     return { epoch: isKnown ? `${server} ${sharingKey} ${value}` : undefined };
   }
 
-  /** Schedules another try. Until Redis knows of the end, other gateways use the answers from before. */
+  /** Schedules another try. Until Redis knows that the epoch has ended, other gateways go on using its answers. */
   #tellLater(): void {
     if (this.#isTelling) return;
     this.#isTelling = true;

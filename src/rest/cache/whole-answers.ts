@@ -4,7 +4,7 @@ import type { CacheCounts } from './cache-counts.ts';
 
 interface WholeAnswersOptions {
   readonly counts: Pick<CacheCounts, 'add' | 'addAge'>;
-  /** The clock of the kept answers that whole answers are made of, in milliseconds. */
+  /** The clock by which kept answers age, in milliseconds. A whole answer is as fresh as the answers it is made of. */
   readonly now: () => number;
   /** The most memory that all whole answers may take together, in bytes. */
   readonly maxBytes: number;

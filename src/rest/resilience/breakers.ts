@@ -127,8 +127,8 @@ export class Breakers implements Gate {
   }
 
   /**
-   * Reports a probe without an answer. Operations that wait for a read fail then, long before their deadlines.
-   * Operations that wait for a write go on waiting, because they must know its result.
+   * Reports a probe that got no answer in time. Operations that wait for a read fail at once, long before their
+   * deadlines. Operations that wait for a write go on waiting, because they must know its result.
    */
   #outwait(attempt: Attempt, breaker: Breaker): void {
     this.#removeProbe(attempt);

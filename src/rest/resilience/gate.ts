@@ -53,8 +53,8 @@ export interface Attempt {
   /** Its place in the budget, or its wait for one. */
   budgeted: BudgetedCall | undefined;
   /**
-   * True while its key is unproven and its answer may prove the key. It then goes on after its waiters have left, until
-   * its deadline.
+   * True while the attempt's key is unproven and its answer may prove the key. Such an attempt goes on until its
+   * deadline, even after its waiters have left.
    */
   isTrial: boolean;
   /** Resolves after a time in milliseconds; never if the attempt is given up before. */

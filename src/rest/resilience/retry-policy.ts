@@ -23,8 +23,8 @@ export type Repeat =
   // The upstream closed a kept-alive connection before the first byte of the response. It processed nothing, so the
   // retry costs nothing.
   | { readonly kind: 'free'; readonly delayMs: 0; readonly pauseMs: 0 }
-  // Safe to repeat after a delay, within the limits of the policy and the retry budget. All calls of its key also pause
-  // for `pauseMs`.
+  // Safe to repeat after a delay, within the limits of the policy and the retry budget. All other calls with the same
+  // key also pause, for `pauseMs`.
   | { readonly kind: 'paid'; readonly delayMs: number; readonly pauseMs: number };
 
 const free: Repeat = { kind: 'free', delayMs: 0, pauseMs: 0 };

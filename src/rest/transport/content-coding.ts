@@ -16,7 +16,10 @@ const decoders = {
 /** The content codings of responses, as `Accept-Encoding` lists them. */
 export const acceptedCodings = 'gzip, deflate, br';
 
-/** The most bodies that are decoded at a time: as many as libuv has threads. Each may expand to the largest size. */
+/**
+ * The most bodies that are decoded at a time, one for each thread of libuv. Each may expand to the largest size that a
+ * body may have.
+ */
 const decodedTogether = 4;
 
 let decoded = 0;

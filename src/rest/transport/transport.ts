@@ -22,7 +22,7 @@ export interface ResponseListener {
 
 /** The faults between sending a request and having its whole response. */
 export type Fault =
-  // The upstream closed a kept-alive socket before a byte of the response.
+  // The upstream closed a kept-alive socket before it sent a byte of the response.
   | 'stale-socket'
   // Refused, unknown host, reset, or closed in the middle.
   | 'network'
