@@ -26,6 +26,7 @@ import { acceptExactIds } from './graphql/scalars.ts';
 import { attachParts } from './look-ahead/deferred-records.ts';
 import { attachRefusals } from './look-ahead/refused-roots.ts';
 import { attachStarted } from './look-ahead/starting.ts';
+import type { Schemas } from './operation/execute.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 
 const folder = join(import.meta.dirname, '../schema');
@@ -76,15 +77,11 @@ function parseSdl(): DocumentNode {
   return parse(sdl.join('\n'), { noLocation: true });
 }
 
-/** The schemas that operations run on. A schema that only some operations need is made when the first of these runs. */
-interface SchemasOfOperations {
-  readonly schema: GraphQLSchema;
-  readonly compilerSchema: GraphQLSchema;
-  readonly incremental: { readonly schema: GraphQLSchema; readonly partsSchema: GraphQLSchema } | undefined;
-}
-
-/** Makes the schemas of operations from one schema. `incremental` says whether answers may come in parts. */
-export function createSchemas(schema: GraphQLSchema, incremental = false): SchemasOfOperations {
+/**
+ * Makes the schemas of operations from one schema. `incremental` says whether answers may come in parts. A schema that
+ * only some operations need is made when the first of these runs.
+ */
+export function createSchemas(schema: GraphQLSchema, incremental = false): Schemas {
   return {
     schema,
     get compilerSchema() {

@@ -9,7 +9,7 @@ import type { Route } from '../rest/transport/connect.ts';
 import { fetchDocument } from '../rest/transport/fetch-document.ts';
 import { isList, isObject, jsonIn } from '../rest/values.ts';
 
-/** Settings of a key set. Times in milliseconds. */
+/** Settings of a key set. */
 export interface KeySetOptions {
   /** The source of the set as logs show it: a URL without its query, or the path of a file. */
   readonly from: string;
@@ -20,14 +20,16 @@ export interface KeySetOptions {
   readonly log: Log;
   /** A clock that never goes back. */
   readonly now?: () => number;
-  /** The interval at which the set is fetched, even if no token needs it. */
-  readonly everyMs?: number;
-  /**
-   * The least time between two attempts, failed ones included: tokens that name unknown keys must not burden the
-   * provider.
-   */
-  readonly apartMs?: number;
 }
+
+/** The interval at which the set is fetched, even if no token needs it, in milliseconds. */
+const everyMs = 600_000;
+
+/**
+ * The least time between two attempts, failed ones included, in milliseconds: tokens that name unknown keys must not
+ * burden the provider.
+ */
+const apartMs = 30_000;
 
 /**
  * The provider's keys, which change now and then. While the provider fails, the last set stays in use. jose's own
@@ -44,7 +46,7 @@ export class KeySet {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: KeySetOptions) {
-    this.#options = { now: () => performance.now(), everyMs: 600_000, apartMs: 30_000, ...options };
+    this.#options = { now: () => performance.now(), ...options };
   }
 
   /** Finds the key of a token; undefined before the first set has come. */
@@ -58,19 +60,18 @@ export class KeySet {
 
   /** Seconds until the set may be fetched again, at least one. */
   get retryAfter(): number {
-    const { now, apartMs } = this.#options;
-    return Math.max(1, Math.ceil((this.#attemptedAt + apartMs - now()) / 1000));
+    return Math.max(1, Math.ceil((this.#attemptedAt + apartMs - this.#options.now()) / 1000));
   }
 
   /** Fetches the set now and at intervals. Resolves after the first attempt, successful or not. */
   follow(): Promise<void> {
-    this.#timer ??= setInterval(() => void this.renew(), this.#options.everyMs).unref();
+    this.#timer ??= setInterval(() => void this.renew(), everyMs).unref();
     return this.renew();
   }
 
   /** Fetches the set unless the last attempt was a moment ago; joins an attempt that is under way. Never rejects. */
   renew(): Promise<void> {
-    const { now, apartMs } = this.#options;
+    const { now } = this.#options;
     if (this.#underWay !== undefined) return this.#underWay;
     if (now() - this.#attemptedAt < apartMs) return Promise.resolve();
     this.#attemptedAt = now();

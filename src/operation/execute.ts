@@ -29,7 +29,7 @@ export interface Schemas {
 }
 
 /** The schemas for answers in parts. */
-export interface IncrementalSchemas {
+interface IncrementalSchemas {
   /** The schema with `@defer`. Introspection reads it, and documents with `@defer` are validated against it. */
   readonly schema: GraphQLSchema;
   /** Executes operations that are answered in parts. */
