@@ -49,8 +49,6 @@ export interface GatewayOptions
     SharedFiles {
   readonly upstreamUrl: string;
   readonly cursorSecret: string;
-  /** Largest response of the upstream, decoded; by default that of `UpstreamOptions`. */
-  readonly maxResponseBytes?: number;
   /** The time in which an operation may be joined, in milliseconds; by default that of `SharedOperations`. */
   readonly joinWindowMs?: number | undefined;
   /** The authentication of requests, if the gateway holds the keys; by default callers send their own keys. */
@@ -294,7 +292,6 @@ function upstreamOptionsOf(
     route: options.upstreamRoute,
     connections: options.upstreamConnections,
     maxInFlight: options.maxUpstreamInFlight,
-    maxBodyBytes: options.maxResponseBytes,
     bodyRoomLimits: bodyRoomLimitsFor(options.maxAnswerBytes),
     drift: watchDrift(options),
     // Gateways that share kept answers share their epochs, too.

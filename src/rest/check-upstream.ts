@@ -1,6 +1,7 @@
 import { explained, type FailureReason, placeOf, reasonOf } from './failure-reasons.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { jsonOf } from './response-content.ts';
+import { largestBody } from './transport/body-room.ts';
 import { acceptedCodings } from './transport/content-coding.ts';
 import { atOnce, decodeText, toDecoded } from './transport/decode-response.ts';
 import { askOnce, TransportError } from './transport/transport.ts';
@@ -31,14 +32,14 @@ interface Failure {
 }
 
 /** The reason why the API did not answer; undefined if it did. */
-async function askForProjects({ transport, prefix, maxBodyBytes }: UpstreamResources): Promise<Failure | undefined> {
+async function askForProjects({ transport, prefix }: UpstreamResources): Promise<Failure | undefined> {
   const headers = { accept: 'application/json', 'accept-encoding': acceptedCodings };
   const request = { method: 'GET', target: `${prefix}${path}?limit=1`, headers } as const;
   let status: number | undefined;
   try {
     const response = await askOnce(transport, request, checkMs);
     ({ status } = response);
-    const text = await decodeText(response, maxBodyBytes, atOnce);
+    const text = await decodeText(response, largestBody, atOnce);
     response.release();
     // No key was sent, so there is none to keep out of the error.
     jsonOf(toDecoded(response, text, ''));

@@ -18,7 +18,7 @@ export function connectCached(
   { epochs, ...caching }: Partial<CacheOptions> & Pick<UpstreamOptions, 'epochs'> = {},
 ): Upstream {
   const bodyRoomLimits = { operation: 2 ** 20, process: 2 ** 27 };
-  const options = { url, connections: 100, maxInFlight: 100, maxBodyBytes: 2 ** 20, bodyRoomLimits };
+  const options = { url, connections: 100, maxInFlight: 100, bodyRoomLimits };
   const log = (): undefined => undefined;
   return createUpstream(
     { ...options, epochs, eventLoop: new EventLoopYield(), log },

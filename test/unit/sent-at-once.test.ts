@@ -57,7 +57,7 @@ async function clientOver(
   budget?: UpstreamOptions['budget'],
 ): Promise<{ readonly client: RestClient; readonly close: () => void }> {
   const bodyRoomLimits = { operation: 2 ** 20, process: 2 ** 27 };
-  const limits = { connections: 10, maxInFlight: 10, maxBodyBytes: 2 ** 20, bodyRoomLimits };
+  const limits = { connections: 10, maxInFlight: 10, bodyRoomLimits };
   const log = (): undefined => undefined;
   const upstream = createUpstream({ url, ...limits, eventLoop: new EventLoopYield(), log, budget });
   const caller = callerWith('phx_test');

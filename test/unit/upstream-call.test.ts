@@ -40,7 +40,6 @@ function createSilentUpstream(options: SilentOptions = {}): SilentUpstream {
     url: 'http://upstream.test',
     connections: slots,
     maxInFlight: slots,
-    maxBodyBytes: 1000,
     bodyRoomLimits: { operation: 1000, process: 1000 },
     eventLoop: new EventLoopYield(),
     log: () => undefined,

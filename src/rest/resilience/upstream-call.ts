@@ -6,6 +6,7 @@ import { type OnEnd, statusOf } from '../operation-calls.ts';
 import { type EndListener, isOverdue } from '../operation-deadline.ts';
 import type { RestRun } from '../rest-run.ts';
 import { SharedWork } from '../single-flight.ts';
+import { largestBody } from '../transport/body-room.ts';
 import { type DecodedResponse, decodeText, toDecoded, toDomainError } from '../transport/decode-response.ts';
 import { type RawResponse, type ResponseListener, type SentRequest, TransportError } from '../transport/transport.ts';
 import type { Attempt, CallRequest, Outcome } from './gate.ts';
@@ -221,7 +222,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#unread = response;
     this.#status = response.status;
     this.#release();
-    const text = decodeText(response, this.#upstream.maxBodyBytes, this);
+    const text = decodeText(response, largestBody, this);
     if (text instanceof Promise) void text.then((whole) => this.#read(response, whole));
     else this.#read(response, text);
   }

@@ -10,7 +10,7 @@ import { UpstreamError } from '../errors.ts';
 import type { RestRun } from '../rest-run.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { HeldKeys } from '../tenant-client.ts';
-import { BodyRoom, type BodyRoomLimits } from '../transport/body-room.ts';
+import { BodyRoom, type BodyRoomLimits, largestBody } from '../transport/body-room.ts';
 import type { Route } from '../transport/connect.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
 import { Breakers } from './breakers.ts';
@@ -48,7 +48,6 @@ export interface UpstreamResources {
   readonly budget: CallBudget | undefined;
   readonly budgetCounts: BudgetCounts;
   readonly bodies: BodyRoom;
-  readonly maxBodyBytes: number;
   readonly eventLoop: EventLoopYield;
   readonly counts: CallCounts;
   /** Compares answers with the OpenAPI document; undefined if none are compared. */
@@ -71,8 +70,6 @@ export interface UpstreamOptions {
   readonly connections: number;
   /** The most calls in flight. Further calls wait. */
   readonly maxInFlight: number;
-  /** Largest response, decoded, in bytes; by default 8 MiB. */
-  readonly maxBodyBytes?: number | undefined;
   readonly bodyRoomLimits: BodyRoomLimits;
   /** The memory of the process; undefined means that it is unlimited. */
   readonly memory?: MemoryRoom | undefined;
@@ -86,9 +83,6 @@ export interface UpstreamOptions {
   readonly log: Log;
 }
 
-/** The largest response by default, in bytes. The meaning of the failure reason `BODY_TOO_LARGE` names this size. */
-const largestBody = 8 * 2 ** 20;
-
 /** The age up to which other operations may join a read, in milliseconds. An older read may never be answered. */
 const joinWindowMs = 1000;
 
@@ -97,7 +91,7 @@ const spareConnections = 8;
 
 /** Makes the resources that calls share; nothing is sent yet. */
 export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: number): UpstreamResources {
-  const { url, route, connections, maxInFlight, maxBodyBytes = largestBody, eventLoop, log } = options;
+  const { url, route, connections, maxInFlight, eventLoop, log } = options;
   const { epochs = new LocalEpochs() } = options;
   const { origin, pathname, host } = new URL(url);
   const now = (): number => performance.now();
@@ -150,7 +144,7 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
       origin,
       route,
       connections: most + spareConnections,
-      maxBodyBytes,
+      maxBodyBytes: largestBody,
       room: bodies,
     }),
     prefix: pathname.replace(/\/+$/, ''),
@@ -159,6 +153,6 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     heldKeys: new HeldKeys(log),
     retries: new RetryBudget(),
     ...{ budget, budgetCounts, counts, drift: options.drift },
-    ...{ epochs, renewEpoch, lateWriteMs, breakers, keys, limiter, bodies, maxBodyBytes, eventLoop, reachability, now },
+    ...{ epochs, renewEpoch, lateWriteMs, breakers, keys, limiter, bodies, eventLoop, reachability, now },
   };
 }

@@ -1,6 +1,12 @@
 import { type Claim, MemoryRoom } from '../../memory.ts';
 import { averageBytesOnceParsed, bytesOnceParsed } from './json-weight.ts';
 
+/**
+ * The largest response of the upstream, decoded, in bytes. The meaning of the failure reason `BODY_TOO_LARGE` names this
+ * size.
+ */
+export const largestBody = 8 * 2 ** 20;
+
 /** The size above which a body is large, in bytes. */
 const largeBytes = 2 ** 16;
 
