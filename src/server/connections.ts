@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createReader, type ReaderLimits, type SlowReader, usualReaders } from '../http/slow-readers.ts';
+import { type Claim, MemoryRoom } from '../memory.ts';
 import type { CountRefused } from '../telemetry/refused-requests.ts';
 
 /** The number of checks for slow readers within the grace period. */
@@ -11,6 +12,15 @@ const checksInGrace = 10;
  * time, and each waiting request takes memory.
  */
 const mostWaiting = 63;
+
+/** The most memory of all requests that wait for earlier answers of their connections, in bytes. */
+const mostWaitingBytes = 32 * 2 ** 20;
+
+/** The estimated memory of a request and its answer without the texts of its headers, in bytes. */
+const requestBytes = 6144;
+
+/** The estimated memory of a text of a header in addition to its characters, in bytes. */
+const headerTextBytes = 32;
 
 /** Collaborators and limits of the connections of a server. */
 export interface ConnectionsOptions {
@@ -28,6 +38,8 @@ interface Connection {
   oldestUnread: ServerResponse | undefined;
   /** The number of requests that wait for earlier answers. */
   waiting: number;
+  /** The memory of these requests. */
+  readonly claim: Claim;
   /** True once its last answer is written: later requests of its client are not answered. */
   isClosing: boolean;
   /** True once its input was malformed, too large or too slow. Node reports further input as an error again. */
@@ -45,6 +57,7 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>();
   readonly #options: ConnectionsOptions;
   readonly #readers: ReaderLimits;
+  readonly #waitingRoom = new MemoryRoom(mostWaitingBytes);
   #due: (() => void)[] = [];
   /** The requests that wait until `resume`; undefined if requests need not wait. */
   #paused: (() => void)[] | undefined;
@@ -83,6 +96,7 @@ export class Connections {
       latest: undefined,
       oldestUnread: undefined,
       waiting: 0,
+      claim: this.#waitingRoom.claim(),
       isClosing: false,
       isMalformed: false,
       reader: createReader(socket, this.#readers),
@@ -92,7 +106,10 @@ export class Connections {
       connection.isClosing = true;
       return connection.latest?.req;
     });
-    socket.on('close', () => this.#open.delete(socket));
+    socket.on('close', () => {
+      this.#open.delete(socket);
+      connection.claim.release();
+    });
   }
 
   /**
@@ -123,7 +140,7 @@ export class Connections {
     if (latest === undefined || latest.writableFinished) {
       connection.oldestUnread = response;
       this.#answer(request, response);
-    } else if (connection.waiting < mostWaiting) {
+    } else if (this.#mayWait(connection, request)) {
       connection.waiting += 1;
       // If the connection closes, answers that wait emit no `close`, so nothing behind them is answered.
       latest.once('close', () => this.#answerSoon(() => this.#answerNext(connection, request, response)));
@@ -132,6 +149,14 @@ export class Connections {
       socket.destroy();
       stopParsing(socket);
     }
+  }
+
+  /** Takes memory for one more request that waits. The first one of each connection may always wait. */
+  #mayWait({ waiting, claim }: Connection, request: IncomingMessage): boolean {
+    const bytes = claim.bytes + bytesOf(request);
+    if (waiting > 0) return waiting < mostWaiting && claim.resize(bytes);
+    claim.insist(bytes);
+    return true;
   }
 
   /** Schedules an answer. All answers that become due in one turn of the event loop are made in the next one. */
@@ -148,6 +173,7 @@ export class Connections {
 
   #answerNext(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.waiting -= 1;
+    connection.claim.insist(connection.claim.bytes - bytesOf(request));
     if (!connection.isClosing && !request.socket.destroyed) this.#answer(request, response);
   }
 
@@ -199,6 +225,13 @@ export class Connections {
       socket.destroy();
     }
   }
+}
+
+/** The estimated memory of a request that waits, and of its answer. */
+function bytesOf({ rawHeaders }: IncomingMessage): number {
+  let bytes = requestBytes;
+  for (const { length } of rawHeaders) bytes += length + headerTextBytes;
+  return bytes;
 }
 
 /**

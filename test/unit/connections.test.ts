@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { watchReader } from '../../src/http/slow-readers.ts';
 import { Connections } from '../../src/server/connections.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
+import { pause } from '../support/load.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -17,7 +18,7 @@ async function serve(requests: number) {
   let parsed = 0;
   const refused: string[] = [];
   const connections = new Connections({
-    most: 10,
+    most: 100,
     answer: (_request, response) => void asked.push(response),
     countRefused: (reason) => refused.push(reason),
   });
@@ -31,7 +32,9 @@ async function serve(requests: number) {
     asked,
     refused,
     client,
+    port,
     parsed: () => parsed,
+    size: () => connections.size,
     [Symbol.dispose]: () => {
       client.destroy();
       server.close();
@@ -63,6 +66,35 @@ test('what has been read of a connection is not parsed any more once too many re
   await once(server.client, 'close');
   expect([server.parsed(), server.asked.length]).toEqual([65, 1]);
   expect(server.refused).toEqual(['pipelined']);
+});
+
+test('requests that wait on many connections take little memory together, and one may always wait', async () => {
+  using server = await serve(1);
+  await expect.poll(() => server.parsed()).toBe(1);
+  // 20 kB each, so that a connection has 1.2 MB of them.
+  const headers = Array.from({ length: 90 }, (_, at) => `x-${at}: ${'x'.repeat(150)}\r\n`).join('');
+  const large = `GET / HTTP/1.1\r\nhost: a\r\n${headers}\r\n`;
+  const open = (requests: number) => {
+    const client = connect(server.port, '127.0.0.1', () => client.write(request + large.repeat(requests)));
+    onTestFinished(() => void client.destroy());
+    return client.on('error', () => undefined).resume();
+  };
+  const clients = Array.from({ length: 40 }, () => open(60));
+  await expect.poll(() => server.refused.length).toBeGreaterThan(0);
+  await expect.poll(() => server.asked.length).toBe(41);
+  expect(new Set(server.refused)).toEqual(new Set(['pipelined']));
+  const patient = open(1);
+  await expect.poll(() => server.asked.length).toBe(42);
+  await pause(100);
+  expect(patient.destroyed).toBe(false);
+  // Connections that are closed give their memory back.
+  for (const client of clients) client.destroy();
+  await expect.poll(() => server.size()).toBe(2);
+  const { length } = server.refused;
+  const last = open(60);
+  await expect.poll(() => server.asked.length).toBe(43);
+  await pause(100);
+  expect([last.destroyed, server.refused.length]).toEqual([false, length]);
 });
 
 test('a client that does not read gains no time by sending a request ahead', async () => {
