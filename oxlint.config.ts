@@ -93,7 +93,7 @@ export default defineConfig({
         'typescript/prefer-readonly': 'off',
       },
     },
-    { files: ['src/command-line.ts'], rules: { 'no-console': 'off', 'node/no-process-env': 'off' } },
+    { files: ['src/process/command-line.ts'], rules: { 'no-console': 'off', 'node/no-process-env': 'off' } },
     ...importLayers(new URL('src/', import.meta.url)),
     {
       files: ['test/**'],

@@ -58,9 +58,9 @@ export default defineConfig({
       exclude: [
         'src/**/generated/**',
         'src/main.ts',
-        'src/serving.ts',
-        'src/start-failures.ts',
-        'src/stop-on-signal.ts',
+        'src/process/serving.ts',
+        'src/process/start-failures.ts',
+        'src/process/stop-on-signal.ts',
         'src/cluster/{primary,primary-link,worker-handle}.ts',
         'src/commands/**',
         'src/telemetry/tracing/**',

@@ -40,7 +40,7 @@ import { createUpstream, type Upstream } from './rest/upstream.ts';
 import { createSchema, createSchemas } from './schema.ts';
 import type { Config } from './settings/config.ts';
 import { currentRoute, expiriesOf, followTls } from './settings/route.ts';
-import type { SharedFiles } from './shared-files.ts';
+import type { SharedFiles } from './settings/shared-files.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 
 /** The configuration and the collaborators of a gateway. Times in milliseconds, sizes in rows or bytes. */

@@ -5,14 +5,10 @@ import type { OxlintOverride } from 'oxlint';
 const layers = [
   ['main.ts'],
   ['v8.js'],
-  ['command-line.ts'],
-  ['serving.ts'],
-  ['stop-on-signal.ts'],
-  ['start-failures.ts'],
+  ['process'],
   ['cluster', 'commands', 'demo'],
   ['server'],
   ['gateway.ts'],
-  ['shared-files.ts'],
   ['settings'],
   ['mcp'],
   ['http'],
@@ -35,13 +31,11 @@ const layers = [
   [
     'error-text.ts',
     'event-loop-yield.ts',
-    'hang-up.ts',
     'late-packages.ts',
     'log.ts',
     'maybe-promise.ts',
     'memoize.ts',
     'memory.ts',
-    'optimization.ts',
     'read-text.ts',
     'recent-map.ts',
     'tally.ts',
@@ -63,7 +57,7 @@ interface Restriction {
 
 const process: Restriction = {
   regex: '^(node:)?process$',
-  message: '`process` is a global; only src/command-line.ts reads its environment.',
+  message: '`process` is a global; only src/process/command-line.ts reads its environment.',
 };
 const graphql: Restriction = {
   regex: '^(@graphql-.+/.+|graphql.*)$',
@@ -72,7 +66,7 @@ const graphql: Restriction = {
 
 const outside: Restriction = {
   regex: `^(${service}$|(\\.\\./)+workspace/)`,
-  message: 'Only src/command-line.ts starts the embedded workspace.',
+  message: 'Only src/process/command-line.ts starts the embedded workspace.',
 };
 const gateway: Restriction = {
   regex: '^(\\.\\./)+src/',
@@ -91,6 +85,8 @@ export function importLayers(source: URL): OxlintOverride[] {
   if (stray !== undefined) throw new Error(`src/${stray} has no layer: give it one in tools/import-layers.ts`);
   return [
     ...layers.flatMap((layer, height) => layer.map((entry) => rulesOf(entry, layers.slice(0, height + 1).flat()))),
+    // It reads the environment and starts the embedded workspace.
+    restrict('src/process/command-line.ts', [above('process', ['main.ts', 'v8.js'])]),
     restrict('src/rest/transport/**', [above('rest', beyondTransport), outside, process, graphql]),
     restrict('workspace/**', [gateway, process, graphql]),
   ];
@@ -98,8 +94,7 @@ export function importLayers(source: URL): OxlintOverride[] {
 
 function rulesOf(entry: string, higher: readonly string[]): OxlintOverride {
   const files = isFile(entry) ? `src/${entry}` : `src/${entry}/**`;
-  const restrictions = [above(entry, higher)];
-  if (entry !== 'command-line.ts') restrictions.push(outside, process);
+  const restrictions = [above(entry, higher), outside, process];
   if (entry === 'live' || entry === 'loaders' || entry === 'rest') restrictions.push(graphql);
   return restrict(files, restrictions);
 }

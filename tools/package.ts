@@ -40,9 +40,9 @@ function build(): void {
   cpSync(join(root, 'src'), join(dist, 'src'), { recursive: true, filter: isAsset });
   cpSync(join(root, 'schema'), join(dist, 'schema'), { recursive: true });
   // No package of its own any more.
-  const commandLine = join(dist, 'src/command-line.js');
+  const commandLine = join(dist, 'src/process/command-line.js');
   const text = readFileSync(commandLine, 'utf8');
-  writeFileSync(commandLine, text.replaceAll("'embedded-workspace'", "'../workspace/workspace.js'"));
+  writeFileSync(commandLine, text.replaceAll("'embedded-workspace'", "'../../workspace/workspace.js'"));
 }
 
 /** The package.json of the package: without what only the repository needs, with the dependencies of the workspace. */

@@ -5,7 +5,7 @@ import type { TextStore } from '../operation/persisted/registered-texts.ts';
 import { LocalEpochs } from '../rest/epochs.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
-import type { SharedFiles } from '../shared-files.ts';
+import type { SharedFiles } from '../settings/shared-files.ts';
 import type { Measurements, Orders, PrimaryFunctions, Started, Totals, WorkerFunctions } from './messages.ts';
 import { RemoteLedger } from './remote-ledger.ts';
 import { type Batch, Channel } from './rpc.ts';

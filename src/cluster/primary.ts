@@ -3,7 +3,7 @@ import { createMemoryStore } from '../operation/persisted/registered-texts.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { EpochChange } from '../rest/epochs.ts';
 import type { Ledger } from '../rest/ledger.ts';
-import type { SharedFiles } from '../shared-files.ts';
+import type { SharedFiles } from '../settings/shared-files.ts';
 import { addUp, noUsage } from '../telemetry/client-usage.ts';
 import { createPrimaryMetrics, type Snapshot } from '../telemetry/metrics.ts';
 import { JointStop } from './joint-stop.ts';

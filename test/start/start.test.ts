@@ -51,7 +51,7 @@ test('a start runs the code that an earlier process has compiled', async () => {
     return running.output();
   };
   await help();
-  expect(await help()).toMatch(/V8 code cache for ESM \S+\/src\/command-line\.ts was accepted/);
+  expect(await help()).toMatch(/V8 code cache for ESM \S+\/src\/process\/command-line\.ts was accepted/);
 });
 
 test('a start compiles nothing that an earlier server has compiled, although a server changes flags once it has started', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { followTenants } from '../../src/auth/tenants-file.ts';
-import { failureOf, listening } from '../../src/start-failures.ts';
+import { failureOf, listening } from '../../src/process/start-failures.ts';
 import { createFolder } from '../support/persisted.ts';
 
 test.each([

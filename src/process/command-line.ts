@@ -1,11 +1,9 @@
 import { parseArgs } from 'node:util';
 import type { Workspace } from 'embedded-workspace';
-import type { Started } from './cluster/messages.ts';
-import { commandIn, helpOf, loadCommand, overview } from './commands/commands.ts';
-import type { DemoTenants } from './demo/demo-tenants.ts';
-import { ConfigError } from './error-text.ts';
-import { allowOptimization } from './optimization.ts';
-import type { Task } from './serving.ts';
+import type { Started } from '../cluster/messages.ts';
+import { commandIn, helpOf, loadCommand, overview } from '../commands/commands.ts';
+import type { DemoTenants } from '../demo/demo-tenants.ts';
+import { ConfigError } from '../error-text.ts';
 import {
   type Config,
   createReader,
@@ -13,14 +11,16 @@ import {
   type PlainConfig,
   readConfig,
   readPlainConfig,
-} from './settings/config.ts';
-import { settings } from './settings/declaration.ts';
-import { readEnvironmentFile } from './settings/names.ts';
-import type { EnvironmentFile } from './settings/settings.ts';
-import { embedded } from './settings/urls.ts';
+} from '../settings/config.ts';
+import { settings } from '../settings/declaration.ts';
+import { readEnvironmentFile } from '../settings/names.ts';
+import type { EnvironmentFile } from '../settings/settings.ts';
+import { embedded } from '../settings/urls.ts';
+import { announceServer, printProblem, takeForeignLines } from '../telemetry/start-lines.ts';
+import { allowOptimization } from './optimization.ts';
+import type { Task } from './serving.ts';
 import { fail, listening } from './start-failures.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
-import { announceServer, printProblem, takeForeignLines } from './telemetry/start-lines.ts';
 
 /** Runs the command that the arguments name. If the command fails, the process prints the reasons and ends. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
@@ -58,7 +58,7 @@ async function start(command: string, args: string[]): Promise<void> {
 
 /** Checks the settings and the files that they name, and starts nothing. */
 async function checkSettings(file: EnvironmentFile): Promise<void> {
-  const { checkedSettings } = await import('./commands/check-settings.ts');
+  const { checkedSettings } = await import('../commands/check-settings.ts');
   const { faults, warnings } = await checkedSettings(process.env, file);
   for (const warning of warnings) printProblem('warn', warning, false);
   for (const fault of faults) printProblem('fatal', fault, false);
@@ -85,7 +85,7 @@ async function serveTenants(file: EnvironmentFile): Promise<void> {
     throw new ConfigError('--demo-tenants: expected the embedded workspace, but UPSTREAM_URL names another upstream');
   }
   const [{ startDemoTenants }, { demoKeys }] = await Promise.all([
-    import('./demo/demo-tenants.ts'),
+    import('../demo/demo-tenants.ts'),
     import('embedded-workspace'),
   ]);
   const demo = await startDemoTenants(demoKeys[0]);

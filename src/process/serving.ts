@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Orders, Started } from './cluster/messages.ts';
-import type { PrimaryLink } from './cluster/primary-link.ts';
-import { createGateway, type Gateway } from './gateway.ts';
+import type { Orders, Started } from '../cluster/messages.ts';
+import type { PrimaryLink } from '../cluster/primary-link.ts';
+import { createGateway, type Gateway } from '../gateway.ts';
+import type { Log } from '../log.ts';
+import { connectRedis } from '../redis.ts';
+import { createLedger } from '../rest/budget/create-ledger.ts';
+import { checkUpstream } from '../rest/check-upstream.ts';
+import { createAdminEndpoint, followAdminToken } from '../server/admin.ts';
+import { startMetricsServer, startServer } from '../server/server.ts';
+import { type Config, cursorSecretOf, isProduction } from '../settings/config.ts';
+import { followSharedFiles, type SharedFiles } from '../settings/shared-files.ts';
+import { createLog, type Journal, thrown } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { printProblem, takeForeignLines } from '../telemetry/start-lines.ts';
 import { reloadOnHangUp } from './hang-up.ts';
-import type { Log } from './log.ts';
-import { connectRedis } from './redis.ts';
-import { createLedger } from './rest/budget/create-ledger.ts';
-import { checkUpstream } from './rest/check-upstream.ts';
-import { createAdminEndpoint, followAdminToken } from './server/admin.ts';
-import { startMetricsServer, startServer } from './server/server.ts';
-import { type Config, cursorSecretOf, isProduction } from './settings/config.ts';
-import { followSharedFiles, type SharedFiles } from './shared-files.ts';
 import { failureOf, listening } from './start-failures.ts';
 import { handleUncaught, stopOnSignal } from './stop-on-signal.ts';
-import { createLog, type Journal, thrown } from './telemetry/log.ts';
-import type { Metrics } from './telemetry/metrics.ts';
-import { printProblem, takeForeignLines } from './telemetry/start-lines.ts';
 
 /** The longest time that a start waits for the upstream's answer, in milliseconds. Requests are served meanwhile. */
 const checkWaitMs = 1000;
@@ -63,7 +63,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
   const { config, upstreamUrl } = orders;
   const journal = openLog(config, true, environment);
   const { log } = journal;
-  const { Workers } = await import('./cluster/primary.ts');
+  const { Workers } = await import('../cluster/primary.ts');
   const followed = await followSharedFiles(config, environment, log);
   const { budget: settings, operationDeadlineMs } = config;
   const redis = settings && connectRedis(config.persisted, log);
@@ -98,7 +98,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
 
 /** Serves as a worker, with the orders of the primary that started this process. */
 export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<void> {
-  const { PrimaryLink } = await import('./cluster/primary-link.ts');
+  const { PrimaryLink } = await import('../cluster/primary-link.ts');
   const link = new PrimaryLink();
   const orders = await link.orders;
   const { log, end: endLog } = openLog(orders.config, true, environment);
@@ -149,7 +149,7 @@ async function startServing(
     config.adminTokenFile === undefined ? undefined : await followAdminToken(config.adminTokenFile, log);
   // Loaded only if it is needed: OpenTelemetry's SDK takes longer to load than the rest of the gateway.
   const tracing = config.traces
-    ? (await import('./telemetry/tracing/start.ts')).startTracing(environment, upstreamUrl, log)
+    ? (await import('../telemetry/tracing/start.ts')).startTracing(environment, upstreamUrl, log)
     : undefined;
   const gateway = await createGateway({
     ...config,

@@ -1,7 +1,7 @@
+import type { Log } from '../log.ts';
+import { thrown } from '../telemetry/log.ts';
 import { stopOnHangUp } from './hang-up.ts';
-import type { Log } from './log.ts';
 import { fail } from './start-failures.ts';
-import { thrown } from './telemetry/log.ts';
 
 /** Stops gracefully for a reason, and then exits with a code. */
 type Stop = (exitCode: number, reason: string) => void;

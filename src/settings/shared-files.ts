@@ -1,13 +1,13 @@
-import { followTenants } from './auth/tenants-file.ts';
-import type { Changing, Followed } from './follow.ts';
-import type { Log } from './log.ts';
-import { checkRoleDocuments } from './operation/persisted/document-set.ts';
-import { entriesIn, type ManifestFile, sourcesOf } from './operation/persisted/manifest.ts';
-import { followRemoteManifests } from './operation/persisted/remote-manifests.ts';
-import type { Tenants } from './rest/tenants.ts';
-import { type Config, tenantsSourceOf } from './settings/config.ts';
-import { currentRoute } from './settings/route.ts';
-import { tokenIn } from './settings/setting-files.ts';
+import { followTenants } from '../auth/tenants-file.ts';
+import type { Changing, Followed } from '../follow.ts';
+import type { Log } from '../log.ts';
+import { checkRoleDocuments } from '../operation/persisted/document-set.ts';
+import { entriesIn, type ManifestFile, sourcesOf } from '../operation/persisted/manifest.ts';
+import { followRemoteManifests } from '../operation/persisted/remote-manifests.ts';
+import type { Tenants } from '../rest/tenants.ts';
+import { type Config, tenantsSourceOf } from './config.ts';
+import { currentRoute } from './route.ts';
+import { tokenIn } from './setting-files.ts';
 
 /**
  * The values that the first process reads from shared files, and sends to its workers. A member is undefined if the
