@@ -74,7 +74,7 @@ function microsecondsOfPlan(count: number): number {
     cursors: createCursorCodec(secret),
     ...config,
     explain: true,
-    refusalOf: () => undefined,
+    keyFaultOf: () => undefined,
   });
   const run = (): void => {
     for (let index = 0; index < count; index += 1) {

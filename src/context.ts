@@ -18,7 +18,7 @@ export type PartsFormat = 'v0.2' | '20220824';
 export interface GatewayContext {
   readonly rest: RestApi;
   /** The reason why all REST calls of the operation would fail; undefined if they may succeed. */
-  readonly refusal?: UpstreamError | undefined;
+  readonly keyFault?: UpstreamError | undefined;
   /** The rights of its caller; undefined if the caller has all rights of the key. */
   readonly rights?: Rights | undefined;
   readonly loaders: Loaders;

@@ -204,7 +204,7 @@ function createOperations(
   const room = new MemoryRoom(answerBytes, { within: memory });
   const createContext = createContexts({ ...options, cursors, upstream, room, saved });
   const results = new Results({ ...options, ...callbacks, room, upstream });
-  const { cache, refusalOf } = upstream;
+  const { cache, keyFaultOf } = upstream;
   const ofStreams = { schema, createContext, results, eventLoop, memory, upstream };
   const subscriptions = options.live && new Subscriptions(options.live, { ...options, ...callbacks, ...ofStreams });
   const run = createRunOperation({
@@ -213,7 +213,7 @@ function createOperations(
     createContext,
     subscriptions,
     argumentBytes: options.documentLimits.argumentBytes,
-    costs: new Costs({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf, refusalOf }),
+    costs: new Costs({ schema, cursors, ...options, isCaching: options.cache !== undefined, toolOf, keyFaultOf }),
     upstream,
     wholeAnswers: cache?.whole,
     now: cache?.now ?? (() => performance.now()),

@@ -19,7 +19,7 @@ export class LogThrottle {
   }
 
   /** True if a line about this reason may be logged now. The reason is then noted as logged. */
-  takes(reason: string): boolean {
+  mayLog(reason: string): boolean {
     const now = this.#now();
     if (now < (this.#loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) + quietMs) return false;
     this.#add(reason, now);
@@ -30,8 +30,8 @@ export class LogThrottle {
    * True at the first failure of an outage. It is for outages whose end cannot be seen: such an outage counts as over
    * after a minute without a failure.
    */
-  takesFirst(reason: string): boolean {
-    const isFirst = this.takes(reason);
+  mayLogFirst(reason: string): boolean {
+    const isFirst = this.mayLog(reason);
     if (!isFirst) this.#add(reason, this.#now());
     return isFirst;
   }

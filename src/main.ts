@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import './v8.js';
-import { takeHangUps } from './process/hang-up.ts';
+import { handleHangUps } from './process/hang-up.ts';
 
 // This comes first: until the handler is set, a SIGHUP ends the process, and loading the rest takes a while.
-takeHangUps();
+handleHangUps();
 const { runCommandLine } = await import('./process/command-line.ts');
 await runCommandLine(process.argv.slice(2));
 // Servers have started. Commands have ended.

@@ -204,11 +204,11 @@ export class SharedRedis {
     this.failures.set(command, (this.failures.get(command) ?? 0) + 1);
     if (isOutage(error)) {
       if (!this.#isUp) return;
-      this.#down(reason, this.#throttle.takes(reason));
+      this.#down(reason, this.#throttle.mayLog(reason));
       this.#tryLater();
     } else {
       this.#reason = reason;
-      if (this.#throttle.takes(`${command} ${reason}`))
+      if (this.#throttle.mayLog(`${command} ${reason}`))
         this.#log('warn', 'Redis failed a command', { command, reason });
     }
   }

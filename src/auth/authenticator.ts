@@ -138,7 +138,7 @@ export class Authenticator {
 
   /** Refuses a token and logs the reason for the operator. A client that guesses tokens must not learn the reason. */
   #invalid(reason: string): Authentication {
-    if (this.#throttle.takes(reason)) this.#options.log('info', 'a token was refused', { reason });
+    if (this.#throttle.mayLog(reason)) this.#options.log('info', 'a token was refused', { reason });
     return { kind: 'invalid token' };
   }
 
@@ -148,9 +148,9 @@ export class Authenticator {
    */
   #logUnentered({ answer, token }: Remembered): void {
     const tenant = token.tenant.slice(0, longestLogged);
-    if (answer.kind === 'unknown tenant' && this.#throttle.takes(`tenant ${tenant}`))
+    if (answer.kind === 'unknown tenant' && this.#throttle.mayLog(`tenant ${tenant}`))
       this.#options.log('info', 'a token names a tenant that UPSTREAM_KEYS does not have', { tenant });
-    if (answer.kind === 'no role' && this.#throttle.takes(`roles ${tenant}`)) {
+    if (answer.kind === 'no role' && this.#throttle.mayLog(`roles ${tenant}`)) {
       const roles = token.roles.join(' ').slice(0, longestLogged);
       this.#options.log('info', 'a token names no role that the entry of its tenant has', { tenant, roles });
     }

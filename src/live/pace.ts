@@ -64,7 +64,7 @@ export class Pace {
    * The time that the poll `id` with a key has to wait, in milliseconds; 0 if it has been counted and may begin. The id
    * is unique among the polls in flight.
    */
-  take(key: string, id: string): number {
+  reserve(key: string, id: string): number {
     if (this.#options.backoffOf !== undefined) return 0;
     const [decision] = this.#ledger.reserve([wantOf(key, [id])]);
     return decision?.kind === 'wait' ? decision.turnMs : 0;

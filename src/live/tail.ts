@@ -121,7 +121,7 @@ export class Tail {
   }
 
   #begin(): void {
-    const waitMs = this.#pace.take(this.#sharingKey, this.#id);
+    const waitMs = this.#pace.reserve(this.#sharingKey, this.#id);
     if (waitMs === 0) return void this.#poll();
     this.#isLate = true;
     this.#timer = setTimeout(() => this.#begin(), waitMs);

@@ -21,28 +21,28 @@ type Resolver = GraphQLFieldResolver<unknown, GatewayContext>;
 /**
  * The later forms of a record that was answered early: with its row, and with the owner's id that its global id needs.
  */
-interface Later {
+interface LaterForms {
   readonly row?: Promise<RowRecord | null>;
   readonly scope?: Promise<RowRecord>;
 }
 
-const awaited = new WeakMap<RowRecord, Later>();
+const laterForms = new WeakMap<RowRecord, LaterForms>();
 
 /**
  * Attaches to a record the promises of its later forms. Each field of the record waits only for what the field needs
  * and the record lacks.
  */
-export function completedLater(record: RowRecord, later: Later): RowRecord {
+export function withLaterForms(record: RowRecord, later: LaterForms): RowRecord {
   // The failure of a form that no field asks for must not be an unhandled rejection.
   later.row?.catch(ignore);
   later.scope?.catch(ignore);
-  awaited.set(record, { ...awaited.get(record), ...later });
+  laterForms.set(record, { ...laterForms.get(record), ...later });
   return record;
 }
 
 /** The record with its row, if it was answered without the row; undefined otherwise. */
 export function withRow(record: RowRecord): Promise<RowRecord | null> | undefined {
-  return awaited.get(record)?.row;
+  return laterForms.get(record)?.row;
 }
 
 /**
@@ -52,12 +52,12 @@ export function withRow(record: RowRecord): Promise<RowRecord | null> | undefine
  */
 export function attachParts(schema: GraphQLSchema): void {
   for (const [type, field] of objectFields(schema)) {
-    if (field.resolve !== undefined) field.resolve = once(field.resolve);
-    if (isRowType(type.name)) field.resolve = waiting(type, field, field.resolve ?? defaultFieldResolver);
+    if (field.resolve !== undefined) field.resolve = resolvedOnce(field.resolve);
+    if (isRowType(type.name)) field.resolve = resolvedWithRow(type, field, field.resolve ?? defaultFieldResolver);
   }
 }
 
-function waiting(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, resolve: Resolver): Resolver {
+function resolvedWithRow(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, resolve: Resolver): Resolver {
   return (source, args: Readonly<Record<string, unknown>>, context, info) => {
     const later = source instanceof RowRecord ? laterFor(type, field, source) : undefined;
     if (later === undefined) return resolve(source, args, context, info);
@@ -71,7 +71,7 @@ function laterFor(
   field: GraphQLField<unknown, unknown>,
   record: RowRecord,
 ): Promise<RowRecord | null> | undefined {
-  const later = awaited.get(record);
+  const later = laterForms.get(record);
   if (later === undefined) return undefined;
   if (field.name === 'id' && later.scope !== undefined) return later.scope;
   if (field.name === 'id' || field.name === 'upstreamId') return record.knownId === current ? later.row : undefined;
@@ -90,7 +90,7 @@ const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown
  * In the format `20220824`, resolves a field once for all parts that have it, with its field nodes of all these parts.
  * The field then makes the same calls as in an answer that is sent whole, and its objects count once.
  */
-function once(resolve: Resolver): Resolver {
+function resolvedOnce(resolve: Resolver): Resolver {
   return (source, args: Readonly<Record<string, unknown>>, context, info) => {
     if (context.parts !== '20220824') return resolve(source, args, context, info);
     const fields = fieldsOn(source, context);

@@ -34,9 +34,9 @@ function refusing(
   resolve: GraphQLFieldResolver<unknown, GatewayContext>,
 ): GraphQLFieldResolver<unknown, GatewayContext> {
   return (source, args: Arguments, context, info) => {
-    const { refusal, rights } = context;
+    const { keyFault, rights } = context;
     if (rights !== undefined && info.operation.operation === 'mutation') mutationReach(rights, field.name);
-    if (refusal !== undefined && wouldCall(type, field, args, info)) throw refusal;
+    if (keyFault !== undefined && wouldCall(type, field, args, info)) throw keyFault;
     return resolve(source, args, context, info);
   };
 }

@@ -15,7 +15,7 @@ export type CreateContext = (run: AnyRestRun) => GatewayContext;
 export interface ContextOptions extends AnswerLimits {
   readonly maxPageSize: number;
   readonly cursors: CursorCodec;
-  readonly upstream: Pick<Upstream, 'clientFor' | 'refusalOf'>;
+  readonly upstream: Pick<Upstream, 'clientFor' | 'keyFaultOf'>;
   readonly room: MemoryRoom;
   readonly saved: SavedCalls;
 }
@@ -29,7 +29,7 @@ export function createContexts(options: ContextOptions): CreateContext {
     const answerCounter = new AnswerCounter(options, room, () => deadline.end('limit'));
     return {
       rest,
-      refusal: upstream.refusalOf(caller),
+      keyFault: upstream.keyFaultOf(caller),
       rights: rightsOf(caller),
       loaders: new Loaders(rest, maxPageSize, saved),
       cursors,

@@ -4,7 +4,7 @@ import { ForbiddenError } from '../graphql/reach-checks.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { memoize } from '../memoize.ts';
 import { type Estimate, estimateOf } from '../plan/estimate.ts';
-import { defersLittle, isUndecided, planInParts } from '../plan/parts.ts';
+import { isDeferUndecided, isWithinDeferLimits, planInParts } from '../plan/parts.ts';
 import { type CheckedPlan, type Plan, planChecked } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import { type Caller, rightsOf } from '../rest/caller.ts';
@@ -35,7 +35,7 @@ export interface CostsOptions extends CostLimits {
   /** Finds the tool of an operation; undefined if there are no tools. */
   readonly toolOf?: ToolOf | undefined;
   /** Returns the error of a caller whose key cannot be used. An operation of such a caller makes no REST call. */
-  readonly refusalOf: (caller: Caller | undefined) => object | undefined;
+  readonly keyFaultOf: (caller: Caller | undefined) => object | undefined;
 }
 
 /**
@@ -51,7 +51,7 @@ export interface ToolNote {
 }
 
 /** The operation whose cost is determined. */
-interface Asked extends Pick<OperationRun, 'params' | 'coerced'> {
+interface CostedRun extends Pick<OperationRun, 'params' | 'coerced'> {
   readonly document: Pick<Resolved, 'prepared'>;
   readonly request: Pick<RequestContext, 'caller' | 'tool'>;
 }
@@ -66,10 +66,12 @@ const manyObjects = 2000;
 export class Costs {
   readonly options: CostsOptions;
   // Both hold for all values of the variables.
-  readonly #largest = memoize((prepared: PreparedOperation) => this.#estimateOf(prepared, undefined));
-  readonly #alwaysDefersLittle = memoize((prepared: PreparedOperation) => this.#defersLittle(prepared, undefined));
+  readonly #worstEstimateOf = memoize((prepared: PreparedOperation) => this.#estimateOf(prepared, undefined));
+  readonly #isAlwaysWithinDeferLimits = memoize((prepared: PreparedOperation) =>
+    this.#isWithinDeferLimits(prepared, undefined),
+  );
   /** The most REST calls of an operation without variables. It is planned once for all of its runs. */
-  readonly constantUpper = memoize((prepared: PreparedOperation) => {
+  readonly upperOfEveryRun = memoize((prepared: PreparedOperation) => {
     const planned = this.#plan(prepared, noVariables, undefined);
     return planned instanceof PlanLimitError ? undefined : planned.plan.upper;
   });
@@ -84,43 +86,43 @@ export class Costs {
    * fit, or if an agent's tool has arguments that a field would refuse: the agent will ask again, so answering the
    * other fields would be wasted work.
    */
-  of(asked: Asked): Cost {
+  of(run: CostedRun): Cost {
     const { options } = this;
-    const { prepared } = asked.document;
-    const { caller, tool } = asked.request;
+    const { prepared } = run.document;
+    const { caller, tool } = run.request;
     const rights = rightsOf(caller);
-    const explain = explainOf(asked, options);
+    const explain = explainOf(run, options);
     if (explain === 'plan') {
-      const planned = this.#plan(prepared, asked.coerced, rights, true);
+      const planned = this.#plan(prepared, run.coerced, rights, true);
       const refusal = planned instanceof PlanLimitError ? expenseRefusal(planned, prepared, options) : undefined;
-      return new Cost(asked, this, { explain, planned, isConstant: false, refusal, isLarge: false });
+      return new Cost(run, this, { explain, planned, isSameForEveryRun: false, refusal, isLarge: false });
     }
     // Checked before the plan, which takes longer.
-    const size = this.#sizeOf(asked);
+    const size = this.#answerEstimateOf(run);
     const isLarge = size.objects > manyObjects || size.introspects;
     const tooMany = answerRefusal(size, options);
-    const mayCall = options.refusalOf(caller) === undefined;
+    const mayCall = options.keyFaultOf(caller) === undefined;
     const mayRun = mayCall && tooMany === undefined;
-    const isWanted = wantsCost(asked) || tool !== undefined;
+    const isWanted = wantsCost(run) || tool !== undefined;
     const isPlanned =
-      (mayCall && isWanted) || (mayRun && isExpensive(this.#boundOf(prepared, rights), prepared, options));
-    const planned = isPlanned ? this.#plan(prepared, asked.coerced, rights) : undefined;
+      (mayCall && isWanted) || (mayRun && isExpensive(this.#upperBoundOf(prepared, rights), prepared, options));
+    const planned = isPlanned ? this.#plan(prepared, run.coerced, rights) : undefined;
     if (tool !== undefined && planned !== undefined) refuseToolArguments(planned);
     const refusal = (planned && expenseRefusal(planned, prepared, options)) ?? tooMany;
     const isCheap = mayRun && !isPlanned;
     const hasVariables = (prepared.operation.variableDefinitions ?? []).length > 0;
-    const isConstant = isCheap && !hasVariables && rights?.reach === undefined;
-    return new Cost(asked, this, { explain, planned, isConstant, refusal, isLarge });
+    const isSameForEveryRun = isCheap && !hasVariables && rights?.reach === undefined;
+    return new Cost(run, this, { explain, planned, isSameForEveryRun, refusal, isLarge });
   }
 
   /**
    * True if an operation may be answered in parts. It must defer something. No variable may leave open what is deferred
-   * (see `isUndecided`). The deferred part must be small enough (see `defersLittle`). A server is always allowed to
+   * (see `isDeferUndecided`). The deferred part must be small enough (see `isWithinDeferLimits`). A server is always allowed to
    * ignore `@defer`.
    */
   mayDefer(prepared: PreparedOperation, coerced: VariableValues): boolean {
-    if (prepared.deferred === undefined || isUndecided(prepared.deferred, coerced)) return false;
-    return this.#alwaysDefersLittle(prepared) || this.#defersLittle(prepared, coerced);
+    if (prepared.deferred === undefined || isDeferUndecided(prepared.deferred, coerced)) return false;
+    return this.#isAlwaysWithinDeferLimits(prepared) || this.#isWithinDeferLimits(prepared, coerced);
   }
 
   /**
@@ -128,21 +130,21 @@ export class Costs {
    * some objects and asks for a list: each project of the list is then read by its id, which the estimate does not
    * cover.
    */
-  #boundOf(prepared: PreparedOperation, rights: Rights | undefined): Pick<Estimate, 'calls' | 'rows'> {
+  #upperBoundOf(prepared: PreparedOperation, rights: Rights | undefined): Pick<Estimate, 'calls' | 'rows'> {
     const hasLimitedReach = rights?.reach !== undefined;
     const readsByKey =
       hasLimitedReach && rootOf(prepared, undefined)?.fields.some(({ origin }) => origin.kind === 'list');
-    return readsByKey === true ? { calls: Infinity, rows: Infinity } : this.#largest(prepared);
+    return readsByKey === true ? { calls: Infinity, rows: Infinity } : this.#worstEstimateOf(prepared);
   }
 
   /**
    * The most that an operation can answer, whatever its variables are. If that exceeds the limit, the most that it can
    * answer with the given variables. Most operations stay within the limit whatever their variables are.
    */
-  #sizeOf(asked: Asked): Estimate {
-    const { prepared } = asked.document;
-    const largest = this.#largest(prepared);
-    return largest.objects <= this.options.maxAnswerObjects ? largest : this.#estimateOf(prepared, asked.coerced);
+  #answerEstimateOf(run: CostedRun): Estimate {
+    const { prepared } = run.document;
+    const worst = this.#worstEstimateOf(prepared);
+    return worst.objects <= this.options.maxAnswerObjects ? worst : this.#estimateOf(prepared, run.coerced);
   }
 
   #estimateOf(prepared: PreparedOperation, variableValues: VariableValues | undefined): Estimate {
@@ -150,9 +152,11 @@ export class Costs {
   }
 
   /** True if the deferred part is small enough with these variables; if they are undefined, with all possible ones. */
-  #defersLittle({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
+  #isWithinDeferLimits({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
     const { maxPageSize } = this.options;
-    return deferred === undefined || defersLittle({ ...deferred, maxPageSize, variableValues }, deferred.document);
+    return (
+      deferred === undefined || isWithinDeferLimits({ ...deferred, maxPageSize, variableValues }, deferred.document)
+    );
   }
 
   /**
@@ -191,7 +195,7 @@ function refuseToolArguments(planned: CheckedPlan | PlanLimitError): void {
 
 const noVariables: VariableValues = { sources: {}, coerced: {} };
 
-function wantsCost({ params: { extensions } }: Asked): boolean {
+function wantsCost({ params: { extensions } }: CostedRun): boolean {
   return extensions?.['cost'] === true;
 }
 
@@ -202,7 +206,7 @@ type Explain = 'plan' | 'trace' | undefined;
  * The `explain` of a request. Throws if its value is unknown, or if clients may not see REST calls. Such a value is not
  * ignored, because a client that requests a plan does not expect the operation to run.
  */
-function explainOf({ params: { extensions } }: Asked, { explain: isAllowed }: CostsOptions): Explain {
+function explainOf({ params: { extensions } }: CostedRun, { explain: isAllowed }: CostsOptions): Explain {
   const explain = extensions?.['explain'] ?? undefined;
   if (explain === undefined) return undefined;
   if (isAllowed && (explain === 'plan' || explain === 'trace')) return explain;
@@ -210,16 +214,16 @@ function explainOf({ params: { extensions } }: Asked, { explain: isAllowed }: Co
   throw new RequestError('badParameter', `Expected the extension \`explain\` ${expected}.`);
 }
 
-interface Findings {
+interface CostDetails {
   readonly explain: Explain;
   /** Its plan, or the reason why it has none; undefined if it was not planned. */
   readonly planned: CheckedPlan | PlanLimitError | undefined;
   /**
    * True if the operation was not planned, and the most calls that it can make are the same for each run (see
-   * `constantUpper`). False for an operation that has variables or whose caller may reach only some objects: planning
+   * `upperOfEveryRun`). False for an operation that has variables or whose caller may reach only some objects: planning
    * each run would take a tenth of the time of a small operation.
    */
-  readonly isConstant: boolean;
+  readonly isSameForEveryRun: boolean;
   readonly refusal: GraphQLError | undefined;
   readonly isLarge: boolean;
 }
@@ -239,23 +243,23 @@ export class Cost {
   readonly wantsExtensions: boolean;
   /** The rate limits of the surfaces of its calls, if the client wants to know them. */
   rateLimits: readonly RateLimit[] | undefined;
-  readonly #asked: Asked;
+  readonly #run: CostedRun;
   readonly #explain: Explain;
-  readonly #isConstant: boolean;
+  readonly #isSameForEveryRun: boolean;
   readonly #costs: Costs;
   #mayDefer: boolean | undefined;
 
-  constructor(asked: Asked, costs: Costs, { explain, planned, isConstant, refusal, isLarge }: Findings) {
+  constructor(run: CostedRun, costs: Costs, { explain, planned, isSameForEveryRun, refusal, isLarge }: CostDetails) {
     this.calls = new OperationCalls(costs.options.maxUpstreamCalls, explain === 'trace');
     this.refusal = refusal;
     this.isLarge = isLarge;
     this.plan = planned instanceof PlanLimitError ? undefined : planned?.plan;
     this.planOnly = explain === 'plan' && this.plan !== undefined;
-    this.wantsCost = wantsCost(asked);
+    this.wantsCost = wantsCost(run);
     this.wantsExtensions = this.planOnly || explain === 'trace' || this.wantsCost;
-    this.#asked = asked;
+    this.#run = run;
     this.#explain = explain;
-    this.#isConstant = isConstant;
+    this.#isSameForEveryRun = isSameForEveryRun;
     this.#costs = costs;
   }
 
@@ -264,12 +268,12 @@ export class Cost {
    * planned.
    */
   get plannedCalls(): number | undefined {
-    return this.#isConstant ? this.#costs.constantUpper(this.#asked.document.prepared) : this.plan?.upper;
+    return this.#isSameForEveryRun ? this.#costs.upperOfEveryRun(this.#run.document.prepared) : this.plan?.upper;
   }
 
   /** True if it may be answered in parts (see `Costs.mayDefer`). */
   get mayDefer(): boolean {
-    this.#mayDefer ??= this.#costs.mayDefer(this.#asked.document.prepared, this.#asked.coerced);
+    this.#mayDefer ??= this.#costs.mayDefer(this.#run.document.prepared, this.#run.coerced);
     return this.#mayDefer;
   }
 
@@ -287,7 +291,7 @@ export class Cost {
   }
 
   #explained(): Readonly<Record<string, unknown>> {
-    const { document, params, request } = this.#asked;
+    const { document, params, request } = this.#run;
     const name = document.prepared.operation.name?.value;
     const tool = name && this.#costs.options.toolOf?.(name, params.query ?? '', request.caller);
     return { ...this.plan, ...(tool && { tool }) };

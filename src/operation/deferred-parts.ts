@@ -58,7 +58,7 @@ export async function executeInParts(
     }
     const writer = new PartsWriter(run, format, execution, options);
     const first = writer.first(executed.initialResult, mostBytes);
-    cost.calls.answer();
+    cost.calls.noteAnswer();
     const parts = writeParts(writer, first, executed.subsequentResults, waitToWrite);
     parts.finished.finally(finish).catch(options.report);
     const { rateLimits } = await results.withRateLimits(run, {});

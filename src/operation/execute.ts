@@ -88,7 +88,7 @@ export function createExecute(
   return (context, variables) => {
     if (state === 'answered') compileTime.spend(compileOnce);
     const result = run(context, variables);
-    if (state === 'new' && context.refusal === undefined) Promise.resolve(result).then(note, () => undefined);
+    if (state === 'new' && context.keyFault === undefined) Promise.resolve(result).then(note, () => undefined);
     return result;
   };
 }

@@ -32,7 +32,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly costs: Costs;
   /** The most bytes of the arguments of one field. */
   readonly argumentBytes: number;
-  readonly upstream: Pick<Upstream, 'resources' | 'refusalOf' | 'epochOf'>;
+  readonly upstream: Pick<Upstream, 'resources' | 'keyFaultOf' | 'epochOf'>;
   readonly wholeAnswers: WholeAnswers | undefined;
   readonly shared: SharedOperations;
   /** The total time that an operation may take, in milliseconds. */
@@ -179,7 +179,7 @@ function noteEnd(
 async function beginStream(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {
   const { caller, takesMessages } = run.request;
   const { subscriptions, upstream, onOpen } = options;
-  const refusal = upstream.refusalOf(caller);
+  const refusal = upstream.keyFaultOf(caller);
   if (refusal !== undefined) throw refusal;
   if (subscriptions === undefined || caller === undefined)
     throw new Error('expected a schema with subscriptions, and a key');

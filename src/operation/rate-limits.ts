@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { Outlooks } from '../rest/budget/call-budget.ts';
-import type { Refusal } from '../rest/errors.ts';
+import type { RefusedCall } from '../rest/errors.ts';
 import type { Surface } from '../rest/rest-operations.ts';
 import { overload, RequestError } from './request-error.ts';
 
@@ -18,7 +18,7 @@ export interface RateLimit {
 }
 
 /** The error of an operation that ended because the gateway refused its first call. */
-export function refusedOperation({ shortage, upstream }: Refusal): GraphQLError {
+export function refusedOperation({ shortage, upstream }: RefusedCall): GraphQLError {
   if (shortage === undefined) return overload();
   const { surface, calls, window } = shortage;
   const needed = `The operation needs at least ${calls} REST ${calls === 1 ? 'call' : 'calls'} of the surface ${surface}`;

@@ -3,7 +3,7 @@ import { type AnswerCounter, type AnswerExcess, AnswerLimitError } from '../answ
 import { rootWeight } from '../look-ahead/object-weight.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Claim, MemoryRoom, Reader } from '../memory.ts';
-import { noRoomForBodies, Refusal } from '../rest/errors.ts';
+import { noRoomForBodies, RefusedCall } from '../rest/errors.ts';
 import { operations } from '../rest/generated/views.ts';
 import { accountOf } from '../rest/ledger.ts';
 import type { BodyExcess, OperationDeadline } from '../rest/operation-deadline.ts';
@@ -74,7 +74,7 @@ export class Results {
       return { prepared, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshUntil };
     }
     // No REST call was sent, so the operation counts as not executed, and its result has no data.
-    if (deadline.ended instanceof Refusal) return this.#dropped({ extensions }, prepared, error);
+    if (deadline.ended instanceof RefusedCall) return this.#dropped({ extensions }, prepared, error);
     // Errors below the root fields are dropped together with their data.
     const ofRoot = errors?.filter((one) => one.path?.length === 1 && !(causeOf(one) instanceof AnswerLimitError));
     const ofMutations = toPublicErrors(ofRoot ?? [], this.#options);
@@ -116,7 +116,7 @@ export class Results {
       const waiting = errors?.find((error) => causeOf(error) === ended);
       return { error: bodyExcessError(bodyExcess, waiting?.path), mostBytes: 0 };
     }
-    if (ended instanceof Refusal) return { error: refusedOperation(ended), mostBytes: 0 };
+    if (ended instanceof RefusedCall) return { error: refusedOperation(ended), mostBytes: 0 };
     if (answerCounter.hadNoRoom || ended === noRoomForBodies) return { error: overload(), mostBytes: 0 };
     if (data === undefined) return { error: undefined, mostBytes: 0 };
     const mostBytes = answerCounter.mostBytes(rootWeight(prepared), received);

@@ -153,9 +153,9 @@ export class Subscriptions {
     const { results, eventLoop, createContext } = this.options;
     const turn = eventLoop.waitForTurn(performance.now());
     if (turn !== undefined) await turn;
-    const calls = run.cost.calls.again();
+    const calls = run.cost.calls.forNextMessage();
     // The stream continues: a refused call fails only the fields that need it.
-    calls.answer();
+    calls.noteAnswer();
     const cost = { calls, extensions: () => run.cost.extensions(calls) };
     const { caller, trace } = run.request;
     const begun = await this.begin({ caller, trace, spans: undefined }, calls);

@@ -133,7 +133,7 @@ function addHints(builder: PlanBuilder, { fields }: ObjectSelection, { objects, 
  */
 function planField(builder: PlanBuilder, selected: SelectedField, parent: PlannedObjects, parentPath: string): void {
   const path = pathOf(parentPath, selected);
-  builder.takeStep(path);
+  builder.countStep(path);
   const { stage, certain, owner } = parent;
   if (selected.origin.kind !== 'owner') planByOrigin({ builder, selected, parent, stage, certain, path });
   else if (owner !== undefined)

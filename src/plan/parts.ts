@@ -25,9 +25,9 @@ interface Deferring extends Pick<OperationScope, 'operation' | 'fragments'> {
 export function planInParts(plan: Plan, request: PlanRequest, deferring: Deferring | undefined): PlanInParts {
   if (request.operation.operation !== 'query') return plan;
   const inParts = { ...request, ...deferring };
-  const defers = deferring !== undefined && !isUndecided(inParts, request.variableValues);
+  const defers = deferring !== undefined && !isDeferUndecided(inParts, request.variableValues);
   if (!defers || estimateOf(inParts).deferrals === 0) return { ...plan, hints: [...plan.hints, ...hintsOf(plan)] };
-  if (!defersLittle(inParts, deferring.document)) return { ...plan, hints: [...plan.hints, tooMuchDeferred] };
+  if (!isWithinDeferLimits(inParts, deferring.document)) return { ...plan, hints: [...plan.hints, tooMuchDeferred] };
   const first = planOperation({ ...inParts, part: 'first' });
   const firstPartAfter = Math.min(first.waves, plan.waves);
   return { ...plan, firstPartAfter, hints: [...plan.hints, ...hintsOf(first)] };
@@ -37,7 +37,7 @@ export function planInParts(plan: Plan, request: PlanRequest, deferring: Deferri
  * True if the variables do not decide what is deferred, because a variable in a directive is null. The operation is
  * then answered as a whole, as for clients that do not accept parts.
  */
-export function isUndecided(scope: OperationScope, { coerced }: VariableValues): boolean {
+export function isDeferUndecided(scope: OperationScope, { coerced }: VariableValues): boolean {
   return conditionsOf(scope).some((name) => coerced[name] === null);
 }
 
@@ -75,7 +75,7 @@ const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments 
  * is on: each time, it costs graphql's executors more time and memory than an object, and makes the answer longer.
  * `document` is the one with `@defer`.
  */
-export function defersLittle(request: EstimateRequest, document: DocumentNode): boolean {
+export function isWithinDeferLimits(request: EstimateRequest, document: DocumentNode): boolean {
   const { deferrals, introspects } = estimateOf(request);
   const { longestLabel, longestPath } = measureOf(document);
   // The name of a deferred fragment is at most its label and its path without list indexes. The number of objects of

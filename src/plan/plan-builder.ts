@@ -76,7 +76,7 @@ export class PlanBuilder {
   }
 
   plan(place: SelectedObjects): void {
-    this.takeStep(place.path);
+    this.countStep(place.path);
     if (!this.#isOutside(place.objects)) this.#planObjects(this, place);
   }
 
@@ -104,7 +104,7 @@ export class PlanBuilder {
   /**
    * Counts the steps of planning a field, by the length of its path. Throws a PlanLimitError if the limit is exceeded.
    */
-  takeStep(path: string): void {
+  countStep(path: string): void {
     this.#steps += 1 + Math.floor(path.length / charactersPerStep);
     if (this.#steps > this.#maxSteps) throw new PlanLimitError(this.#maxSteps, path);
   }

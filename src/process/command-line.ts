@@ -16,7 +16,7 @@ import { settings } from '../settings/declaration.ts';
 import { readEnvironmentFile } from '../settings/names.ts';
 import type { EnvironmentFile } from '../settings/settings.ts';
 import { embedded } from '../settings/urls.ts';
-import { announceServer, printProblem, takeForeignLines } from '../telemetry/start-lines.ts';
+import { announceServer, logForeignLines, printProblem } from '../telemetry/start-lines.ts';
 import { allowOptimization } from './optimization.ts';
 import type { Task } from './serving.ts';
 import { fail, listening } from './start-failures.ts';
@@ -51,7 +51,7 @@ async function start(command: string, args: string[]): Promise<void> {
   if (command !== 'serve' && args.length > 0) throw new ConfigError(`${command}: expected no arguments`);
   const file = environmentFile();
   if (values.check === true) return checkSettings(file);
-  if (isProduction(process.env)) takeForeignLines();
+  if (isProduction(process.env)) logForeignLines();
   if (command === 'workspace') return serveWorkspace(readPlainConfig(createReader(process.env, file)));
   return isDemo ? serveTenants(file) : serve(readConfig(process.env, file));
 }

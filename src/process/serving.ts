@@ -12,7 +12,7 @@ import { type Config, cursorSecretOf, isProduction } from '../settings/config.ts
 import { followSharedFiles, type SharedFiles } from '../settings/shared-files.ts';
 import { createLog, type Journal, thrown } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { printProblem, takeForeignLines } from '../telemetry/start-lines.ts';
+import { logForeignLines, printProblem } from '../telemetry/start-lines.ts';
 import { reloadOnHangUp } from './hang-up.ts';
 import { failureOf, listening } from './start-failures.ts';
 import { handleUncaught, stopOnSignal } from './stop-on-signal.ts';
@@ -124,7 +124,7 @@ export async function serveAsWorker(environment: NodeJS.ProcessEnv): Promise<voi
 /** Opens the log of a process. In production, nothing else is printed. */
 function openLog(config: Config, isShared: boolean, environment: NodeJS.ProcessEnv): Journal {
   const journal = createLog(config, isShared);
-  if (isProduction(environment)) takeForeignLines(journal.log);
+  if (isProduction(environment)) logForeignLines(journal.log);
   return journal;
 }
 

@@ -3,7 +3,7 @@ import type { GatewayContext } from '../context.ts';
 import { foreignOwnerError, parseIdWithin } from '../graphql/ids.ts';
 import { type RowRecord, type StartedRelations, toRecord, withOwnerId } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
-import { completedLater, fieldsOfPart, withRow } from '../look-ahead/deferred-records.ts';
+import { fieldsOfPart, withLaterForms, withRow } from '../look-ahead/deferred-records.ts';
 import { type Existence, type Needs, needsOf, needsOfFields, ownView, proves } from '../look-ahead/needs.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';
@@ -67,7 +67,7 @@ function addOwnerId(
   if (context.parts === undefined) return withOwner(record);
   const row = page === undefined && record.noun === 'Plugin' ? withRow(record) : undefined;
   const scope = row === undefined ? withOwner(record) : row.then((known) => withOwner(known ?? record));
-  return completedLater(record, { scope });
+  return withLaterForms(record, { scope });
 }
 
 /** The record of an object of a collection. `id` is its upstream id or its global id, as the client gave it. */
@@ -113,7 +113,7 @@ function fetchEarly(
 ): Promise<RowRecord | null> {
   const needs = needsOfFields(fieldsOfPart(key.noun, info));
   if (ownView(key, needs, existence) !== undefined) return row;
-  const early = completedLater(toRecord(key, { id: key.id, started }), { row });
+  const early = withLaterForms(toRecord(key, { id: key.id, started }), { row });
   if (existence === 'assumed') return Promise.resolve(early);
   // A failed relation proves nothing here, because the row may still show that the object is gone.
   const exists = Promise.race([provesExistence(needs, started, () => false), row.then(() => false)]);
@@ -184,7 +184,7 @@ function detailedRecord(
   startBelow(started, relations, record, context, info);
   if (context.parts === undefined) return record;
   const { row, view } = listed;
-  return completedLater(toRecord(listed, { row, view, started }), { row: record });
+  return withLaterForms(toRecord(listed, { row, view, started }), { row: record });
 }
 
 async function withDetail(

@@ -44,7 +44,7 @@ export class CallerClient implements RestClient {
     settle?: CallRequest['settle'],
   ): Promise<unknown> {
     const { calls, deadline, epoch } = this.#run;
-    calls.touch(operation.surface);
+    calls.noteSurface(operation.surface);
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const { reads, retries } = this.#resources;
     const name = `${epoch.name} ${target}`;
@@ -70,7 +70,7 @@ export class CallerClient implements RestClient {
 
   /** Sends a write. The epoch of the key is renewed before the write is sent, and again when it has ended. */
   async write(operation: RestOperation, target: string, content?: unknown): Promise<unknown> {
-    this.#run.calls.touch(operation.surface);
+    this.#run.calls.noteSurface(operation.surface);
     const refusal = this.#refusal();
     if (refusal !== undefined) throw refusal;
     this.#resources.drift?.written(content);
@@ -93,8 +93,8 @@ export class CallerClient implements RestClient {
   }
 
   /**
-   * Renews the epoch once more if a failed write may still arrive: it has no answer, or one with a 5xx, which a proxy may
-   * have sent.
+   * Renews the epoch once more if a failed write may still arrive: it has no answer, or one with a 5xx, which a proxy
+   * may have sent.
    */
   #renewLater(error: unknown): void {
     const { lateWriteMs, renewEpoch } = this.#resources;

@@ -67,7 +67,7 @@ export interface Shortage {
  * The error of a call that the gateway itself refuses: its key has too few calls left, or too many calls wait. It ends
  * an operation that has sent no call.
  */
-export class Refusal extends UpstreamError {
+export class RefusedCall extends UpstreamError {
   readonly shortage: Shortage | undefined;
 
   /** `retryAfter` is in seconds; undefined if another try would fail, too. */

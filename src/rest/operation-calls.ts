@@ -68,7 +68,7 @@ export class OperationCalls {
   }
 
   /** A new, empty object with the same limit and tracing. */
-  again(): OperationCalls {
+  forNextMessage(): OperationCalls {
     return new OperationCalls(this.#maximum, this.#isTraced);
   }
 
@@ -78,7 +78,7 @@ export class OperationCalls {
   }
 
   /** Notes that a part of the answer is sent. */
-  answer(): void {
+  noteAnswer(): void {
     this.#isAnswered = true;
   }
 
@@ -110,7 +110,7 @@ export class OperationCalls {
   }
 
   /** Notes the surface of a call that the operation wants to make. */
-  touch(surface: Surface): void {
+  noteSurface(surface: Surface): void {
     this.#surfaces ??= new Set();
     this.#surfaces.add(surface);
   }

@@ -37,7 +37,7 @@ export class HeldKeys {
   /** Counts and logs a tenant's key that the upstream has rejected. Returns the error for its clients. */
   refused({ name, keyHash }: Tenant, cause: unknown): UpstreamError {
     this.faults.refusedKeys += 1;
-    if (this.#refusedKeys.takes(keyHash)) {
+    if (this.#refusedKeys.mayLog(keyHash)) {
       this.#log('error', 'the upstream does not take the key of a tenant', { tenant: name });
     }
     return keyUnavailable(cause);

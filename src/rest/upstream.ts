@@ -18,7 +18,7 @@ export interface Upstream {
   readonly resources: UpstreamResources;
   readonly clientFor: (run: AnyRestRun) => RestClient;
   /** The error of a caller whose key is already known to be unusable, before a call is made. */
-  readonly refusalOf: (caller: Caller | undefined) => UpstreamError | undefined;
+  readonly keyFaultOf: (caller: Caller | undefined) => UpstreamError | undefined;
   /** The cache of answers; undefined if nothing is cached. */
   readonly cache: AnswerCache | undefined;
   /** Gives the epoch that an operation of a caller begins under. */
@@ -37,14 +37,14 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     const client = cache === undefined ? new CallerClient(resources, run) : new CachedClient({ cache, resources, run });
     return tenant === undefined ? client : new TenantClient(client, tenant, heldKeys);
   };
-  const refusalOf = (caller: Caller | undefined): UpstreamError | undefined => {
+  const keyFaultOf = (caller: Caller | undefined): UpstreamError | undefined => {
     if (caller === undefined) return new UpstreamError('UNAUTHENTICATED');
     const error = keys.errorOf(caller.sharingKey);
     return error === undefined || caller.tenant === undefined ? error : keyUnavailable(error);
   };
   const epochOf = (caller: Caller | undefined, reuse: Reuse): MaybePromise<OperationEpoch> => {
     // An operation whose key is refused gets an epoch of its own, in which nothing is shared or remembered.
-    if (caller === undefined || refusalOf(caller) !== undefined) return new OperationEpoch(undefined, 'none');
+    if (caller === undefined || keyFaultOf(caller) !== undefined) return new OperationEpoch(undefined, 'none');
     const use = cache === undefined ? 'uncounted' : reuse;
     const current = epochs.current(caller.sharingKey, keys.isProven(caller));
     return current instanceof Promise
@@ -54,7 +54,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
   return {
     resources,
     clientFor,
-    refusalOf,
+    keyFaultOf,
     cache,
     epochOf,
     close: () => {

@@ -108,7 +108,7 @@ export function createMetricsEndpoint(
       },
       (error: unknown) => {
         const reason = messageOf(error);
-        if (throttle.takes(reason)) log('error', 'metrics cannot be read', { reason });
+        if (throttle.mayLog(reason)) log('error', 'metrics cannot be read', { reason });
         response.writeHead(500, answerHeaders).end();
       },
     );

@@ -31,10 +31,10 @@ export function announceServer(text: string, fields: Readonly<Record<string, unk
  * Turns the output of Node and of libraries, such as warnings, into lines of the log. They go to standard error until
  * there is a log. The same text is written at most once a minute.
  */
-export function takeForeignLines(log: Log = (level, message, fields) => logTo(2)[level](fields, message)): void {
+export function logForeignLines(log: Log = (level, message, fields) => logTo(2)[level](fields, message)): void {
   const written = new LogThrottle();
   const write = (message: string, text: string, fields: object = {}): void => {
-    if (written.takes(text)) log('warn', message, { text, ...fields });
+    if (written.mayLog(text)) log('warn', message, { text, ...fields });
   };
   // Node's own listener would print the warning as well.
   process.removeAllListeners('warning');

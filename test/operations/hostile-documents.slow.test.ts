@@ -156,7 +156,7 @@ test('an operation without data is never compiled, one with data once', async ()
   };
   const variables = coercedVariables({ schemas, introspection: true }, operation, { id });
   for (let times = 0; times < 3; times += 1)
-    await run({ ...context, refusal: new UpstreamError('UNAUTHENTICATED') }, variables);
+    await run({ ...context, keyFault: new UpstreamError('UNAUTHENTICATED') }, variables);
   expect(compilations).toBe(0);
   for (let times = 0; times < 4; times += 1) expect((await run(context, variables)).data).toEqual({ node: { id } });
   expect(compilations).toBe(1);

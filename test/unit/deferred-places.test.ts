@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { measureOf } from '../../src/look-ahead/document-measure.ts';
 import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { type EstimateRequest, estimateOf } from '../../src/plan/estimate.ts';
-import { defersLittle } from '../../src/plan/parts.ts';
+import { isWithinDeferLimits } from '../../src/plan/parts.ts';
 import { createSchema } from '../../src/schema.ts';
 
 const schema = createSchema();
@@ -55,7 +55,7 @@ test('variables decide how many deferred fragments there are', () => {
 
 test('an answer with deferred fragments of introspection may not come in parts, because its length is unknown', () => {
   const document = parse('{ __schema { types { fields { ... @defer { name } } } } }');
-  expect(defersLittle(requestOf(document), document)).toBe(false);
+  expect(isWithinDeferLimits(requestOf(document), document)).toBe(false);
 });
 
 test.each([

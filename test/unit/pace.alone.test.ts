@@ -9,45 +9,45 @@ afterEach(() => void vi.useRealTimers());
 function createPace(pollMs: number, backoffOf?: (key: string) => number) {
   const pace = new Pace({ pollMs, backoffOf, deadlineMs: 5000 });
   let polls = 0;
-  const take = (key: string): number => pace.take(key, `${(polls += 1)}`);
+  const reserve = (key: string): number => pace.reserve(key, `${(polls += 1)}`);
   /** Polls with a key, if that need not wait; returns how long it has to. */
   const poll = async (key: string, calls = 1): Promise<number> => {
-    const waitMs = take(key);
+    const waitMs = reserve(key);
     if (waitMs === 0) await pace.next(key, `${polls}`, calls);
     return waitMs;
   };
-  return { pace, take, poll };
+  return { pace, reserve, poll };
 }
 
 test('a key without a budget is polled sixty times a minute at most, whatever its tails do', async () => {
-  const { take, poll } = createPace(2000);
+  const { reserve, poll } = createPace(2000);
   const waits = await Promise.all(Array.from({ length: 61 }, () => poll('key')));
   expect([new Set(waits.slice(0, 60)), waits[60]]).toEqual([new Set([0]), 60_000]);
   vi.advanceTimersByTime(60_000);
-  expect(take('key')).toBe(0);
+  expect(reserve('key')).toBe(0);
 });
 
 test('a poll counts while it is not answered, and a minute longer, for it may be late to arrive', async () => {
-  const { pace, take, poll } = createPace(2000);
-  expect(pace.take('key', 'late')).toBe(0);
+  const { pace, reserve, poll } = createPace(2000);
+  expect(pace.reserve('key', 'late')).toBe(0);
   for (let polls = 1; polls < 60; polls += 1) await poll('key');
   vi.advanceTimersByTime(50);
   await pace.next('key', 'late', 1);
   vi.advanceTimersByTime(60_000 - 50);
   for (let polls = 1; polls < 60; polls += 1) expect(await poll('key')).toBe(0);
-  expect(take('key')).toBe(50);
+  expect(reserve('key')).toBe(50);
 });
 
 test('a key of which all polls are under way is asked for again when the first of them can have left the minute', () => {
-  const { take } = createPace(2000);
-  const waits = Array.from({ length: 61 }, () => take('key'));
+  const { reserve } = createPace(2000);
+  const waits = Array.from({ length: 61 }, () => reserve('key'));
   expect(waits[60]).toBe(60_000);
 });
 
 test('keys do not wait for one another', () => {
-  const { take } = createPace(2000);
-  for (let polls = 0; polls < 60; polls += 1) take('busy');
-  expect(take('quiet')).toBe(0);
+  const { reserve } = createPace(2000);
+  for (let polls = 0; polls < 60; polls += 1) reserve('busy');
+  expect(reserve('quiet')).toBe(0);
 });
 
 test('many tails of one key are spread over the minute', async () => {
@@ -63,32 +63,32 @@ test('a poll that takes several calls is followed by a longer pause', async () =
 });
 
 test('each call of a poll counts, also beyond what the key has left', async () => {
-  const { take, poll } = createPace(2000);
+  const { reserve, poll } = createPace(2000);
   for (let polls = 0; polls < 5; polls += 1) expect(await poll('key', 11)).toBe(0);
   vi.advanceTimersByTime(1000);
   expect(await poll('key', 11)).toBe(0);
-  expect(take('key')).toBe(59_000);
+  expect(reserve('key')).toBe(59_000);
   vi.advanceTimersByTime(59_000);
-  expect(take('key')).toBe(0);
+  expect(reserve('key')).toBe(0);
 });
 
 test('a key whose last tail has ended has no more polls for its next one', async () => {
-  const { pace, take, poll } = createPace(2000);
+  const { pace, reserve, poll } = createPace(2000);
   for (let polls = 0; polls < 60; polls += 1) {
     pace.join('key');
     expect(await poll('key')).toBe(0);
     pace.leave('key');
   }
   pace.join('key');
-  expect(take('key')).toBe(60_000);
+  expect(reserve('key')).toBe(60_000);
   vi.advanceTimersByTime(60_001);
-  expect(take('key')).toBe(0);
+  expect(reserve('key')).toBe(0);
 });
 
 test('a key with a budget is polled as slowly as that wants', async () => {
-  const { pace, take } = createPace(2000, () => 2.5);
+  const { pace, reserve } = createPace(2000, () => 2.5);
   pace.join('key');
-  for (let polls = 0; polls < 100; polls += 1) expect(take('key')).toBe(0);
+  for (let polls = 0; polls < 100; polls += 1) expect(reserve('key')).toBe(0);
   expect(await pace.next('key', '1', 1)).toBe(5000);
 });
 

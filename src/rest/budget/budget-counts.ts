@@ -1,4 +1,4 @@
-import type { Refusal } from '../errors.ts';
+import type { RefusedCall } from '../errors.ts';
 import { type Surface, surfaces } from '../rest-operations.ts';
 
 /** The time for which the least share that was left of a window is reported, in milliseconds. */
@@ -15,7 +15,7 @@ export class BudgetCounts {
   readonly waits = noneOfAll();
   readonly #least = new Map<Surface, { readonly left: number; readonly until: number }>();
 
-  refused({ shortage }: Refusal): void {
+  refused({ shortage }: RefusedCall): void {
     if (shortage === undefined) return;
     const { surface } = shortage;
     this.refusals.set(surface, (this.refusals.get(surface) ?? 0) + 1);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mapMaybePromise } from '../../maybe-promise.ts';
-import { Refusal } from '../errors.ts';
+import { RefusedCall } from '../errors.ts';
 import { FairQueue, type Queued, unproven } from '../fair-queue.ts';
 import {
   type Account,
@@ -126,7 +126,7 @@ export class CallBudget implements Gate {
   }
 
   /**
-   * Resolves when the attempt may begin, and rejects with a Refusal if it cannot begin in time. Returns undefined if no
+   * Resolves when the attempt may begin, and rejects with a RefusedCall if it cannot begin in time. Returns undefined if no
    * budget counts the call.
    */
   enter(attempt: Attempt): Promise<void> | undefined {
@@ -165,7 +165,7 @@ export class CallBudget implements Gate {
       : { caller: caller.queueKey, user: subject };
     if (queue.calls.isFull(this.#options.maxInFlight * queueFactor, place, this.#waiting)) {
       this.#forgetIdle(queue);
-      return fail(new Refusal('OVERLOADED', 1));
+      return fail(new RefusedCall('OVERLOADED', 1));
     }
     this.#askFor(queue);
     this.#lastId += 1;
@@ -274,7 +274,7 @@ export class CallBudget implements Gate {
     }
   }
 
-  #refuse(group: Group, refusal: Refusal): void {
+  #refuse(group: Group, refusal: RefusedCall): void {
     for (const call of group.calls.values()) {
       this.#dequeue(call);
       // A client's operation has joined meanwhile, so the call may now use the share that background calls must leave.
@@ -308,15 +308,15 @@ export class CallBudget implements Gate {
     if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key);
   }
 
-  #refusalOf({ bySurface, subject }: Want, { turnMs, surface }: WantDecision & { readonly kind: 'wait' }): Refusal {
+  #refusalOf({ bySurface, subject }: Want, { turnMs, surface }: WantDecision & { readonly kind: 'wait' }): RefusedCall {
     for (const { surface: one, ids } of bySurface) {
       const window = this.tooSmallFor(ids.length, one, subject);
       if (window !== undefined)
-        return new Refusal('RATE_LIMITED', undefined, { surface: one, calls: ids.length, window });
+        return new RefusedCall('RATE_LIMITED', undefined, { surface: one, calls: ids.length, window });
     }
     const calls = bySurface.find((part) => part.surface === surface)?.ids.length ?? 0;
     const retryAfter = Math.max(1, Math.ceil(turnMs / 1000));
-    return new Refusal('RATE_LIMITED', retryAfter, { surface, calls, window: undefined });
+    return new RefusedCall('RATE_LIMITED', retryAfter, { surface, calls, window: undefined });
   }
 }
 

@@ -62,8 +62,8 @@ const lost = new Error('Redis keeps losing calls');
  * Counts calls in Redis for all gateways together. Counts the calls of this gateway in its own ledger as well, which
  * decides while Redis cannot be asked. Calls of unproven keys are counted only there.
  *
- * While Redis decides, it is told each change. While it does not, this ledger tries each second to send what Redis lacks,
- * and at once if Redis has lost calls. Redis decides again once it has that.
+ * While Redis decides, it is told each change. While it does not, this ledger tries each second to send what Redis
+ * lacks, and at once if Redis has lost calls. Redis decides again once it has that.
  */
 export class RedisLedger implements Ledger {
   readonly #options: RedisLedgerOptions;
@@ -178,7 +178,9 @@ export class RedisLedger implements Ledger {
     });
   }
 
-  /** Tells Redis what it lacks. From then on Redis decides. `isLoss` is true if Redis has lost calls while it decided. */
+  /**
+   * Tells Redis what it lacks. From then on Redis decides. `isLoss` is true if Redis has lost calls while it decided.
+   */
   async #beat(isLoss = false): Promise<void> {
     const answer = await this.#ask([]);
     if (answer !== undefined && !this.#isUp && this.#options.redis.isUp) {
@@ -196,7 +198,7 @@ export class RedisLedger implements Ledger {
     this.#isUp = false;
     if (this.#isClosed) return;
     const { redis, gateways, log } = this.#options;
-    const isNews = this.#throttle.takes(reason);
+    const isNews = this.#throttle.mayLog(reason);
     // The connection itself logs why it was lost.
     if (wasUp || (redis.isUp && isNews))
       log('warn', 'calls cannot be counted in Redis: this gateway has its part of the budget', { reason, gateways });
@@ -239,7 +241,7 @@ export class RedisLedger implements Ledger {
 
   #lost(calls: number): void {
     this.#lostCalls += calls;
-    if (calls > 0 && this.#throttle.takes('lost'))
+    if (calls > 0 && this.#throttle.mayLog('lost'))
       this.#options.log('warn', 'Redis has lost calls that it had counted: this gateway has added its own again', {
         calls,
       });

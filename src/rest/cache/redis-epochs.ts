@@ -98,7 +98,7 @@ export class RedisEpochs implements Epochs {
     if (!Array.isArray(answer)) return undefined;
     const reply: readonly unknown[] = answer;
     const [server, value] = reply;
-    if (server === '' && this.#throttle.takesFirst('no replication id'))
+    if (server === '' && this.#throttle.mayLogFirst('no replication id'))
       this.#log('warn', 'Redis shows no master_replid: no answers are cached');
     const isKnown = typeof value === 'string' && typeof server === 'string' && server !== '';
     // With the sharing key in it, no two keys have the same epoch, even if a value was copied from one to the other.

@@ -1,4 +1,4 @@
-import { Refusal, type UpstreamError } from '../errors.ts';
+import { RefusedCall, type UpstreamError } from '../errors.ts';
 import { FairQueue, type Queued, unproven } from '../fair-queue.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
@@ -127,7 +127,7 @@ export class ConcurrencyLimiter implements Gate {
 
   #shed(): UpstreamError {
     this.sheds += 1;
-    return new Refusal('OVERLOADED', 1);
+    return new RefusedCall('OVERLOADED', 1);
   }
 
   #drop(entry: WaitingCall, error: UpstreamError): void {

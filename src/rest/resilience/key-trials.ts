@@ -1,6 +1,6 @@
 import { RecentMap } from '../../recent-map.ts';
 import type { Caller } from '../caller.ts';
-import { isUnauthenticated, Refusal, type UpstreamError } from '../errors.ts';
+import { isUnauthenticated, RefusedCall, type UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
 /** The most calls in flight with one unproven key: the upstream has not yet shown that it knows the key. */
@@ -94,7 +94,7 @@ export class KeyTrials implements Gate {
   #wait(attempt: Attempt, { waiting }: Trial): Promise<void> {
     if (waiting.size >= mostWaiting.key || this.waiting >= mostWaiting.process) {
       this.sheds += 1;
-      throw new Refusal('OVERLOADED', 1);
+      throw new RefusedCall('OVERLOADED', 1);
     }
     this.waiting += 1;
     const turn = Promise.withResolvers<void>();

@@ -99,7 +99,7 @@ export class Reachability implements Gate {
     const last = this.#state;
     if (last.kind === 'failing' && last.reason === reason && last.place === place) return;
     this.#state = { kind: 'failing', reason, place, host };
-    if (!this.#logged.takes(`${place} ${reason}`)) return;
+    if (!this.#logged.mayLog(`${place} ${reason}`)) return;
     this.#isWarned = true;
     const status = proxyStatusOf(error);
     const facts = { host, reason, ...(status !== undefined && { status }), meaning: meaningOf(reason, place) };

@@ -1,6 +1,6 @@
 import type { Claim } from '../../memory.ts';
 import type { CallSpan, TraceContext } from '../call-spans.ts';
-import { isRateLimited, isUnauthenticated, noRoomForBodies, Refusal, UpstreamError } from '../errors.ts';
+import { isRateLimited, isUnauthenticated, noRoomForBodies, RefusedCall, UpstreamError } from '../errors.ts';
 import { reasonOf } from '../failure-reasons.ts';
 import { type OnEnd, statusOf } from '../operation-calls.ts';
 import { type EndListener, isOverdue } from '../operation-deadline.ts';
@@ -349,7 +349,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
 
   #fail(error: unknown): void {
     // A call without waiters is not counted: a refused call may end its operation, which then leaves its other calls.
-    if (error instanceof Refusal && this.waiters.length > 0 && !this.isBackground)
+    if (error instanceof RefusedCall && this.waiters.length > 0 && !this.isBackground)
       this.#upstream.budgetCounts.refused(error);
     this.#reject(toDomainError(error));
   }
@@ -371,7 +371,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
  * unknown, that there is no room for bodies, or that the gateway refuses a call of an operation that has sent none.
  */
 function endsOperation(error: unknown, { calls }: RestRun): error is UpstreamError {
-  return isUnauthenticated(error) || error === noRoomForBodies || (error instanceof Refusal && calls.mayBeRefused);
+  return isUnauthenticated(error) || error === noRoomForBodies || (error instanceof RefusedCall && calls.mayBeRefused);
 }
 
 /** The error if the response came in time, but the process was too busy to read it before the deadline. */

@@ -71,7 +71,7 @@ function createSdkLog(log: Log): (level: 'warn' | 'error', text: string, more: r
   return (level, text, more) => {
     const error = errorIn(text);
     if (error === undefined) log(level, `OpenTelemetry: ${text}`, more.length > 0 ? { details: more } : {});
-    else if (throttle.takesFirst(error.reason)) log(level, messageFor(error), error);
+    else if (throttle.mayLogFirst(error.reason)) log(level, messageFor(error), error);
   };
 }
 
