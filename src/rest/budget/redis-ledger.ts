@@ -93,6 +93,8 @@ export class RedisLedger implements Ledger {
     this.#prefix = `budget:{${hashOf(upstreamUrl)}}:`;
     this.#longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
     redis.onChange(() => (redis.isUp ? void this.#beat() : this.#down(redis.reason)));
+    // The beat also bounds the changes that are kept, so it does not wait for the first connection.
+    void this.#beat();
   }
 
   reserve(wants: readonly Want[]): MaybePromise<readonly WantDecision[]> {
