@@ -102,6 +102,24 @@ test.each([
   upstream.close();
 });
 
+test('the other reads of an operation fail with its 401 once no other worker gives what was kept', async () => {
+  await using api = await startUpstream({
+    [`GET ${one}`]: refusal(401, 'authentication_failed', 'Invalid key.'),
+    [`GET ${two}`]: () => new Promise(() => undefined),
+  });
+  const { promise: adopted, resolve: adopt } = Promise.withResolvers<true>();
+  const upstream = connectCached(api.url, { epochs: new LocalEpochs(() => adopted) });
+  const reader = await begin(upstream, caller);
+  let told = 0;
+  const reads = [two, one].map((target) => readName(reader, target).finally(() => (told += 1)));
+  await expect.poll(() => api.requests).toHaveLength(2);
+  await delay(50);
+  expect(told).toBe(0);
+  adopt(true);
+  expect(await Promise.all(reads)).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED']);
+  upstream.close();
+});
+
 test('a write ends the use of what was read before it, though it was lost or found no connection', async () => {
   await using api = await startUpstream({
     [`GET ${one}`]: project(1),

@@ -356,14 +356,20 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
 
   /**
    * Ends the call with an error. Some errors also end the waiting operations, because all of their other reads would
-   * fail alike.
+   * fail alike. These other reads, too, fail only once `settle` is done.
    */
   #reject(error: unknown): void {
     const settling = this.request.settle?.({ error });
     const waiters = this.end();
     for (const waiter of waiters) waiter.reject(error, settling);
-    for (const { run } of waiters) if (endsOperation(error, run)) run.deadline.fail(error);
+    if (settling === undefined) endOperations(waiters, error);
+    else void settling.then(() => endOperations(waiters, error));
   }
+}
+
+/** Ends the operations of waiters if the error of their call ends operations. */
+function endOperations(waiters: readonly Waiter[], error: unknown): void {
+  for (const { run } of waiters) if (endsOperation(error, run)) run.deadline.fail(error);
 }
 
 /**
