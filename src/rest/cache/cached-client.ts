@@ -4,7 +4,7 @@ import { CallerClient, type RestClient } from '../client.ts';
 import { isForbidden, isNotFound, isUnauthenticated } from '../errors.ts';
 import { OperationCalls } from '../operation-calls.ts';
 import { OperationDeadline } from '../operation-deadline.ts';
-import type { CallEnd } from '../resilience/gate.ts';
+import type { CallResult } from '../resilience/gate.ts';
 import type { UpstreamResources } from '../resilience/upstream-resources.ts';
 import type { ReadFormat } from '../response-content.ts';
 import type { RestOperation } from '../rest-operations.ts';
@@ -38,7 +38,8 @@ export class CachedClient implements RestClient {
   read(operation: RestOperation, target: string, format: ReadFormat = 'json'): Promise<unknown> {
     const { cache, run } = this.#options;
     const read = cache.readOf(run.caller, run.epoch.name, operation, target, format);
-    if (read === undefined) return this.#client.read(operation, target, format, (end) => this.#settle(end, target));
+    if (read === undefined)
+      return this.#client.read(operation, target, format, (result) => this.#settle(result, target));
     // `#client` refuses the reads of an operation that has ended.
     if (run.deadline.ended !== undefined) return this.#call(read);
     const found = cache.find(read, run.epoch.reuse);
@@ -54,22 +55,22 @@ export class CachedClient implements RestClient {
     const { cache, run } = this.#options;
     const { operation, target, format } = read;
     run.calls.limitFreshness(cache.now() + read.freshMs);
-    return this.#client.read(operation, target, format, (end) => this.#settle(end, target, read));
+    return this.#client.read(operation, target, format, (result) => this.#settle(result, target, read));
   }
 
   /**
    * Keeps the answer of the upstream to a read; `read` is undefined if it is not to be kept. If the upstream has shown
    * that kept answers are no longer true, the promise resolves once no later operation can be given them.
    */
-  #settle(end: CallEnd, target: string, read?: CachedRead): Promise<void> | undefined {
+  #settle(result: CallResult, target: string, read?: CachedRead): Promise<void> | undefined {
     const { cache, run } = this.#options;
-    if ('error' in end) {
-      if (isUnauthenticated(end.error)) return cache.drop(run);
-      return isNotFound(end.error) || isForbidden(end.error) ? cache.drop(run, target) : undefined;
+    if ('error' in result) {
+      if (isUnauthenticated(result.error)) return cache.drop(run);
+      return isNotFound(result.error) || isForbidden(result.error) ? cache.drop(run, target) : undefined;
     }
     if (read === undefined) return undefined;
-    if (forbidsKeeping(end.response.cacheControl)) return cache.drop(run, target);
-    if (run.epoch.keeps) cache.keep(read, end.value, end.response.text);
+    if (forbidsKeeping(result.response.cacheControl)) return cache.drop(run, target);
+    if (run.epoch.keeps) cache.keep(read, result.value, result.response.text);
     return undefined;
   }
 

@@ -18,12 +18,15 @@ export interface CallRequest {
   readonly isWrite: boolean;
   /** The value that a response holds. Throws an UpstreamError if it holds none. */
   readonly decode: (response: DecodedResponse) => unknown;
-  /** Called with the end of the call. If it returns a promise, the waiters are told once the promise has resolved. */
-  readonly settle?: ((end: CallEnd) => Promise<void> | undefined) | undefined;
+  /**
+   * Called with the result of the call. If it returns a promise, which never rejects, the waiters are told once that has
+   * resolved.
+   */
+  readonly settle?: ((result: CallResult) => Promise<void> | undefined) | undefined;
 }
 
-/** The end of a call: its response and the value in it, or its error. */
-export type CallEnd = { readonly value: unknown; readonly response: DecodedResponse } | { readonly error: unknown };
+/** The result of a call: its response and the value in it, or its error. */
+export type CallResult = { readonly value: unknown; readonly response: DecodedResponse } | { readonly error: unknown };
 
 /**
  * One attempt of a REST call, as gates see it. A call that is retried becomes a new attempt once the previous one has
