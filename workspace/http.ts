@@ -32,7 +32,9 @@ export function createHttpServer(answer: Answering): Server {
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer): void {
-  if (body === undefined) return void response.writeHead(status, headers).end();
+  // An empty body has a length, because Node would send it in chunks. A 204 has no body.
+  if (body === undefined)
+    return void response.writeHead(status, { ...headers, ...(status !== 204 && { 'content-length': 0 }) }).end();
   const isText = typeof body === 'string';
   const text = isText ? body : JSON.stringify(body);
   const contentType = `${isText ? 'text/csv' : 'application/json'}; charset=utf-8`;
@@ -56,6 +58,8 @@ function report(error: unknown): void {
 
 /** What a request asks for. */
 export interface Target {
+  /** The path with the query, not decoded. */
+  readonly url: string;
   /** Not decoded. */
   readonly path: string;
   /** The last of several equal names counts. */
@@ -63,9 +67,11 @@ export interface Target {
 }
 
 /** What the first line of a request asks for. */
-export function targetOf({ url = '/' }: IncomingMessage): Target {
+export function targetOf(request: IncomingMessage): Target {
+  // Some proxies pass on the whole URL.
+  const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
   const [path = '', ...search] = url.split('?');
-  return { path, query: Object.fromEntries(new URLSearchParams(search.join('?'))) };
+  return { url, path, query: Object.fromEntries(new URLSearchParams(search.join('?'))) };
 }
 
 /** Reads the JSON in the body of a request. A missing body is an empty object. */
@@ -84,6 +90,11 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
+/** Closes the connection, because the rest of the body may be endless. */
+function tooLarge(): ApiError {
+  return new ApiError(413, 'invalid_input', 'Request body is too large', { headers: { connection: 'close' } });
+}
+
 function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -91,7 +102,7 @@ function readText(request: IncomingMessage): Promise<string> {
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= mostBytes) chunks.push(chunk);
-      else reject(new ApiError(413, 'invalid_input', 'Request body is too large'));
+      else reject(tooLarge());
     });
     request.on('end', () => resolve(Buffer.concat(chunks).toString()));
     request.on('error', reject);

@@ -35,7 +35,7 @@ export function createAnswering(document: JsonObject, store: Store, switches: Sw
     dialect = 'document',
   } = switches;
   return async (request) => {
-    const { path, query: texts } = targetOf(request);
+    const { url: target, path, query: texts } = targetOf(request);
     const found = find(routes, request.method, path);
     if (found === undefined) throw endpointNotFound();
     const { operation, handler } = found;
@@ -45,7 +45,7 @@ export function createAnswering(document: JsonObject, store: Store, switches: Sw
     const params = decode(operation, 'path', pathTexts);
     const query = decode(operation, 'query', texts);
     validate(operation, { params, query, body });
-    const url = URL.parse(request.url ?? '/', `http://${request.headers.host}`) ?? new URL(path, 'http://localhost');
+    const url = URL.parse(target, `http://${request.headers.host ?? ''}`) ?? new URL(target, 'http://localhost');
     const call = { url, params, query, body: objectOf(body), store, user, pageCap, searchTimeMs, eventsNext };
     const answer = answerWith(handler, operation, call);
     return { ...answer, body: inDialect(dialect, operation.id, answer.body) };
