@@ -17,7 +17,7 @@ export interface NewestRows {
 /** The most REST calls of one poll: the first, and ten further ones. */
 export const mostCalls = 11;
 
-/** How far into the past the first poll of a tail reads, in seconds, because rows may arrive that late. */
+/** The time into the past that the first poll of a tail reads, in seconds, because rows may arrive that late. */
 const firstSeconds = 60;
 
 /**

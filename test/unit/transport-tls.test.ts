@@ -64,7 +64,7 @@ function connectTo(origin: string, route: Route = {}) {
 test('a request that is given up before its own connection is open leaves no connection behind', async () => {
   await using silent = await startServer(createServer((socket) => void socket.resume()));
   using client = connectTo(`https://127.0.0.1:${silent.port}`);
-  const { ended, abort } = client.send('/1', { fresh: true });
+  const { ended, abort } = client.send('/1', { needsNewConnection: true });
   await until(() => silent.sockets.size === 1);
   abort();
   expect(await ended).toBe('OTHER');
@@ -85,7 +85,7 @@ test('a session that the server cannot resume is not tried twice', async () => {
   await using upstream = await startServer(server);
   using client = connectTo(`https://127.0.0.1:${upstream.port}`);
   const answers = [];
-  for (const target of ['/1', '/2', '/3']) answers.push(await client.ask(target, { fresh: true }));
+  for (const target of ['/1', '/2', '/3']) answers.push(await client.ask(target, { needsNewConnection: true }));
   expect(answers).toEqual(['200 {}', 'CONNECTION_CLOSED', '200 {}']);
 });
 
@@ -95,7 +95,8 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)(
     const asking = { ca: authority, requestCert: true, rejectUnauthorized: true };
     await using upstream = await startServer(answering({ ...asking, minVersion: version, maxVersion: version }));
     using client = connectTo(`https://127.0.0.1:${upstream.port}`, { client: clientTls });
-    for (const target of ['/1', '/2', '/3']) expect(await client.ask(target, { fresh: true })).toBe('200 {}');
+    for (const target of ['/1', '/2', '/3'])
+      expect(await client.ask(target, { needsNewConnection: true })).toBe('200 {}');
   },
 );
 
@@ -165,6 +166,6 @@ test.each(replies)('a proxy that %s makes "%s" of a call', async (_what, expecte
   await using proxy = await startServer(server);
   using client = connectTo(`https://127.0.0.1:${upstream.port}`, { proxy: `http://127.0.0.1:${proxy.port}` });
   expect(await client.ask('/1')).toBe(expected);
-  expect(await client.ask('/2', { fresh: true, method: 'POST', body: '{}' })).toBe(expected);
+  expect(await client.ask('/2', { needsNewConnection: true, method: 'POST', body: '{}' })).toBe(expected);
   if (expected !== '200 {}') await until(() => proxy.sockets.size === 0);
 });

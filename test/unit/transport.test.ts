@@ -108,7 +108,7 @@ test('requests at the same time have a connection each, up to the most; the othe
 test('a write that needs a new connection gets one, which is closed behind it', async () => {
   await using wire = await startWire((_request, socket) => socket.write(ok));
   await wire.ask('/1');
-  await wire.ask('/2', { method: 'DELETE', fresh: true });
+  await wire.ask('/2', { method: 'DELETE', needsNewConnection: true });
   await until(() => wire.sockets.size === 1);
   await wire.ask('/3');
   expect(wire.requests).toEqual(['0: GET /1', '1: DELETE /2', '0: GET /3']);
@@ -118,7 +118,7 @@ test('a read does not wait for a write that opens a connection of its own', asyn
   await using wire = await startWire((request, socket) => {
     if (request.startsWith('GET')) socket.write(ok);
   });
-  wire.send('/1', { method: 'DELETE', fresh: true });
+  wire.send('/1', { method: 'DELETE', needsNewConnection: true });
   expect(await wire.ask('/2')).toBe('200 {}');
   expect(wire.requests.map((line) => line.slice(3)).toSorted()).toEqual(['DELETE /1', 'GET /2']);
 });

@@ -18,7 +18,7 @@ export function callsOf({ key, subject, bySurface }: Want, beganAt: number, ende
 }
 
 /** Once this many ended calls have left every window, they are dropped together. */
-const dropped = 64;
+const pruneThreshold = 64;
 
 /**
  * A sliding log of calls over windows of several lengths. A call counts from its beginning until one window after its
@@ -88,12 +88,12 @@ export class CallWindows {
     if (limit === 0) return ms;
     const first = this.#indexAfter(now - ms);
     // After every `limit` further calls, the next ones begin a window later.
-    const laps = Math.floor((n - 1) / limit);
-    const leaving = this.#countedFrom(first) + n - laps * limit - limit;
-    if (leaving <= 0) return laps * ms;
+    const fullWindows = Math.floor((n - 1) / limit);
+    const leaving = this.#countedFrom(first) + n - fullWindows * limit - limit;
+    if (leaving <= 0) return fullWindows * ms;
     const last = this.#ended[first + leaving - 1];
     // A call in flight counts for at least one more window.
-    return laps * ms + (last === undefined ? ms : last.endedAt + ms - now);
+    return fullWindows * ms + (last === undefined ? ms : last.endedAt + ms - now);
   }
 
   #countedFrom(first: number): number {
@@ -114,7 +114,7 @@ export class CallWindows {
       this.end(id, end);
     }
     const past = this.#indexAfter(now - this.#longestWindowMs);
-    if (past >= dropped) this.#ended.splice(0, past);
+    if (past >= pruneThreshold) this.#ended.splice(0, past);
   }
 
   /**

@@ -92,14 +92,14 @@ export class LocalLedger implements Ledger {
         isShare: index > 0,
       })),
     );
-    let late: { readonly turnMs: number; readonly surface: Surface } = { turnMs: 0, surface: 'rest' };
+    let longest: { readonly turnMs: number; readonly surface: Surface } = { turnMs: 0, surface: 'rest' };
     let isHeldByShare = false;
     for (const { log, limits, surface, count, isShare } of asked) {
       const turnMs = log.waitMs(now, limits, count + (held.get(log) ?? 0));
-      if (turnMs > late.turnMs) late = { turnMs, surface };
+      if (turnMs > longest.turnMs) longest = { turnMs, surface };
       if (isShare && turnMs > 0) isHeldByShare = true;
     }
-    if (late.turnMs === 0) {
+    if (longest.turnMs === 0) {
       const calls = this.count(want);
       if (this.isProven(key)) this.#options.onChange?.(calls);
       return { kind: 'begin' };
@@ -107,7 +107,7 @@ export class LocalLedger implements Ledger {
     // If calls wait only because their user has used up its share, they hold back no other user.
     const holding = holds ? asked.filter(({ isShare }) => isShare || !isHeldByShare) : [];
     for (const { log, count } of holding) held.set(log, (held.get(log) ?? 0) + count);
-    return { kind: 'wait', ...late };
+    return { kind: 'wait', ...longest };
   }
 
   #limitedLogsOf(account: Omit<LedgerCall, 'id'>, isBackground: boolean): readonly LimitedLog[] {

@@ -41,13 +41,13 @@ interface ScriptAnswer {
  * The names that one run of the script uses, with their places from 1. All have one hash tag, and keys and users appear
  * in them only as hashes.
  */
-type Names = Map<string, number>;
+type KeyPlaces = Map<string, number>;
 
 /**
  * The interval at which a gateway runs the script even without a call, in milliseconds. While Redis does not decide, it
  * is tried again at the same interval.
  */
-const beatMs = 1000;
+const syncMs = 1000;
 
 /** The most calls that one run of the script is sent. More calls are sent in several runs. */
 const callsAStep = 500;
@@ -92,9 +92,9 @@ export class RedisLedger implements Ledger {
     this.#local = new LocalLedger({ ...options, onChange: (calls) => this.#note(calls) });
     this.#prefix = `budget:{${hashOf(upstreamUrl)}}:`;
     this.#longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
-    redis.onChange(() => (redis.isUp ? void this.#beat() : this.#down(redis.reason)));
-    // The beat also bounds the changes that are kept, so it does not wait for the first connection.
-    void this.#beat();
+    redis.onChange(() => (redis.isUp ? void this.#sync() : this.#down(redis.reason)));
+    // Each synchronization also bounds the changes that are kept, so it does not wait for the first connection.
+    void this.#sync();
   }
 
   reserve(wants: readonly Want[]): MaybePromise<readonly WantDecision[]> {
@@ -146,8 +146,8 @@ export class RedisLedger implements Ledger {
   }
 
   #decisionOf(want: Want, decision: ScriptDecision): WantDecision {
-    const [turnMs = 0, late = 1] = decision;
-    if (turnMs > 0) return { kind: 'wait', turnMs, surface: want.bySurface[late - 1]?.surface ?? 'rest' };
+    const [turnMs = 0, lacking = 1] = decision;
+    if (turnMs > 0) return { kind: 'wait', turnMs, surface: want.bySurface[lacking - 1]?.surface ?? 'rest' };
     this.#local.count(want);
     return { kind: 'begin' };
   }
@@ -183,7 +183,7 @@ export class RedisLedger implements Ledger {
   /**
    * Tells Redis what it lacks. From then on Redis decides. `isLoss` is true if Redis has lost calls while it decided.
    */
-  async #beat(isLoss = false): Promise<void> {
+  async #sync(isLoss = false): Promise<void> {
     const answer = await this.#ask([]);
     if (answer !== undefined && !this.#isUp && this.#options.redis.isUp) {
       this.#isUp = true;
@@ -191,7 +191,7 @@ export class RedisLedger implements Ledger {
       else this.#options.log('info', 'calls are counted in Redis');
     }
     clearTimeout(this.#timer);
-    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#beat(), beatMs).unref();
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#sync(), syncMs).unref();
   }
 
   /** Goes on with this gateway's own part of the budget. Logs each reason once. */
@@ -224,7 +224,7 @@ export class RedisLedger implements Ledger {
         const isLoss = this.#isUp;
         this.#isUp = false;
         this.#era = undefined;
-        void this.#beat(isLoss);
+        void this.#sync(isLoss);
       }
       return undefined;
     }
@@ -265,7 +265,7 @@ export class RedisLedger implements Ledger {
 
   async #run(era: string | undefined, counted: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer> {
     const { redis, longestCallMs } = this.#options;
-    const names: Names = new Map([[`${this.#prefix}logs`, 1]]);
+    const names: KeyPlaces = new Map([[`${this.#prefix}logs`, 1]]);
     const now = performance.now();
     const calls = counted.flatMap((call) => {
       // A call in flight gets its latest possible end.
@@ -274,7 +274,7 @@ export class RedisLedger implements Ledger {
     });
     const wave = {
       ...{ era, newEra: randomUUID(), longestCallMs, keptMs: this.#longestWindowMs + longestCallMs },
-      ...{ calls, wants: wants.map((want) => this.#tell(want, names)) },
+      ...{ calls, wants: wants.map((want) => this.#toScript(want, names)) },
     };
     const answer = await redis.run(script, [...names.keys()], [JSON.stringify(wave)]);
     if (answer === undefined) throw new Error(redis.reason);
@@ -282,7 +282,7 @@ export class RedisLedger implements Ledger {
   }
 
   /** A want as the script reads it. */
-  #tell({ key, subject, isBackground, holds, bySurface }: Want, names: Names): object {
+  #toScript({ key, subject, isBackground, holds, bySurface }: Want, names: KeyPlaces): object {
     return {
       holds,
       bySurface: bySurface.map(({ surface, ids }) => {
@@ -295,7 +295,7 @@ export class RedisLedger implements Ledger {
   }
 
   /** The places of the logs that count a call, in the order of `limitsOf`. */
-  #logsOf({ key, subject, surface }: Omit<LedgerCall, 'id'>, names: Names): readonly number[] {
+  #logsOf({ key, subject, surface }: Omit<LedgerCall, 'id'>, names: KeyPlaces): readonly number[] {
     const owners = hasShare(this.#options, subject) ? [key, `${key} ${subject}`] : [key];
     return owners.map((owner) => {
       const name = `${this.#prefix}${hashOf(owner)}:${surface}`;

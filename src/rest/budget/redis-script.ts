@@ -122,15 +122,15 @@ end
 
 local decisions = {}
 for index, want in ipairs(wave.wants) do
-  local turn, late, isHeldByShare = 0, 1, false
+  local turn, lacking, isHeldByShare = 0, 1, false
   for place, part in ipairs(want.bySurface) do
     for nth, log in ipairs(part.logs) do
       local wait = waitOf(part, log)
-      if wait > turn then turn, late = wait, place end
+      if wait > turn then turn, lacking = wait, place end
       if nth > 1 and wait > 0 then isHeldByShare = true end
     end
   end
-  decisions[index] = { turn, late }
+  decisions[index] = { turn, lacking }
   for _, part in ipairs(want.bySurface) do
     for nth, log in ipairs(part.logs) do
       if turn == 0 then begin(part, log)

@@ -46,7 +46,7 @@ export interface CachedRead extends Freshness {
 const partOfWhole = 1 / 8;
 
 /** The gateway that refreshes a stale answer: this or another one; `done` if another one has just done so. */
-type Refresh = 'here' | 'elsewhere' | 'done';
+type Refresher = 'here' | 'elsewhere' | 'done';
 
 /**
  * The cache of REST answers that all operations of a process share. All pages of a list that begin at the same row
@@ -141,7 +141,7 @@ export class AnswerCache {
   }
 
   /** Decides which gateway refreshes a stale answer. A fresh answer of another gateway is adopted. */
-  async refreshAt(read: CachedRead): Promise<Refresh> {
+  async refreshAt(read: CachedRead): Promise<Refresher> {
     const remote = this.#remote;
     if (remote === undefined) return 'here';
     if ((await this.#findRemote(remote, read, read.freshMs)) !== undefined) return 'done';

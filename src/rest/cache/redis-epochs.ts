@@ -8,7 +8,7 @@ import { KeyMap } from '../key-map.ts';
 const keptSeconds = 7 * 24 * 3600;
 
 /** The interval at which a gateway tries again to tell Redis of ended epochs, in milliseconds. */
-const tellEveryMs = 200;
+const retryMs = 200;
 
 /**
  * Returns the replication id of the server and the epoch of a key. First makes an epoch if the key has none and is
@@ -29,7 +29,7 @@ end
 return {string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or '', known}`);
 
 /** The answer of the script: the epoch, if the key has one that may be used. */
-interface Told {
+interface Reply {
   readonly epoch: Epoch | undefined;
 }
 
@@ -47,7 +47,7 @@ export class RedisEpochs implements Epochs {
   /** Keys whose epoch has ended, but Redis may not know that yet. Each end of an epoch has a mark of its own. */
   readonly #unsent = new KeyMap<symbol>();
   /** True while a retry is scheduled or running. */
-  #isTelling = false;
+  #isRetrying = false;
 
   constructor(redis: SharedRedis, upstreamUrl: string, log: Log) {
     this.#redis = redis;
@@ -58,20 +58,20 @@ export class RedisEpochs implements Epochs {
   async current(sharingKey: string, isProven: boolean): Promise<Epoch | undefined> {
     // If Redis does not know yet that the epoch has ended, answers that were kept under it must not be used.
     const isUnsent = this.#unsent.get(sharingKey) !== undefined;
-    const told = isUnsent ? this.#end(sharingKey, isProven, false) : this.#run(sharingKey, isProven, 'keep', false);
-    return (await told)?.epoch;
+    const reply = isUnsent ? this.#end(sharingKey, isProven, false) : this.#run(sharingKey, isProven, 'keep', false);
+    return (await reply)?.epoch;
   }
 
   async renew(sharingKey: string, isProven: boolean): Promise<Epoch | undefined> {
     return (await this.#renew(sharingKey, isProven))?.epoch;
   }
 
-  async #renew(sharingKey: string, isProven: boolean): Promise<Told | undefined> {
+  async #renew(sharingKey: string, isProven: boolean): Promise<Reply | undefined> {
     const mark = Symbol(sharingKey);
     this.#unsent.set(sharingKey, mark, isProven);
-    const told = await this.#end(sharingKey, isProven, true);
-    if (told === undefined) this.#tellLater();
-    return told;
+    const reply = await this.#end(sharingKey, isProven, true);
+    if (reply === undefined) this.#retryLater();
+    return reply;
   }
 
   /**
@@ -84,16 +84,21 @@ export class RedisEpochs implements Epochs {
   }
 
   /** Ends the epoch of a key; undefined if Redis could not be told. */
-  async #end(sharingKey: string, isProven: boolean, mustSend: boolean): Promise<Told | undefined> {
+  async #end(sharingKey: string, isProven: boolean, mustSend: boolean): Promise<Reply | undefined> {
     const mark = this.#unsent.get(sharingKey);
-    const told = await this.#run(sharingKey, isProven, 'end', mustSend);
-    if (told !== undefined && this.#unsent.get(sharingKey) === mark) this.#unsent.delete(sharingKey);
-    return told;
+    const reply = await this.#run(sharingKey, isProven, 'end', mustSend);
+    if (reply !== undefined && this.#unsent.get(sharingKey) === mark) this.#unsent.delete(sharingKey);
+    return reply;
   }
 
-  async #run(sharingKey: string, isProven: boolean, act: 'keep' | 'end', mustSend: boolean): Promise<Told | undefined> {
+  async #run(
+    sharingKey: string,
+    isProven: boolean,
+    action: 'keep' | 'end',
+    mustSend: boolean,
+  ): Promise<Reply | undefined> {
     const name = this.#prefix + hash('sha256', sharingKey, 'base64url');
-    const args = [randomUUID(), act, isProven ? 'proven' : '', keptSeconds];
+    const args = [randomUUID(), action, isProven ? 'proven' : '', keptSeconds];
     const answer = await this.#redis.run(script, [name], args, { mustSend });
     if (!Array.isArray(answer)) return undefined;
     const reply: readonly unknown[] = answer;
@@ -106,15 +111,15 @@ export class RedisEpochs implements Epochs {
   }
 
   /** Schedules another try. Until Redis knows that the epoch has ended, other gateways go on using its answers. */
-  #tellLater(): void {
-    if (this.#isTelling) return;
-    this.#isTelling = true;
-    setTimeout(() => void this.#tell(), tellEveryMs).unref();
+  #retryLater(): void {
+    if (this.#isRetrying) return;
+    this.#isRetrying = true;
+    setTimeout(() => void this.#retry(), retryMs).unref();
   }
 
-  async #tell(): Promise<void> {
+  async #retry(): Promise<void> {
     for (const sharingKey of this.#unsent.keys) if ((await this.#end(sharingKey, false, false)) === undefined) break;
-    this.#isTelling = false;
-    if (this.#unsent.size > 0 && !this.#redis.isClosed) this.#tellLater();
+    this.#isRetrying = false;
+    if (this.#unsent.size > 0 && !this.#redis.isClosed) this.#retryLater();
   }
 }

@@ -3,7 +3,7 @@ import { UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
 /** The points that open a breaker if no answer comes in between: many, because fast failures do little harm. */
-const enough = 50;
+const pointsToOpen = 50;
 
 /**
  * The points of a timeout, and of a connection that is lost after `slowMs` milliseconds or later. Such failures cost
@@ -45,7 +45,7 @@ class Breaker {
   #points = 0;
 
   get isOpen(): boolean {
-    return this.#points >= enough;
+    return this.#points >= pointsToOpen;
   }
 
   /** Adds the points of a failure, whose cause has at most `most` points in all. */
@@ -112,7 +112,10 @@ export class Breakers implements Gate {
     breaker.probeAt = now + probeMs;
     // A probe must not queue behind calls that are never answered.
     attempt.isUrgent = true;
-    this.#probes.set(attempt, { breaker, timer: setTimeout(() => this.#outwait(attempt, breaker), probeWaitMs) });
+    this.#probes.set(attempt, {
+      breaker,
+      timer: setTimeout(() => this.#onUnansweredProbe(attempt, breaker), probeWaitMs),
+    });
   }
 
   left(attempt: Attempt, outcome: Outcome): void {
@@ -123,20 +126,20 @@ export class Breakers implements Gate {
     if (probed === undefined) return;
     // A probe that was given up without a result leaves its place to the next call.
     probed.probeAt = points === undefined ? Number.NEGATIVE_INFINITY : this.#options.now() + pauseMs;
-    if (points !== undefined) this.#tell(probed);
+    if (points !== undefined) this.#reportFailedProbe(probed);
   }
 
   /**
    * Reports a probe that got no answer in time. Operations that wait for a read fail at once, long before their
    * deadlines. Operations that wait for a write go on waiting, because they must know its result.
    */
-  #outwait(attempt: Attempt, breaker: Breaker): void {
+  #onUnansweredProbe(attempt: Attempt, breaker: Breaker): void {
     this.#removeProbe(attempt);
-    this.#tell(breaker);
+    this.#reportFailedProbe(breaker);
     if (!attempt.request.isWrite) attempt.overtake(new UpstreamError('UPSTREAM_UNAVAILABLE'));
   }
 
-  #tell(probed: Breaker): void {
+  #reportFailedProbe(probed: Breaker): void {
     if (probed === this.#upstream && this.isOpen) this.#options.onFailedProbe?.();
   }
 
@@ -151,13 +154,13 @@ export class Breakers implements Gate {
   #add({ run, request }: Attempt, { kind }: Outcome, points: number): void {
     const { sharingKey: key } = run.caller;
     const wasOpen = this.isOpen;
-    if (kind === 'failed') this.#upstream.add('connections', points, enough);
+    if (kind === 'failed') this.#upstream.add('connections', points, pointsToOpen);
     else {
       // One cause has at most half of the points, so at least two causes have to fail.
-      this.#upstream.add(key, points, enough / 2);
+      this.#upstream.add(key, points, pointsToOpen / 2);
       const own = this.#keys.get(key) ?? new Breaker();
       this.#keys.set(key, own);
-      own.add(request.operation.route, points, enough / 2);
+      own.add(request.operation.route, points, pointsToOpen / 2);
     }
     if (this.isOpen && !wasOpen) this.#options.onOpen?.();
   }

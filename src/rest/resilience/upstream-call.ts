@@ -125,7 +125,14 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#sends += 1;
     const sent = this.#span === undefined ? headers : { ...headers, ...this.#span.trace };
     this.#sent = transport.send(
-      { method: operation.method, target: prefix + target, headers: sent, body, isWrite, fresh: !this.mayBeStale },
+      {
+        method: operation.method,
+        target: prefix + target,
+        headers: sent,
+        body,
+        isWrite,
+        needsNewConnection: !this.mayBeStale,
+      },
       this,
     );
   }

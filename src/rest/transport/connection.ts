@@ -8,7 +8,7 @@ export interface Exchange extends ResponseSink {
   readonly head: string;
   readonly content: string | undefined;
   /** True if it needs a new connection, which must not be used again. */
-  readonly isLast: boolean;
+  readonly needsNewConnection: boolean;
   onSent(connection: Connection): void;
   onEnd(): void;
   /** `isStale` is true if the connection had served an earlier request, and ended without a byte of this response. */
@@ -115,7 +115,7 @@ export class Connection {
     if (keepAliveSeconds !== undefined) this.idleMs = Math.min(keepAliveSeconds * 1000 - idleMarginMs, longestIdleMs);
     // A server that answers before it has the whole request may close the connection, or read on.
     const isSent = this.#socket.writableLength === 0;
-    if (isClean && isSent && isPersistent && !exchange.isLast && this.idleMs > 0) this.#owner.freed(this);
+    if (isClean && isSent && isPersistent && !exchange.needsNewConnection && this.idleMs > 0) this.#owner.freed(this);
     else this.close();
   }
 }

@@ -12,7 +12,7 @@ export interface HttpRequest {
    */
   readonly isWrite?: boolean;
   /** True if the request needs a new connection, on which nothing was sent before. */
-  readonly fresh?: boolean;
+  readonly needsNewConnection?: boolean;
 }
 
 /** The header values that can be sent: Latin-1 without control characters, tabs excepted. */
@@ -32,7 +32,7 @@ export class RequestHeads {
   }
 
   /** The head of a request. Throws for a target or a header that cannot be sent. */
-  of({ method, target, headers, body, fresh = false }: HttpRequest): string {
+  of({ method, target, headers, body, needsNewConnection = false }: HttpRequest): string {
     if (!isTarget.test(target)) throw new TypeError('expected a target without blanks and control characters');
     if (headers !== this.#last) {
       this.#lines = this.#linesOf(headers);
@@ -40,7 +40,7 @@ export class RequestHeads {
     }
     const hasLength = body !== undefined || method === 'POST' || method === 'PATCH';
     const length = hasLength ? `content-length: ${Buffer.byteLength(body ?? '')}\r\n` : '';
-    const connection = fresh ? 'close' : 'keep-alive';
+    const connection = needsNewConnection ? 'close' : 'keep-alive';
     const line = `${method} ${this.#connector.prefix}${target} HTTP/1.1\r\n`;
     return `${line}${this.#lines}connection: ${connection}\r\n${length}\r\n`;
   }

@@ -75,28 +75,28 @@ export interface TransportOptions {
  * Only the deadline of the operation limits the time of a call.
  */
 export function createTransport(options: TransportOptions): Transport {
-  let way = wayOf(options, options.route ?? {});
+  let current = routePoolOf(options, options.route ?? {});
   let isClosed = false;
   return {
     send: (call, listener) => {
-      const request = new Request(options, way.pool, call, listener);
+      const request = new Request(options, current.pool, call, listener);
       try {
         if (isClosed) throw new ConnectionError('CONNECTION_CLOSED');
-        request.head = way.heads.of(call);
+        request.head = current.heads.of(call);
       } catch (error) {
         request.onError(error, false);
         return request;
       }
-      way.pool.send(request);
+      current.pool.send(request);
       return request;
     },
     reroute: (route) => {
-      way.pool.retire();
-      way = wayOf(options, route);
+      current.pool.retire();
+      current = routePoolOf(options, route);
     },
     close: () => {
       isClosed = true;
-      way.pool.destroy();
+      current.pool.destroy();
     },
   };
 }
@@ -113,12 +113,12 @@ export function askOnce(transport: Transport, request: HttpRequest, timeoutMs: n
 }
 
 /** A route with its connections. Certificates belong to connections, so a new route needs new connections. */
-interface Way {
+interface RoutePool {
   readonly pool: ConnectionPool;
   readonly heads: RequestHeads;
 }
 
-function wayOf({ origin, connections }: TransportOptions, route: Route): Way {
+function routePoolOf({ origin, connections }: TransportOptions, route: Route): RoutePool {
   const connector = new Connector(origin, route);
   return { pool: new ConnectionPool(connector, connections), heads: new RequestHeads(connector) };
 }
@@ -153,8 +153,8 @@ class Request implements Exchange, SentRequest, RawResponse {
     return this.#call.body;
   }
 
-  get isLast(): boolean {
-    return this.#call.fresh === true;
+  get needsNewConnection(): boolean {
+    return this.#call.needsNewConnection === true;
   }
 
   get isWaiting(): boolean {
