@@ -68,6 +68,19 @@ test('of a budget that all keys share, all unproven keys together take turns as 
   expect(budget.failed.filter((failure) => failure.includes('OVERLOADED'))).toEqual(['invented 4 OVERLOADED 1']);
 });
 
+test('of a budget for each key, all unproven keys together have half of the places', async () => {
+  const budget = new TestBudget(budgetOf({ rest: '5/60' }), 2);
+  await budget.prove();
+  for (let nth = 0; nth < 10; nth += 1) {
+    const key = `invented ${nth}`;
+    budget.claim(key, { key, queueKey: key, isTrial: true });
+  }
+  budget.claim('proven');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(budget.begun).toEqual(['invented 0', 'invented 1', 'invented 2', 'invented 3', 'proven']);
+  expect(budget.failed).toHaveLength(6);
+});
+
 test('a caller that had a turn comes behind the others when calls wait', async () => {
   const budget = new TestBudget(budgetOf({ rest: '1/1' }));
   await budget.prove();

@@ -95,7 +95,10 @@ export class CallBudget implements Gate {
   readonly #forming = new Map<object, Group>();
   readonly #idPrefix = randomBytes(9).toString('base64url');
   #lastId = 0;
+  /** The number of waiting calls, in the queues of all keys. */
   #waiting = 0;
+  /** The number of waiting calls whose keys are unproven. */
+  #waitingUnproven = 0;
 
   constructor(options: CallBudgetOptions) {
     this.#options = options;
@@ -163,7 +166,7 @@ export class CallBudget implements Gate {
     const place = attempt.isTrial
       ? { caller: unproven, user: caller.queueKey }
       : { caller: caller.queueKey, user: subject };
-    if (queue.calls.isFull(this.#options.maxInFlight * queueFactor, place, this.#waiting)) {
+    if (this.#isFull(queue, place)) {
       this.#forgetIdle(queue);
       return fail(new RefusedCall('OVERLOADED', 1));
     }
@@ -176,6 +179,13 @@ export class CallBudget implements Gate {
     group.calls.set(counted.id, call);
     queue.calls.add(call);
     this.#waiting += 1;
+    if (call.caller === unproven) this.#waitingUnproven += 1;
+  }
+
+  /** True if there is no place for one more call. Unproven keys, each with its queue, have half of all places together. */
+  #isFull({ calls }: KeyQueue, place: Queued): boolean {
+    const most = this.#options.maxInFlight * queueFactor;
+    return calls.isFull(most, place, this.#waiting) || (place.caller === unproven && this.#waitingUnproven >= most / 2);
   }
 
   #queueOf(key: string): KeyQueue {
@@ -296,8 +306,9 @@ export class CallBudget implements Gate {
     this.#forgetIdle(queue);
   }
 
-  #forget({ counted, group }: BudgetedCall): void {
+  #forget({ caller, counted, group }: BudgetedCall): void {
     this.#waiting -= 1;
+    if (caller === unproven) this.#waitingUnproven -= 1;
     group.calls.delete(counted.id);
   }
 
