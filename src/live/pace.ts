@@ -71,15 +71,17 @@ export class Pace {
   }
 
   /**
-   * Notes that a poll with a key has ended and has made `calls` calls. Resolves to the delay of the tail's next poll,
-   * in milliseconds. Never rejects.
+   * Notes that a poll with a key has ended and has made `calls` calls. `provesKey` is true if one of them has succeeded:
+   * keys that callers invent then never evict the counts of this key. Resolves to the delay of the tail's next poll, in
+   * milliseconds. Never rejects.
    */
-  async next(key: string, id: string, calls: number): Promise<number> {
+  async next(key: string, id: string, calls: number, provesKey = false): Promise<number> {
     const { pollMs, backoffOf } = this.#options;
     if (backoffOf !== undefined) return pollMs * Math.max(1, await backoffOrOne(backoffOf, key));
     const further = Array.from({ length: calls - 1 }, (_, index) => `${id} ${index}`);
     this.#ledger.count(wantOf(key, further));
-    for (const one of [id, ...further]) this.#ledger.end({ id: one, key, subject: '', surface: 'events' }, 'ended');
+    const end = provesKey ? 'proves key' : 'ended';
+    for (const one of [id, ...further]) this.#ledger.end({ id: one, key, subject: '', surface: 'events' }, end);
     return Math.max(pollMs, spacingMs * (this.#tails.get(key) ?? 0) * calls);
   }
 }

@@ -139,7 +139,8 @@ export class Tail {
       if (isFinal(error)) for (const listener of [...this.#callers.keys()]) listener.end(error);
     }
     // A poll that made no call of its own counts as one call, so that tails stay spread.
-    const waitMs = await this.#pace.next(this.#sharingKey, this.#id, Math.max(calls.made, 1));
+    const made = Math.max(calls.made, 1);
+    const waitMs = await this.#pace.next(this.#sharingKey, this.#id, made, calls.hasSucceeded);
     if (this.isOpen) this.#timer = setTimeout(() => this.#begin(), waitMs);
   }
 

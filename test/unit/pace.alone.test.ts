@@ -27,6 +27,15 @@ test('a key without a budget is polled sixty times a minute at most, whatever it
   expect(reserve('key')).toBe(0);
 });
 
+test('polls with ten thousand invented keys evict no counts of a proven key', async () => {
+  const { pace, reserve, poll } = createPace(2000);
+  expect(pace.reserve('key', 'first')).toBe(0);
+  await pace.next('key', 'first', 1, true);
+  for (let polls = 1; polls < 60; polls += 1) await poll('key');
+  for (let nth = 0; nth <= 10_000; nth += 1) await poll(`invented ${nth}`);
+  expect(reserve('key')).toBe(60_000);
+});
+
 test('a poll counts while it is not answered, and a minute longer, for it may be late to arrive', async () => {
   const { pace, reserve, poll } = createPace(2000);
   expect(pace.reserve('key', 'late')).toBe(0);
