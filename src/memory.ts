@@ -33,6 +33,8 @@ export function answerRoomBytes(largest: number): number {
 export interface Reader {
   /** The moment since which the client has taken none of the bytes that wait for it; undefined if none wait. */
   readonly stuckSince: number | undefined;
+  /** The end of the pause that it has earned by what it took before. Clients with an early end are disconnected first. */
+  readonly pausesUntil: number;
   /** Calls back when the client has the whole answer or has left. */
   onClose(listener: () => void): void;
   /** Aborts its connection. */
@@ -144,14 +146,17 @@ export class MemoryRoom {
     return freed;
   }
 
-  /** The clients that have been stuck for `shortestStuckMs` or longer, the longest one first. */
+  /**
+   * The clients that have been stuck for `shortestStuckMs` or longer, first the one whose earned pause ended first, or
+   * will end first.
+   */
   #stuck(): readonly Stuck[] {
     const latest = performance.now() - shortestStuckMs;
     return [...this.#readers]
       .filter(([claim]) => claim.bytes > 0)
-      .map(([claim, reader]) => ({ claim, reader, since: reader.stuckSince ?? Number.POSITIVE_INFINITY }))
-      .filter(({ since }) => since <= latest)
-      .toSorted((one, other) => one.since - other.since);
+      .map(([claim, reader]) => ({ claim, reader }))
+      .filter(({ reader }) => (reader.stuckSince ?? Number.POSITIVE_INFINITY) <= latest)
+      .toSorted((one, other) => one.reader.pausesUntil - other.reader.pausesUntil);
   }
 }
 

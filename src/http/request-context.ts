@@ -20,7 +20,7 @@ import {
 } from './identifying-headers.ts';
 import type { Accepted } from './negotiation.ts';
 import { largeBody, methodOf } from './request.ts';
-import { stuckSince } from './slow-readers.ts';
+import { pausesUntil, stuckSince } from './slow-readers.ts';
 
 /** The context of an operation that came in a request of node's HTTP server. */
 export class HttpRequestContext implements RequestContext {
@@ -86,6 +86,10 @@ export class HttpRequestContext implements RequestContext {
 
   get stuckSince(): number | undefined {
     return stuckSince(this.#request.socket);
+  }
+
+  get pausesUntil(): number {
+    return pausesUntil(this.#request.socket);
   }
 
   hasLeft(): boolean {

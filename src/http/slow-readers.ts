@@ -30,7 +30,8 @@ interface Written {
  * The process sees only when the operating system takes bytes, not when the client does. The operating system has a
  * buffer of up to 4 MiB for each connection, and takes further bytes only once a third of it is free. So a client that
  * reads 200 kB a second seems to take nothing for seven seconds, and then 1.4 MB at once. Therefore, bytes that were
- * taken earn their client a pause: the time that they need at the least rate.
+ * taken earn their client a pause: the time that they need at the least rate. If memory is short, clients whose pause
+ * has ended, or ends first, are disconnected before others.
  */
 export class SlowReader {
   readonly #limits: ReaderLimits;
@@ -42,7 +43,6 @@ export class SlowReader {
   #takenAt: number | undefined;
   /** The number of bytes that had been taken by then. */
   #taken = 0;
-  /** The end of the pause that the client has earned by then. */
   #pausesUntil = 0;
 
   constructor(limits: ReaderLimits) {
@@ -80,12 +80,17 @@ export class SlowReader {
     this.#takenAt = now;
   }
 
+  /** The end of the pause that the client has earned. */
+  get pausesUntil(): number {
+    return this.#pausesUntil;
+  }
+
   /**
-   * The time since which the client has taken none of the bytes that wait for it, although its earned pause is over.
-   * Undefined if none wait. A request that waits behind the answer does not count: it has no bytes yet.
+   * The time since which the client has taken none of the bytes that wait for it. Undefined if none wait. A request that
+   * waits behind the answer does not count: it has no bytes yet.
    */
   stuckSince({ writableLength }: Written): number | undefined {
-    return writableLength > 0 && this.#takenAt !== undefined ? this.#pausesUntil : undefined;
+    return writableLength > 0 ? this.#takenAt : undefined;
   }
 }
 
@@ -113,4 +118,9 @@ export function watchReader(response: ServerResponse): void {
 /** The time since which the client of a connection has been stuck; undefined if it is not. */
 export function stuckSince(socket: Socket): number | undefined {
   return readers.get(socket)?.stuckSince(socket);
+}
+
+/** The end of the pause that the client of a connection has earned by what it has taken. */
+export function pausesUntil(socket: Socket): number {
+  return readers.get(socket)?.pausesUntil ?? 0;
 }

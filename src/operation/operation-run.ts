@@ -40,6 +40,8 @@ export interface RequestContext {
   readonly tool?: string | undefined;
   /** The time since which the client has read nothing although bytes wait for it; undefined if no bytes wait. */
   readonly stuckSince: number | undefined;
+  /** The end of the pause that the client has earned by what it has read. */
+  readonly pausesUntil: number;
   hasLeft(): boolean;
   onLeave(listener: () => void): void;
   /**

@@ -282,6 +282,9 @@ class Subscription implements OpenStream, StreamEnd {
       get stuckSince() {
         return request.stuckSince;
       },
+      get pausesUntil() {
+        return request.pausesUntil;
+      },
       disconnect: this.disconnect,
       onClose: (release) => {
         this.#release = () => {

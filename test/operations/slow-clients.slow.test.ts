@@ -46,7 +46,7 @@ test.concurrent('a client that reads steadily gets its answer while others that 
   // The operating system takes 4 MiB ahead, and later about 1.4 MiB at a time, which the client reads in two seconds.
   const readers = { graceMs: 30_000, bytesPerSecond: 400_000 };
   const bytesPerMs = 700;
-  const options = { maxAnswerBytes: 2 ** 26, answerRoomBytes: 30_000_000 };
+  const options = { maxAnswerBytes: 2 ** 26, answerRoomBytes: 60_000_000 };
   await using gateway = await startGateway(upstream, options, { readers });
   const query = '{ project(id: 1) { a: name b: name c: name } }';
   const steady = openWith(gateway.url, postOf(query));

@@ -8,14 +8,11 @@ import { project } from '../support/rows.ts';
 import { openWith, postOf } from '../support/wire.ts';
 
 const name = 'a'.repeat(7_000_000);
-
-/** The operating system takes 4 MiB for a client that reads nothing. At this rate, they earn it an eighth of a second. */
-const readers = { graceMs: 30_000, bytesPerSecond: 2 ** 25 };
 const query = '{ project(id: 1) { a: name b: name c: name d: name } }';
 
 test('if there is no room for an answer, the client that reads nothing of its own is ended and counted', async () => {
   const routes = { 'GET /api/projects/1/': project(1, { name }) };
-  const { gateway } = await startBoth(routes, { maxAnswerBytes: 2 ** 26, answerRoomBytes: 40_000_000 }, { readers });
+  const { gateway } = await startBoth(routes, { maxAnswerBytes: 2 ** 26, answerRoomBytes: 40_000_000 });
   const socket = openWith(gateway.url, postOf(query));
   await once(socket, 'readable');
   await pause(1100);
@@ -40,7 +37,7 @@ test('if there is no room for an answer, and no client is stuck, the answer is r
 test('if there is no room for an answer, a client is ended that reads nothing of answers that were written at once', async () => {
   const small = 'a'.repeat(60_000);
   const routes = { 'GET /api/projects/1/': project(1, { name: small }) };
-  const { gateway, upstream } = await startBoth(routes, { answerRoomBytes: 100_000 }, { readers });
+  const { gateway, upstream } = await startBoth(routes, { answerRoomBytes: 100_000 });
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname).on('error', () => undefined);
   const path = `/graphql?query=${encodeURIComponent('{ project(id: 1) { name } }')}`;

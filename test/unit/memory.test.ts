@@ -12,11 +12,13 @@ afterEach(() => {
 /** The client of an answer, and what has become of it. */
 class Client implements Reader {
   readonly stuckSince: number | undefined;
+  readonly pausesUntil: number;
   isCut = false;
   close: () => void = () => undefined;
 
-  constructor(stuckForMs?: number) {
+  constructor(stuckForMs?: number, pauseMs = 0) {
     this.stuckSince = stuckForMs === undefined ? undefined : performance.now() - stuckForMs;
+    this.pausesUntil = (this.stuckSince ?? 0) + pauseMs;
   }
 
   onClose(listener: () => void): void {
@@ -40,6 +42,16 @@ test('if a room is short, the clients that have been stuck for longest are ended
   expect([room.taken, process.taken, ended]).toEqual([100, 100, 2]);
   expect(room.claim().resize(20)).toBe(true);
   expect(clients.map(({ isCut }) => isCut)).toEqual([true, false, true, true, false]);
+});
+
+test('of stuck clients, the one whose earned pause ends first is ended first, and none is spared by its pause', () => {
+  const room = new MemoryRoom(100);
+  const clients = [new Client(3000, 8000), new Client(2000), new Client(999)];
+  for (const client of clients) expect(room.claimFor(client).resize(30)).toBe(true);
+  expect(room.claim().resize(40)).toBe(true);
+  expect(clients.map(({ isCut }) => isCut)).toEqual([false, true, false]);
+  expect(room.claim().resize(30)).toBe(true);
+  expect(clients.map(({ isCut }) => isCut)).toEqual([true, true, false]);
 });
 
 test('no client is ended for a claim that would have no room after it either', () => {
