@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 
 // The largest modules of Node are loaded before the first flag is set: V8 refuses their cached code, too, if it was
 // compiled under other flags. To compile them takes 40 ms.
-for (const name of ['crypto', 'http', 'tls', 'worker_threads', 'zlib']) process.getBuiltinModule(`node:${name}`);
+for (const name of ['cluster', 'crypto', 'http', 'http2', 'tls', 'zlib']) process.getBuiltinModule(`node:${name}`);
 
 // Flags are set before the cache is enabled: V8 refuses cached code that was compiled under other flags.
 

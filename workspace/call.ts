@@ -32,7 +32,6 @@ export interface Call {
 /** What is sent back. A body that is absent is no body, and a string is CSV. */
 export interface Answer {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 

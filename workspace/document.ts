@@ -7,8 +7,6 @@ export interface Parameter {
   readonly required: boolean;
   /** How the text in the URL becomes the value that the schema describes. */
   readonly encoding: 'text' | 'integer' | 'json';
-  /** True if any integer or text is valid, as its encoding says. */
-  readonly isPlain: boolean;
   /** The JSON pointer to its schema. */
   readonly schema: string;
 }
@@ -53,27 +51,20 @@ function parametersAt(document: JsonObject, pointer: string): Parameter[] {
     const parameter = objectOf(resolve(document, place));
     const inJson = isObject(parameter.content);
     const schema = `${place}/${inJson ? 'content/application~1json/schema' : 'schema'}`;
-    const alternatives = alternativesOf(objectOf(resolve(document, schema)));
-    const isInteger = alternatives.some(({ type }) => type === 'integer');
     return {
       name: String(parameter.name),
       place: parameter.in === 'path' ? 'path' : 'query',
       required: parameter.required === true,
-      // What may be an integer is one if it looks like one, unless it may be any text.
-      encoding: inJson ? 'json' : isInteger ? 'integer' : 'text',
-      isPlain: !inJson && alternatives.some((one) => isOnly(one, isInteger ? 'integer' : 'string')),
+      encoding: inJson ? 'json' : encodingOf(objectOf(resolve(document, schema))),
       schema,
     };
   });
 }
 
-function alternativesOf(schema: JsonObject): readonly JsonObject[] {
-  return [schema, ...arrayOf(schema.anyOf).map(objectOf)];
-}
-
-/** Whether a schema asks for nothing but a type, or one of several. */
-function isOnly(schema: JsonObject, type: string): boolean {
-  return Object.keys(schema).length === 1 && [schema.type].flat().includes(type);
+/** What may be an integer is one if it looks like one, unless it may be any text. */
+function encodingOf(schema: JsonObject): 'text' | 'integer' {
+  const alternatives = [schema, ...arrayOf(schema.anyOf).map(objectOf)];
+  return alternatives.some(({ type }) => type === 'integer') ? 'integer' : 'text';
 }
 
 /** Follows a `$ref`, if that is what is at `pointer`. */

@@ -1,32 +1,22 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createAuthenticator, keyOf } from './auth.ts';
 import type { Answer, Call, Handler, User } from './call.ts';
 import { transact } from './database.ts';
 import { inDialect } from './dialects.ts';
 import { type Operation, operationsOf } from './document.ts';
-import { endpointNotFound, invalid } from './errors.ts';
 import { handlers } from './handlers.ts';
-import { type Answering, readJson, targetOf } from './http.ts';
 import { type JsonObject, objectOf } from './json.ts';
 import type { Store } from './store.ts';
 import { createFaults, type Switches } from './switches.ts';
 import { surfaceOf } from './throttle.ts';
-import { decode, validate } from './validation.ts';
+import { decode, schemaOf } from './validation.ts';
 
-/** An operation of the document, with the pattern of its path. */
-interface Route {
-  readonly operation: Operation;
-  readonly pattern: RegExp;
-  readonly handler: Handler;
-}
+/** Who is asking, known before anything else is looked at. */
+type Identify = (request: FastifyRequest, operation: Operation) => Promise<User>;
 
-/** A route that was asked for, and the parameters in its path, not decoded. */
-interface Found extends Route {
-  readonly texts: Readonly<Record<string, string>>;
-}
-
-/** Answers requests for the operations of the document. Throws for an operation that has no handler. */
-export function createAnswering(document: JsonObject, store: Store, switches: Switches): Answering {
-  const routes = routesOf(document);
+/** Gives every operation of the document a route. Throws for an operation that has no handler. */
+export function addRoutes(app: FastifyInstance, document: JsonObject, store: Store, switches: Switches): void {
+  const users = new WeakMap<FastifyRequest, User>();
   const identify = createIdentify(store, switches);
   const {
     pageCap = Number.POSITIVE_INFINITY,
@@ -34,64 +24,58 @@ export function createAnswering(document: JsonObject, store: Store, switches: Sw
     eventsNext = 'offset',
     dialect = 'document',
   } = switches;
-  return async (request) => {
-    const { url: target, path, query: texts } = targetOf(request);
-    const found = find(routes, request.method, path);
-    if (found === undefined) throw endpointNotFound();
-    const { operation, handler } = found;
-    const pathTexts = decoded(found.texts);
-    const user = await identify(request.headers.authorization, operation);
-    const body = operation.body === undefined ? undefined : await readJson(request);
-    const params = decode(operation, 'path', pathTexts);
-    const query = decode(operation, 'query', texts);
-    validate(operation, { params, query, body });
-    const url = URL.parse(target, `http://${request.headers.host ?? ''}`) ?? new URL(target, 'http://localhost');
-    const call = { url, params, query, body: objectOf(body), store, user, pageCap, searchTimeMs, eventsNext };
-    const answer = answerWith(handler, operation, call);
-    return { ...answer, body: inDialect(dialect, operation.id, answer.body) };
-  };
-}
-
-/** The routes of all operations, those with the fewest parameters first: `events/values/` is no event. */
-function routesOf(document: JsonObject): Route[] {
-  const routes = operationsOf(document).map((operation) => {
+  for (const operation of operationsOf(document)) {
     const handler = handlers[operation.id];
     if (handler === undefined) throw new Error(`${operation.id} has no handler`);
-    return { operation, handler, pattern: new RegExp(`^${operation.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`) };
-  });
-  return routes.toSorted((one, other) => one.operation.path.split('{').length - other.operation.path.split('{').length);
-}
-
-function find(routes: readonly Route[], method: string | undefined, path: string): Found | undefined {
-  // Node sends no body in answer to HEAD.
-  const asked = method === 'HEAD' ? 'GET' : method;
-  for (const route of routes) {
-    const match = route.operation.method === asked ? route.pattern.exec(path) : null;
-    if (match !== null) return { ...route, texts: match.groups ?? {} };
+    app.route({
+      method: operation.method,
+      url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      schema: schemaOf(operation),
+      onRequest: async (request) => void users.set(request, await identify(request, operation)),
+      preValidation: async (request) => prepare(operation, request),
+      handler: async (request, reply) => {
+        const user = users.get(request);
+        if (user === undefined) throw new Error('expected an authenticated request');
+        const answer = answerWith(handler, operation, {
+          ...partsOf(request),
+          store,
+          user,
+          pageCap,
+          searchTimeMs,
+          eventsNext,
+        });
+        if (typeof answer.body === 'string') reply.type('text/csv; charset=utf-8');
+        return reply.code(answer.status).send(inDialect(dialect, operation.id, answer.body));
+      },
+    });
   }
-  return undefined;
 }
-
-function decoded(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  try {
-    return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, decodeURIComponent(text)]));
-  } catch {
-    throw invalid(undefined, 'The path cannot be decoded.');
-  }
-}
-
-/** Tells who is asking, before anything else is looked at. */
-type Identify = (authorization: string | undefined, operation: Operation) => Promise<User>;
 
 function createIdentify(store: Store, switches: Switches): Identify {
   const authenticate = createAuthenticator(store);
   const { strike, throttle } = createFaults(switches);
-  return async (authorization, { path }) => {
+  return async ({ headers }, { path }) => {
     await strike();
-    const key = keyOf(authorization);
+    const key = keyOf(headers.authorization);
     const user = authenticate(key);
     throttle(key, surfaceOf(path));
     return user;
+  };
+}
+
+/** Leaves what the document knows of the request, in the form that it describes. A missing body is an empty one. */
+async function prepare(operation: Operation, request: FastifyRequest): Promise<void> {
+  request.params = decode(operation, 'path', objectOf(request.params));
+  request.query = decode(operation, 'query', objectOf(request.query));
+  if (operation.body !== undefined && request.body === undefined) request.body = {};
+}
+
+function partsOf(request: FastifyRequest): Pick<Call, 'url' | 'params' | 'query' | 'body'> {
+  return {
+    url: URL.parse(request.url, `${request.protocol}://${request.host}`) ?? new URL(request.url, 'http://localhost'),
+    params: objectOf(request.params),
+    query: objectOf(request.query),
+    body: objectOf(request.body),
   };
 }
 

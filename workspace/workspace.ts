@@ -1,13 +1,14 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { startCapturing } from './capture.ts';
+import { ApiError, endpointNotFound, invalid } from './errors.ts';
 import { document } from './generated/document.ts';
-import { createHttpServer } from './http.ts';
-import { createAnswering } from './routes.ts';
+import { objectOf, parseJson } from './json.ts';
+import { addRoutes } from './routes.ts';
 import { demoKeys, memberKeys } from './seed/organizations.ts';
 import { seedOnce } from './seed/seed.ts';
 import { openStore } from './store.ts';
 import type { Switches } from './switches.ts';
+import { compileWhenAsked, toApiError } from './validation.ts';
 
 export { demoKeys, memberKeys };
 
@@ -33,31 +34,66 @@ export interface Workspace {
 
 /** Starts the REST API over its own database, with demonstration data if that is new. */
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
-  const { port, host, database, eventsPerMinute = 0 } = options;
-  const store = openStore(database ?? ':memory:');
+  const store = openStore(options.database ?? ':memory:');
   // A file must hold all of the data at once, because it may outlive this process.
-  seedOnce(store, { lateEvents: database === undefined });
-  const server = createHttpServer(createAnswering(document, store, options));
-  try {
-    await once(server.listen(port, host), 'listening');
-  } catch (error) {
-    store.database.close();
+  seedOnce(store, { lateEvents: options.database === undefined });
+  const app = createApp();
+  app.addHook('onClose', async () => store.database.close());
+  addRoutes(app, document, store, options);
+  const stopCapturing = startCapturing(store, options.eventsPerMinute ?? 0);
+  app.addHook('preClose', async () => stopCapturing());
+  const url = await app.listen({ port: options.port, host: options.host }).catch(async (error: unknown) => {
+    await app.close();
     throw error;
-  }
-  const stopCapturing = startCapturing(store, eventsPerMinute);
-  return {
-    url: urlOf(server),
-    demoKey: demoKeys[0],
-    close: async () => {
-      stopCapturing();
-      await server[Symbol.asyncDispose]();
-      store.database.close();
-    },
-  };
+  });
+  return { url, demoKey: demoKeys[0], close: () => app.close() };
 }
 
-function urlOf(server: Server): string {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('expected a server that listens on a port');
-  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+/** A server without routes. */
+export function createApp(): FastifyInstance {
+  const app = fastify({
+    logger: { level: 'error', stream: process.stderr },
+    // The last of several equal names counts.
+    routerOptions: { querystringParser: (text) => Object.fromEntries(new URLSearchParams(text)) },
+    // Else Fastify loads compilers of its own at the start: requests have the one below, and responses no schema.
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
+    frameworkErrors: (error, request, reply) => void sendError(error, request, reply),
+  });
+  app.setValidatorCompiler(compileWhenAsked);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, text: string) =>
+    parseBody(text),
+  );
+  app.setNotFoundHandler((request, reply) => sendError(endpointNotFound(), request, reply));
+  app.setErrorHandler(sendError);
+  return app;
+}
+
+function unused(): never {
+  throw new Error('expected no schema that Fastify has to compile');
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return text === '' ? {} : parseJson(text);
+  } catch {
+    throw invalid(undefined, 'JSON parse error.', 'parse_error');
+  }
+}
+
+function sendError(error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = error instanceof ApiError ? error : failureOf(error);
+  if (failure.status === 500) request.log.error(error);
+  reply.code(failure.status).headers(failure.headers);
+  // As in the known deployment: a client that asks for CSV is not told what went wrong.
+  return objectOf(request.query).format === 'csv'
+    ? reply.type('text/csv; charset=utf-8').send('')
+    : reply.send(failure.toJSON());
+}
+
+function failureOf({ validation, validationContext, statusCode = 500, message }: FastifyError): ApiError {
+  if (validation?.[0]) return toApiError(validation[0], validationContext);
+  if (statusCode === 415) return new ApiError(415, 'unsupported_media_type', 'Unsupported media type in request.');
+  if (statusCode < 500) return new ApiError(statusCode, 'invalid_input', message);
+  return new ApiError(500, 'error', 'A server error occurred.');
 }

@@ -199,7 +199,6 @@ test('a hard delete answers 405 without body and content type, and removes nothi
   await using client = await startClient();
   const { status, body, headers } = await client.send('DELETE', `${base}1/`);
   expect({ status, body, type: headers.get('content-type') }).toEqual({ status: 405, body: '', type: null });
-  expect(headers.get('content-length')).toBe('0');
   expect(await client.read(`${base}1/`)).toMatchObject({ id: 1, deleted: false });
 });
 

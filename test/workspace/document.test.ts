@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { document } from '../../workspace/generated/document.ts';
-import { createAnswering } from '../../workspace/routes.ts';
+import { addRoutes } from '../../workspace/routes.ts';
 import { openStore } from '../../workspace/store.ts';
-import { errorIn } from '../../workspace/validation.ts';
+import { createApp } from '../../workspace/workspace.ts';
 import { type Members, membersOf, resultsOf, startClient } from './client.ts';
 import { samples, targetIn } from './samples.ts';
 
@@ -27,14 +27,20 @@ test.each(samples)('$method $path$sent answers as the document says', async (sam
   const responses = membersOf(membersOf(membersOf(membersOf(document.paths)[path])[method.toLowerCase()]).responses);
   expect(Object.keys(responses)).toContain(String(status));
   const { content } = membersOf(responses[String(status)]);
-  expect(errorOf(content, headers.get('content-type'), answered)).toBeUndefined();
+  expect(await errorsOf(content, headers.get('content-type'), answered)).toBeNull();
 });
 
-/** What is wrong with a body of which the document says `content`; undefined if nothing is. */
-function errorOf(content: unknown, contentType: string | null, body: unknown): unknown {
-  if (content === undefined) return body === '' ? undefined : 'expected no body';
+/** What is wrong with a body of which the document says `content`; null if nothing is. */
+async function errorsOf(content: unknown, contentType: string | null, body: unknown): Promise<unknown> {
+  if (content === undefined) return body === '' ? null : 'expected no body';
   const { schema } = membersOf(membersOf(content)[String(contentType?.split(';')[0])]);
-  return errorIn(body, absolute(schema));
+  const app = createApp();
+  app.get('/', (request) => {
+    const validate = request.compileValidationSchema(absolute(schema));
+    return { errors: validate(body) ? null : validate.errors };
+  });
+  const { errors } = membersOf((await app.inject('/')).json());
+  return errors;
 }
 
 /** The schema with its references pointing into the document. */
@@ -45,5 +51,5 @@ function absolute(schema: unknown): Members {
 
 test('an operation without a handler fails the start', () => {
   const unknown = { paths: { '/api/insights/': { get: { operationId: 'listInsights' } } } };
-  expect(() => createAnswering(unknown, openStore(':memory:'), {})).toThrow('listInsights has no handler');
+  expect(() => addRoutes(createApp(), unknown, openStore(':memory:'), {})).toThrow('listInsights has no handler');
 });

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { demoKeys } from '../../workspace/workspace.ts';
 import { membersOf, refusal, startClient } from './client.ts';
@@ -99,34 +96,4 @@ test('only the first of several errors is passed on', async () => {
   const { body } = await client.send('PATCH', '/api/projects/1/', { is_demo: 'x', week_start_day: 'y' });
   expect(Object.keys(membersOf(body))).toEqual(['type', 'code', 'detail', 'attr']);
   expect(['is_demo', 'week_start_day']).toContain(membersOf(body).attr);
-});
-
-/** What a request that no HTTP library sends is answered with, until the connection is closed. */
-async function answerTo(request: string): Promise<string> {
-  const socket = connect(Number(new URL(client.url).port), '127.0.0.1');
-  await once(socket, 'connect');
-  socket.on('error', () => undefined);
-  socket.write(request);
-  return text(socket);
-}
-
-const key = `authorization: Bearer ${demoKeys[0]}`;
-
-test('a body without an end is refused, and its connection closed', async () => {
-  const head = `POST /api/projects/ HTTP/1.1\r\nhost: x\r\n${key}\r\ncontent-type: application/json`;
-  const chunk = `100001\r\n${'x'.repeat(2 ** 20 + 1)}\r\n`;
-  expect(await answerTo(`${head}\r\ntransfer-encoding: chunked\r\n\r\n${chunk}`)).toMatch(/^HTTP\/1.1 413 /);
-});
-
-test.each([
-  [
-    'whose first line is a whole URL',
-    'http://x/api/projects/1/events/?limit=1&event=%24pageview HTTP/1.1\r\nhost: x',
-    'x',
-  ],
-  ['without a host', '/api/projects/1/events/?limit=1&event=%24pageview HTTP/1.0', 'localhost'],
-  ['with an empty host', '/api/projects/1/events/?limit=1&event=%24pageview HTTP/1.1\r\nhost:', 'localhost'],
-])('a request %s gets a link with the whole query', async (_case, request, host) => {
-  const answer = await answerTo(`GET ${request}\r\n${key}\r\nconnection: close\r\n\r\n`);
-  expect(answer).toContain(`"next":"http://${host}/api/projects/1/events/?limit=1&event=%24pageview&`);
 });
