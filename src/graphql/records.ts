@@ -74,7 +74,7 @@ export function toRecord(collection: Collection, facts: RecordFacts): RowRecord 
   return new recordClasses[collection.noun](collection, facts);
 }
 
-/** The same record with the owner's id for its global id. */
+/** The same record with the real id of its owner, which is a part of its global id. */
 export function withOwnerId(record: RowRecord, realOwnerId: string | Error): RowRecord {
   const { knownId: id, row, view, failure, started } = record;
   return toRecord(record, { id, row, view, failure, started, realOwnerId });

@@ -109,7 +109,7 @@ class Estimating {
   #readsOf(selected: SelectedField, page = 0): Pick<Sums, 'calls' | 'rows'> {
     const { maxPageSize } = this.#request;
     const { origin, inside } = selected;
-    // The own row of an object that is read by its key. It is counted here unless `ofObject` counts it.
+    // 1 if the object is read by its key, so that its own row is a call, unless `ofObject` counts that call.
     const byKey = inside !== undefined && isNoun(inside.type.name) && !readsOwnRow(inside) ? 1 : 0;
     const has = (argument: string): boolean => selected.given(argument) !== undefined;
     switch (origin.kind) {

@@ -1,7 +1,7 @@
 import { tableSizeOf, tableWindowOf } from '../graphql/connections.ts';
 import { toEventQuery } from '../graphql/event-filter.ts';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
-import { refuseCurrent } from '../graphql/reach-checks.ts';
+import { refuseCurrent } from '../graphql/reach-errors.ts';
 import { suffices, type View } from '../loaders/row-store.ts';
 import type { FieldOrigin } from '../look-ahead/field-origins.ts';
 import { type Needs, needsOf, ownView } from '../look-ahead/needs.ts';
@@ -62,7 +62,7 @@ function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void
   const namesCurrent = isCurrent(objects.owner) && needs.globalId;
   const done =
     noun === 'Plugin' && namesCurrent
-      ? // The rows of most plugins name their organization, so this read is not certain. References follow it.
+      ? // The rows of most plugins name their organization, so the current one may not have to be read.
         (stage: Stage) => builder.planCurrent({ stage, certain: false, path }, planReferences)
       : planReferences;
   if (view === undefined) done(objects.stage);
@@ -184,7 +184,7 @@ function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Pla
   builder.planCurrent({ stage, certain, path }, (arrival) => plan({ ...objects, stage: arrival, certain: false }));
 }
 
-/** The objects that an argument names: one, or one at each owner if the id of the owner is unknown. */
+/** The objects that an argument names: one object, or one for each possible owner if the owner's id is unknown. */
 function objectsById(
   { builder, endpoint: { noun }, parent, stage, certain }: PlannedField,
   id: string,

@@ -3,7 +3,7 @@ import type { CursorCodec } from '../context.ts';
 import type { ConnectionArguments } from '../graphql/connections.ts';
 import type { EventFilter } from '../graphql/generated/resolvers.ts';
 import { UserInputError } from '../graphql/input-error.ts';
-import { ForbiddenError } from '../graphql/reach-checks.ts';
+import { ForbiddenError } from '../graphql/reach-errors.ts';
 import type { OperationScope, Part, SelectedField } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import { type Reach, type Rights, reaches } from '../rest/reach.ts';
@@ -177,7 +177,7 @@ export function pathOf(parent: string, { responseKey }: Pick<SelectedField, 'res
   return parent === '' ? responseKey : `${parent}.${responseKey}`;
 }
 
-/** True for the error of arguments that the resolvers, too, refuse before they make a call. */
+/** True if the error is about arguments. The resolvers refuse the same arguments before they make a call. */
 function isRefusal(error: unknown): boolean {
   return error instanceof UserInputError || error instanceof ForbiddenError || error instanceof GraphQLError;
 }
@@ -196,10 +196,10 @@ export class PlanLimitError extends Error {
   }
 }
 
-/** The steps of planning that are allowed for each REST call: that many fields may need the answer to one call. */
+/** The steps of planning that are allowed for each REST call, and so the most fields that may need its answer. */
 const stepsPerCall = 30;
 
-/** The least limit of steps, so that small operations are planned even if few calls are allowed. */
+/** The lowest limit of steps, so that small operations are planned even if few calls are allowed. */
 const leastSteps = 2000;
 
 /** The most steps of planning, by the number of REST calls that an operation may make. */

@@ -92,7 +92,7 @@ export class RowPlans {
 
   /**
    * Plans rows that a page of their list may have. If at least `pageFirstThreshold` rows are wanted, the page is read
-   * first. Fewer rows wait only for a page that is in flight.
+   * first. For fewer rows no page is read: they wait only for one that is in flight anyway.
    */
   #readInLists(rows: readonly WantedRow[]): void {
     const [first] = rows;
