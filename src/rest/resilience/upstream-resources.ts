@@ -124,6 +124,10 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     epoch.moveTo(renewed);
     return undefined;
   };
+  const epochRenewal: Gate = {
+    enter: ({ run, request }) => (request.isWrite ? renewEpoch(run) : undefined),
+    left: () => undefined,
+  };
   // The order matters. Keys come first: until a key is proven, this gateway alone counts its calls, so only the few
   // calls on trial may reserve budget before that. The budget comes next, because a whole wave is reserved together.
   // Rate limit pauses follow both, because a pause may begin while a call waits for one of them. The slot is taken
@@ -135,7 +139,7 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     new RateLimitPauses(now, keys),
     breakers,
     limiter,
-    { enter: ({ run, request }) => (request.isWrite ? renewEpoch(run) : undefined), left: () => undefined },
+    epochRenewal,
     reachability,
     counts,
   ];
