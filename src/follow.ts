@@ -45,7 +45,7 @@ export interface FollowOptions<T> {
   readonly again: (previous: T) => T | Promise<T>;
   /**
    * Returns the current paths and globs of the files that the value is read from. A file that was read may name further
-   * ones. If it is undefined, the value is read again at each interval.
+   * ones. Without this function, the value is read again at each interval.
    */
   readonly patterns?: () => readonly string[];
   /**

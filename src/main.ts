@@ -6,6 +6,6 @@ import { handleHangUps } from './process/hang-up.ts';
 handleHangUps();
 const { runCommandLine } = await import('./process/command-line.ts');
 await runCommandLine(process.argv.slice(2));
-// Servers have started. Commands have ended.
+// By now, a server has started or a command has ended.
 const { allowOptimizationSoon } = await import('./process/optimization.ts');
 allowOptimizationSoon();

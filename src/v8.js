@@ -23,8 +23,8 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 // so that a gateway would answer tens of thousands of operations, at up to twice the CPU time, before it is warm.
 setFlagsFromString('--invocation-count-for-turbofan=800');
 
-// Without this flag, a start would take half as much CPU time again, to optimize Node's loader of modules and other
-// functions of which it makes its last call a moment later. `allowOptimization` takes the flag back.
+// Without this flag, a start would take half as much CPU time again, to optimize functions that are called for the last
+// time a moment later, such as those of Node's loader of modules. `allowOptimization` takes the flag back.
 setFlagsFromString('--no-opt');
 
 // Only those who can write the code itself can write to this folder. If it is read-only, each start takes as long as

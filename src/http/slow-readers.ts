@@ -15,7 +15,7 @@ export const usualReaders: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131
 /** The longest time in which a client may take nothing of its answer, in milliseconds. */
 const longestStuckMs = 15_000;
 
-/** The longest pause that a client has earned by the bytes that it has taken, in milliseconds. */
+/** The longest pause that a client can earn by the bytes that it takes, in milliseconds. */
 const longestPauseMs = 14_000;
 
 /** The bytes of a connection: those written so far, and those that the operating system has not taken yet. */

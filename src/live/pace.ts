@@ -71,9 +71,9 @@ export class Pace {
   }
 
   /**
-   * Notes that a poll with a key has ended and has made `calls` calls. `provesKey` is true if one of them has succeeded:
-   * keys that callers invent then never evict the counts of this key. Resolves to the delay of the tail's next poll, in
-   * milliseconds. Never rejects.
+   * Notes that a poll with a key has ended and has made `calls` calls. `provesKey` is true if one of these calls has
+   * succeeded. The counts of such a key are never evicted to make room for keys that callers invent. Resolves to the
+   * delay of the tail's next poll, in milliseconds. Never rejects.
    */
   async next(key: string, id: string, calls: number, provesKey = false): Promise<number> {
     const { pollMs, backoffOf } = this.#options;

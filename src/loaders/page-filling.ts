@@ -49,7 +49,7 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
   return page.rows.length > limit ? slicePage(page, 0, limit) : page;
 }
 
-/** True if a call without a new row shows that the list would never end: rows that were counted have come again. */
+/** True if, after a call without a new row, the list would never end, because rows that were counted come again. */
 function repeats(further: WholePage, last: WholePage): boolean {
   if (further.next === undefined) return false;
   if (further.isStuck) return true;

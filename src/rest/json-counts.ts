@@ -15,7 +15,7 @@ const addends = new Uint32Array(256);
 for (const character of ':[{') addends[character.charCodeAt(0)] = 2 ** 16;
 addends[','.charCodeAt(0)] = 1;
 
-/** The buffer for the characters that are counted together. Its length keeps each half of a sum within 16 bits. */
+/** The buffer for the characters that are counted together. Its length keeps both halves of the sum within 16 bits. */
 const block = Buffer.allocUnsafeSlow(2 ** 14);
 
 /**

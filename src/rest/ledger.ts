@@ -53,7 +53,7 @@ export interface WindowStatus {
 /** The windows of a surface, shortest first. */
 export type Outlook = readonly WindowStatus[];
 
-/** The windows of all logs that count the calls of an account, by surface: the log of its key, then its subject's. */
+/** By surface, the windows of each log that counts the calls of an account: those of its key, then of its subject. */
 export type LogOutlooks = ReadonlyMap<Surface, readonly Outlook[]>;
 
 /** The end of a call. */

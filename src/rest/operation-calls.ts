@@ -29,7 +29,7 @@ export interface AnswerSource {
   /** The time at which the upstream gave it. */
   readonly readAt: number;
   readonly freshUntil: number;
-  /** True while the cache keeps the answer: until another one replaces it, or it makes room for others. */
+  /** True while the cache keeps the answer: until another one replaces it, or it is evicted to make room for others. */
   isKept: boolean;
 }
 

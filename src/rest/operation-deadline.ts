@@ -5,7 +5,7 @@ import { UpstreamError } from './errors.ts';
 export type EndReason =
   // Its total deadline passed.
   | 'deadline'
-  // Its client closed the connection.
+  // Its client closed the connection, or has the whole answer.
   | 'left'
   // Its answer, or the memory of the upstream bodies that it keeps, reached the limit.
   | 'limit';

@@ -149,8 +149,8 @@ function positionIn(next: string, read: PageRead): Position | undefined {
   // The newest rows come first, so that a later `before` would walk in a circle.
   const isSame = before === from.before || isSameInstant(before, from.before);
   if (isLater(before, from.before) || (isSame && isLater(from.after, after))) return undefined;
-  // The hosted service goes on by time, but leaves the old offset in the query of `next`. That offset would skip rows
-  // behind the new time.
+  // The hosted service goes on by time, but leaves the old offset in the query of `next`. Counted from the new time,
+  // that offset would skip rows.
   if (!isSame) return positionBefore({ offset: 0, before, after }, read);
   if (after !== from.after) return { offset: 0, before, after };
   const offset = Number(query.get('offset') ?? Number.NaN);

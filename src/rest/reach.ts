@@ -2,7 +2,7 @@ import { type NodeType, ownerTypeOf } from './nouns.ts';
 
 /** The rights of a caller: a part of the rights of the key that the gateway holds for it. */
 export interface Rights {
-  /** The objects that it may reach; undefined for all that the key sees. A caller with one has limited reach. */
+  /** The objects that it may reach; undefined for all that the key sees. If it is set, the caller has limited reach. */
   readonly reach: Reach | undefined;
   /** The mutations that it may run, by name, with the reach of each: `reach`, or less with roles. */
   readonly mutations: ReadonlyMap<string, Reach | undefined>;

@@ -142,7 +142,8 @@ export class Connections {
       this.#answer(request, response);
     } else if (this.#mayWait(connection, request)) {
       connection.waiting += 1;
-      // If the connection closes, answers that wait emit no `close`, so nothing behind them is answered.
+      // If the connection closes, an answer that still waits emits no `close`, so the requests behind it are never
+      // answered.
       latest.once('close', () => this.#answerSoon(() => this.#answerNext(connection, request, response)));
     } else {
       this.#options.countRefused('pipelined');

@@ -74,8 +74,8 @@ function storable({ query, variables = null, headers = null, title = firstNameIn
 
 /**
  * Keeps GraphiQL from opening a further tab at a reload. GraphiQL stores the last edited query and variables apart from
- * its tabs, and opens a new tab if no stored tab has them. This function replaces that query and these variables by
- * those of the open tab, or of the tab that has the query of the address. At the first visit, a query in the address
+ * its tabs, and opens a new tab if no stored tab has them. This function replaces them by those of a tab: the tab that
+ * has the query of the address, or the open tab if the address has none. At the first visit, a query in the address
  * gets a tab of its own.
  */
 function keepTabs() {

@@ -181,13 +181,13 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * Tells Redis what it lacks. From then on Redis decides. `isLoss` is true if Redis has lost calls while it decided.
+   * Tells Redis what it lacks. From then on Redis decides. `hasLost` is true if Redis lost calls while it decided.
    */
-  async #sync(isLoss = false): Promise<void> {
+  async #sync(hasLost = false): Promise<void> {
     const answer = await this.#ask([]);
     if (answer !== undefined && !this.#isUp && this.#options.redis.isUp) {
       this.#isUp = true;
-      if (isLoss) this.#lost(answer.added);
+      if (hasLost) this.#lost(answer.added);
       else this.#options.log('info', 'calls are counted in Redis');
     }
     clearTimeout(this.#timer);
@@ -221,10 +221,10 @@ export class RedisLedger implements Ledger {
       if (error !== lost || era === undefined) this.#down(messageOf(error));
       // Several waves may find that their era is over: the first of them counts.
       else if (era === this.#era) {
-        const isLoss = this.#isUp;
+        const hasLost = this.#isUp;
         this.#isUp = false;
         this.#era = undefined;
-        void this.#sync(isLoss);
+        void this.#sync(hasLost);
       }
       return undefined;
     }

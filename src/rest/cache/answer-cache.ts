@@ -64,7 +64,7 @@ export class AnswerCache {
   readonly #remote: RedisAnswers | undefined;
   /** Look-ups in Redis that are in flight, by name: a single flight for each answer. */
   readonly #asked = new Map<string, Promise<KeptAnswer | undefined>>();
-  /** Epochs that an answer of the upstream has ended. Each is ended once, although many calls may report it. */
+  /** Epochs that were ended because of an upstream answer. Many calls may report one, but it is ended only once. */
   readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
 
   constructor(options: CacheOptions, resources: Pick<UpstreamResources, 'epochs' | 'keys'>) {

@@ -59,8 +59,8 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Keeps the answer of the upstream to a read; `read` is undefined if it is not to be kept. If the upstream has shown
-   * that kept answers are no longer true, the promise resolves once no later operation can be given them.
+   * Keeps the answer of the upstream to a read; `read` is undefined if such answers are never kept. If the upstream has
+   * shown that kept answers are no longer true, the promise resolves once no later operation can be given them.
    */
   #settle(result: CallResult, target: string, read?: CachedRead): Promise<void> | undefined {
     const { cache, run } = this.#options;

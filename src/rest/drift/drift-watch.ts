@@ -32,8 +32,8 @@ export class DriftWatch {
   readonly #onFirstSight: (series: DriftSeries) => void;
   readonly #counts = new Map<string, DriftSeries & { count: number }>();
   /**
-   * Columns that clients have written and the document lacks. The upstream may send them back, but their names are the
-   * clients'.
+   * Columns that clients have written and the document lacks. If the upstream sends them back, they are not reported,
+   * because clients chose their names.
    */
   readonly #written = new Set<string>();
 

@@ -51,7 +51,7 @@ export interface Attempt {
   readonly mayBeStale: boolean;
   /** True if it starts even without a free slot. */
   isUrgent: boolean;
-  /** The caller whose slot it has, or its wait for one. */
+  /** The caller for whom its slot is counted, or its entry in the queue; undefined if it has neither. */
   slot: string | WaitingCall | undefined;
   /** Its place in the budget, or its wait for one. */
   budgeted: BudgetedCall | undefined;

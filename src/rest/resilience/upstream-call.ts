@@ -75,7 +75,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     return this.#span?.trace;
   }
 
-  /** True if it was sent, even if it found no connection. */
+  /** True once it was handed to the transport, even if there was no connection for it. */
   get wasSent(): boolean {
     return this.#sends > 0;
   }

@@ -25,7 +25,7 @@ export const atOnce: LargeReader = { later: (read) => read() };
 const largeBody = 2 ** 16;
 
 /**
- * The text of a response; undefined if it cannot be decoded, or would then have more than `limit` bytes. Returns a
+ * The text of a response; undefined if it cannot be decoded, or has more than `limit` bytes once decoded. Returns a
  * promise, which never rejects, only if the body is large or has a content coding. For other bodies a promise would
  * cost more than the rest of the call. A large body that is released before it is read counts as empty.
  */
