@@ -18,7 +18,7 @@ export interface ObjectWeight {
    * owner.
    */
   readonly ids: number;
-  /** The most fields that may repeat the text of one column. */
+  /** The most times that one text of the upstream may appear in the object. Several fields may read the same column. */
   readonly copies: number;
 }
 
@@ -105,15 +105,16 @@ export class AnswerCounter {
   }
 
   /**
-   * Counts objects before they are made. `idLength` is the length of the upstream ids within the global id of each
-   * object. Throws as soon as a limit is exceeded, and at each later call.
+   * Counts objects before they are made. `idLength` is the number of characters that upstream ids take in each global
+   * id: the owner's id, and the object's own id if it is already known. Throws as soon as a limit is exceeded, and at
+   * each later call.
    */
   add(count: number, { objects, bytes, leaves, ids, copies }: ObjectWeight, at: ResponsePath, idLength = 0): void {
     if (this.#state !== 'open') throw new AnswerLimitError();
     this.#objects += count * objects;
     this.#bytes += count * bytes;
     this.#values += count * (leaves * longestLeaf + ids * (longerId + idLength * 2));
-    // Copies do not grow with the number of objects, because each object of a list has a row of its own.
+    // Not multiplied by `count`: each object of a list has a row of its own, so more objects do not repeat a text more.
     this.#copies += copies;
     const { maxAnswerObjects, maxAnswerBytes } = this.#limits;
     if (this.#objects > maxAnswerObjects) this.#end('objects', this.#objects, maxAnswerObjects, at);
@@ -138,8 +139,8 @@ export class AnswerCounter {
   }
 
   /**
-   * The most bytes that the data can have, with the selection on the root, whose weight is `root`. `received` is the
-   * number of characters that the operation's own calls got from the upstream.
+   * The most bytes that the data of the answer can have. `root` is the weight of the selection on the root type.
+   * `received` is the number of characters that the operation's own calls got from the upstream.
    */
   mostBytes(root: ObjectWeight, received: number): number {
     const structure = this.#bytes + root.bytes + this.#values + root.leaves * longestLeaf + root.ids * longerId;

@@ -25,8 +25,8 @@ export interface GatewayContext {
   /** The format of the parts of the operation; undefined if it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;
   /**
-   * For work that is done ahead of the executor: returns true until the executor reaches that work. Undefined for other
-   * work.
+   * Returns true until the executor reaches the work that this context is for. Only contexts for work that is done
+   * ahead of the executor have this function.
    */
   readonly isAhead?: (() => boolean) | undefined;
   readonly cursors: CursorCodec;
@@ -47,8 +47,11 @@ export interface CursorCodec {
   readonly encode: (list: ListRef, position: Position) => string;
   /** The position that a cursor of this list holds. A changed or foreign cursor is a UserInputError. */
   readonly decode: (list: ListRef, cursor: string, argument: string) => Position;
-  /** The cursor of a log. `query` is the upstream's query for the next page. `log` tells one log from another. */
+  /**
+   * The cursor of an activity log. `query` is the upstream's query for the next page. `log` is the kind of the log:
+   * cursors of one kind are refused for another kind.
+   */
   readonly encodeQuery: (log: string, query: string) => string;
-  /** The query that a cursor of this log holds. A changed or foreign cursor is a UserInputError. */
+  /** The query that a cursor of such a log holds. A changed or foreign cursor is a UserInputError. */
   readonly decodeQuery: (log: string, cursor: string, argument: string) => string;
 }

@@ -1,6 +1,6 @@
 /**
- * The error of settings, arguments, or files that they name. The operator can mend it. Each fault names one of them, and
- * says what is wrong and what is expected. No fault quotes a key.
+ * An error that the operator can mend. Its faults are in settings, in arguments, or in files that settings or arguments
+ * name. Each fault says where it is, what is wrong and what is expected. No fault quotes a key.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

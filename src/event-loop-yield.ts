@@ -1,4 +1,4 @@
-/** The milliseconds for which operations may begin and large work may be done in one turn of the event loop. */
+/** The time within one turn of the event loop in which operations and large work may begin, in milliseconds. */
 const turnMs = 20;
 
 /** The most operations that begin in one turn of the event loop after they have waited. */
@@ -23,7 +23,7 @@ interface Piece {
 /**
  * Keeps many simultaneous operations from blocking the event loop. Operations that do not begin within `turnMs` wait
  * for later turns, so that health checks, answers of the upstream and new connections come in between. Large work for
- * operations that have begun, such as reading a large body, also waits: one piece is done in each later turn.
+ * operations that have begun, such as reading a large body, also waits. At most one piece is done in each later turn.
  */
 export class EventLoopYield {
   readonly #now: () => number;

@@ -71,7 +71,7 @@ export function changeable<T>(first: T): Changeable<T> {
 }
 
 /**
- * Reads a value, and again when its files change. The files are checked at intervals, because not every system
+ * Reads a value, and reads it again when its files change. The files are checked at intervals, because not every system
  * announces changes of mounts and links. Rejects if the first reading fails.
  */
 export async function follow<T>({

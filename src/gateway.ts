@@ -88,7 +88,7 @@ export interface Gateway {
   readonly disconnectStreams: () => void;
   readonly metrics: Metrics;
   readonly purge: Purge;
-  /** The resources of calls to the upstream, for its check at the start and for readiness. */
+  /** The resources of calls to the upstream. The check of the upstream at the start and `/readyz` use them. */
   readonly resources: UpstreamResources;
   /** Closes the connections to the upstream; calls in flight fail. */
   readonly close: () => void;

@@ -26,8 +26,8 @@ let compiler: unknown;
 
 /**
  * Loads graphql-jit without fast-json-stringify. Only JSON serializers of graphql-jit need that package, and no
- * operation here asks for one. It would be 87 of 109 modules, and three quarters of the loading time, for which all
- * clients wait.
+ * operation here asks for one. The package would be 87 of 109 modules, and take three quarters of the loading time. All
+ * clients wait during that time.
  */
 function loadCompiler(): unknown {
   if (compiler !== undefined) return compiler;

@@ -1,7 +1,7 @@
 /** Memoizes a function of an object. Each result is kept as long as its object. */
 export function memoize<Key extends object, Value>(find: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Memo<Key, Value>>();
-  // The objects of one list ask for the same key, one after the other.
+  // The last result. The resolvers of a list's rows call the function with the same key, one after the other.
   let last: Memo<Key, Value> | undefined;
   return (key) => {
     if (last?.key === key) return last.value;

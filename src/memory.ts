@@ -33,7 +33,10 @@ export function answerRoomBytes(largest: number): number {
 export interface Reader {
   /** The moment since which the client has taken none of the bytes that wait for it; undefined if none wait. */
   readonly stuckSince: number | undefined;
-  /** The end of the pause that it has earned by what it took before. Clients with an early end are disconnected first. */
+  /**
+   * The end of the client's pause. The bytes that a client takes earn it a pause, in which it may take nothing. Of the
+   * stuck clients, those whose pause ends first are disconnected first.
+   */
   readonly pausesUntil: number;
   /** Calls back when the client has the whole answer or has left. */
   onClose(listener: () => void): void;
@@ -102,8 +105,9 @@ export class MemoryRoom {
   }
 
   /**
-   * Makes room for `more` bytes of a claim, whose size is then `whole`. If needed, ends the clients that have been
-   * stuck for longest. Returns false, and ends no client, if this room or the room around it would still be too small.
+   * Makes room for `more` bytes of a claim, whose size is then `whole`. If needed, disconnects stuck clients, first
+   * those whose pause ends first. Returns false, and disconnects no client, if this room or the room around it would
+   * still be too small.
    */
   makeRoom(more: number, whole = more): boolean {
     const most = whole > this.#largeBytes ? this.#bytes * (1 - shareForSmall) : this.#bytes;
@@ -146,10 +150,7 @@ export class MemoryRoom {
     return freed;
   }
 
-  /**
-   * The clients that have been stuck for `shortestStuckMs` or longer, first the one whose earned pause ended first, or
-   * will end first.
-   */
+  /** The clients that have been stuck for `shortestStuckMs` or longer, in the order in which their pauses end. */
   #stuck(): readonly Stuck[] {
     const latest = performance.now() - shortestStuckMs;
     return [...this.#readers]

@@ -17,7 +17,7 @@ export class RecentMap<Key extends string, Value extends object | string | numbe
   Value
 > {
   constructor({ entries = 0, size, sizeOf, forMs: ttl = 0 }: Limits<Key, Value>) {
-    // A `max` alone would allocate all places at once.
+    // With `max` alone, LRUCache would allocate memory for that many entries at once.
     if (size === undefined) super({ maxSize: entries, sizeCalculation: () => 1, ttl });
     else super({ max: entries, maxSize: size, ttl, ...(sizeOf && { sizeCalculation: sizeOf }) });
   }

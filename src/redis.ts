@@ -361,7 +361,10 @@ function credentialsOf(member = ''): { readonly username?: string; readonly pass
   };
 }
 
-/** Resolves to an answer; rejects if it takes too long. A busy process first reads what has arrived in time. */
+/**
+ * Resolves to an answer; rejects if it takes too long. If the process was too busy to read an answer that came in time,
+ * the answer is read first.
+ */
 function withTimeout<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error(`no answer within ${answerMs} ms`));

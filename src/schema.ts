@@ -56,7 +56,7 @@ function withoutSubscriptions(schema: GraphQLSchema): GraphQLSchema {
 
 function buildSchema(): GraphQLSchema {
   definitions ??= parseSdl();
-  // Tests check that it is valid, which takes 30 ms.
+  // Validation is skipped here, because it takes 30 ms. Tests check that the schema is valid.
   const schema = buildASTSchema(definitions, { assumeValid: true });
   attachResolvers(schema, resolvers);
   attachColumns(schema);
@@ -78,8 +78,8 @@ function parseSdl(): DocumentNode {
 }
 
 /**
- * Makes the schemas of operations from one schema. `incremental` says whether answers may come in parts. A schema that
- * only some operations need is made when the first of these runs.
+ * Makes the schemas that operations run on. The schemas for compiled operations and for answers in parts are made from
+ * the SDL, once an operation needs them. `incremental` says whether answers may come in parts.
  */
 export function createSchemas(schema: GraphQLSchema, incremental = false): Schemas {
   return {
@@ -103,7 +103,7 @@ export function createReadableSchema(incremental: boolean): GraphQLSchema {
   return incremental ? withDefer(createSchema()) : createSchema();
 }
 
-/** The schema with `@defer`. graphql's executor of whole answers does not accept such a schema. */
+/** The schema with `@defer`. graphql's `execute`, which makes whole answers, does not accept such a schema. */
 function withDefer(schema: GraphQLSchema): GraphQLSchema {
   return new GraphQLSchema({ ...schema.toConfig(), directives: [...schema.getDirectives(), GraphQLDeferDirective] });
 }
@@ -136,8 +136,9 @@ export function createCompilerSchema(): GraphQLSchema {
 }
 
 /**
- * Changes a schema for compiled operations. Results of the gateway's own scalars pass unchanged, because they all come
- * from columns, whose values have already been checked. Defaults of arguments are put where graphql-jit looks for them.
+ * Changes a schema so that compiled operations can run on it. Values of the gateway's own scalars then pass unchanged,
+ * because they all come from columns, whose values have already been checked. Defaults of arguments are put where
+ * graphql-jit looks for them.
  */
 export function toCompilerSchema(schema: GraphQLSchema): GraphQLSchema {
   for (const [, field] of objectFields(schema)) {

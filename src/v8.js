@@ -4,8 +4,8 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 
-// The largest modules of Node are loaded before the first flag is set: V8 refuses their cached code, too, if it was
-// compiled under other flags. To compile them takes 40 ms.
+// The largest modules of Node are loaded before the first flag is set. Node has compiled code of them, but V8 refuses
+// code that was compiled under other flags. To compile the modules again takes 40 ms.
 for (const name of ['cluster', 'crypto', 'http', 'http2', 'tls', 'zlib']) process.getBuiltinModule(`node:${name}`);
 
 // Flags are set before the cache is enabled: V8 refuses cached code that was compiled under other flags.

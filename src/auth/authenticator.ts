@@ -39,7 +39,7 @@ export type Endpoint = 'graphql' | 'agents';
 export interface AuthenticatorOptions {
   readonly rules: TokenRules;
   readonly keySet: KeySet;
-  /** The present tenants. If they change, the authenticator has to forget its tokens. */
+  /** The present tenants. The owner of the authenticator calls `forget` when they change. */
   readonly tenants: () => Tenants;
   /** Receives a line for each reason why tokens are refused, at most once a minute. */
   readonly log: Log;
@@ -128,7 +128,7 @@ export class Authenticator {
       case 'verified': {
         const known = { token: verdict.token, answer: answerFor(verdict.token, tenants()) };
         this.#logUnentered(known);
-        // The key of this token may be missing from keys that were fetched meanwhile.
+        // Not remembered if new keys were fetched during the verification: the key of this token may not be among them.
         if (keySet.keys === keys)
           this.#known.set(value, known, { size: value.length + bytesOfRole * verdict.token.roles.length });
         return this.#answerAt(endpoint, known);
@@ -191,11 +191,11 @@ export interface TokenAuthOptions {
   readonly rules: TokenRules;
   /** The location of the provider's key set: an https URL, or the path of a file. */
   readonly keySet: string;
-  /** The route to that URL at the start. */
+  /** The route to that URL, with the authorities that are trusted at the start. */
   readonly route: Route;
 }
 
-/** Makes an authenticator, and begins to fetch the provider's keys. `route` is the current route to them. */
+/** Makes an authenticator, and begins to fetch the provider's keys. `route` returns the current route to their URL. */
 export function createTokenAuth(
   {
     rules,

@@ -90,7 +90,7 @@ const mutationOutOfReach = 'createProject';
 interface Allowable {
   readonly names: readonly string[];
   readonly reach: Reach | undefined;
-  /** The words for one of the mutations in messages, such as `a mutation`. */
+  /** The phrase that stands for one of `names` in messages, such as `a mutation`. */
   readonly label: string;
 }
 

@@ -61,8 +61,8 @@ export interface FollowTenantsOptions {
 }
 
 /**
- * Reads the tenants, and again when their file or a file with a key changes. Rejects with a ConfigError if the file
- * cannot be used at the start. Later faults are logged and change nothing.
+ * Reads the tenants, and reads them again when their file or a file with a key changes. Rejects with a ConfigError if
+ * a file cannot be used at the start. Later faults are logged and change nothing.
  */
 export async function followTenants({ source, check, log, pollMs }: FollowTenantsOptions): Promise<Followed<Tenants>> {
   // This reading only shows which files there are.

@@ -59,7 +59,7 @@ export interface WorkerFunctions {
   manifestsRead(this: void, manifests: readonly ManifestFile[]): void;
   /** Report the worker's counts; undefined before it serves. */
   measure(this: void): Promise<Measurements> | undefined;
-  /** Change the epoch of a key, as another worker has done. */
+  /** Change the epoch of one key or of all keys, because another worker has done so or has ended. */
   adoptEpoch(this: void, change: EpochChange): void;
 }
 
@@ -76,7 +76,7 @@ export interface PrimaryFunctions {
   register(this: void, text: { readonly hash: string; readonly text: string }): void;
   /** The text that a client has registered with any worker under this hash. */
   text(this: void, hash: string): Promise<string | undefined> | string | undefined;
-  /** Make all other workers change the epoch of a key; answered when they have. */
+  /** Make all other workers change the epoch of one key or of all keys. Answered when they have done so. */
   shareEpoch(this: void, change: EpochChange): Promise<true>;
   totals(this: void): Promise<Totals>;
   /** Reserve REST calls in the ledger of all workers; undefined if there is no ledger. */

@@ -39,7 +39,7 @@ export class PrimaryLink {
   readonly #orders = Promise.withResolvers<Orders>();
   readonly #primary = new Channel<PrimaryFunctions>(send, { ...this.#functions() });
   #served: Served | undefined;
-  /** True if a reload was ordered before this worker served: it may have read the files already. */
+  /** True if a reload was ordered before this worker served. The worker may have read its files before that order. */
   #isReloadDue = false;
   /** The orders of the primary, which come once, soon after the start. */
   readonly orders = this.#orders.promise;

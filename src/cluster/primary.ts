@@ -132,8 +132,8 @@ export class Workers {
   }
 
   /**
-   * Renews the epochs of all keys, now and again once the last write of an ended worker must have arrived. Answers that
-   * were read while that worker wrote are then no longer used.
+   * Renews the epochs of all keys twice: at once, and when no write of the ended worker `writer` can arrive any more.
+   * Answers that were read while that worker wrote are then no longer used.
    */
   #renewEpochs(writer: WorkerHandle): void {
     void this.#shareEpoch(writer, 'all');

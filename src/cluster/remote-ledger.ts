@@ -18,7 +18,8 @@ export class RemoteLedger implements Ledger {
   }
 
   async reserve(wants: readonly Want[]): Promise<readonly WantDecision[]> {
-    // There is no timeout: calls that were reserved after one would count, although they are never made.
+    // There is no timeout. The primary could still reserve calls after a timeout. They would count, but nobody would
+    // make them.
     return (await this.#primary.ask('reserve', wants, Number.POSITIVE_INFINITY)) ?? [];
   }
 

@@ -11,7 +11,7 @@ export interface Batch {
   readonly rpc: readonly Message[];
 }
 
-/** A function that is called by its name: both processes know its interface. */
+/** A function that the other process calls by its name. Both processes know its types. */
 interface Callable {
   // A method, not a property: TypeScript then accepts functions that take a narrower argument than `unknown`.
   run(argument: unknown): unknown;
@@ -62,8 +62,8 @@ export class Channel<Theirs extends Functions<Theirs>> {
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve) => {
-      // An answer that has already arrived is read first: timers run before input, and a busy process may be late for
-      // both.
+      // `late` runs after input is read, so an answer that has already arrived still counts. A timer alone would run
+      // before input, and in a busy process both may be overdue.
       const late = (): void => this.#answered(id, undefined);
       const timer = Number.isFinite(timeoutMs) ? setTimeout(setImmediate, timeoutMs, late) : undefined;
       const answered = (value: AnswerOf<Theirs[Name]> | undefined): void => {

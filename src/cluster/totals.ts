@@ -25,7 +25,10 @@ export function addEnded(ended: Snapshot, last: Snapshot): Promise<Snapshot> {
     .getMetricsAsJSON();
 }
 
-/** Applies the bounds of metrics to all processes together, because each worker may count other series separately. */
+/**
+ * Applies the bound on each metric's series to all processes together. Each worker keeps to that bound, but different
+ * workers may count different series separately.
+ */
 function foldSeries(snapshots: readonly Snapshot[]): Snapshot[] {
   const bounded = new Map<string, Bound & { readonly series: Set<string> }>();
   for (const { name, bound } of snapshots.flat())

@@ -78,7 +78,10 @@ export class WorkerHandle {
     return this.#measured;
   }
 
-  /** Makes the worker change the epoch of a key. Resolves when that is done, the worker has ended or time is up. */
+  /**
+   * Makes the worker change the epoch of one key or of all keys. Resolves when the worker has done so or has ended, or
+   * when the time is up.
+   */
   async adoptEpoch(change: EpochChange): Promise<void> {
     // A worker that was never handed a connection has read nothing that the change could affect.
     if (this.handovers.handed === 0) return;
@@ -134,9 +137,10 @@ interface Connection {
 
 /**
  * Counts the connections that a worker is handed. When the worker ends, closes the connections that it had not taken;
- * the operating system closes the others. Node's cluster would wait forever for the acknowledgement of the ended
- * worker, and so would the clients. In `handoff` of lib/internal/cluster/round_robin_handle.js, the primary sends a
- * message `newconn` with a number. The worker sends an `ack` with that number before it reads from the connection.
+ * the operating system closes the others. Node's cluster would wait forever for the ended worker to acknowledge them,
+ * and their clients would wait forever for an answer. In `handoff` of lib/internal/cluster/round_robin_handle.js, the
+ * primary sends a message `newconn` with a number. The worker sends an `ack` with that number before it reads from the
+ * connection.
  */
 export class Handovers {
   readonly #untaken = new Map<unknown, Connection>();

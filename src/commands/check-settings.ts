@@ -52,7 +52,7 @@ async function documentWarnings(config: Config, tenants: Tenants = new Map()): P
     agents?.check(set);
     checkRoleDocuments(tenants, () => set.byId.values());
   };
-  // Tools and the documents of roles may be in a manifest on a server. Such manifests are not read here.
+  // `check` needs all documents. It is left out if a manifest is on a server, because such manifests are not read here.
   const isWhole = sourcesOf(files).urls.length === 0;
   try {
     const followed = await followManifests(files, {

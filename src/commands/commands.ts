@@ -145,7 +145,7 @@ function callOf(name: string): string {
   return ['npm run -s', script, '--', ...others].join(' ');
 }
 
-/** A call without dashes at its end, which are of use only if arguments follow them. */
+/** A call without the dashes at its end. Those dashes are of use only if arguments follow them. */
 function bare(call: string): string {
   return call.replace(/ --$/, '');
 }

@@ -42,8 +42,7 @@ interface DocumentFile {
 
 /**
  * The documents that a path or a glob names, as in PERSISTED_DOCUMENTS. Throws a ConfigError if a file cannot be read
- * or understood, and a ConfigError if it lists no documents. If an empty list passed, a build that has lost its
- * documents would continue.
+ * or understood, or if it lists no documents. An empty list is an error, because a build may have lost its documents.
  */
 export function documentFilesAt(pattern: string): readonly DocumentFile[] {
   return readFiles(pattern).map(({ file, text }) => {

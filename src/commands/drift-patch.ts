@@ -8,7 +8,10 @@ const path = 'schema/rest.openapi.yaml';
 /** The number of unchanged lines that a patch shows around a change. */
 const contextLines = 2;
 
-/** The most values that a patch adds to an enum. A column with more values is no enum, so the others are left out. */
+/**
+ * The most values that a patch adds to an enum. Further values are left out, because a column that has so many is
+ * probably no enum.
+ */
 const mostValues = 20;
 
 /**
@@ -120,7 +123,7 @@ function target(document: Document, node: unknown): unknown {
 
 /**
  * Adds a column after the last one. A column of a list view refers to the same column of the detail view, if the detail
- * view has it or is given it, too.
+ * view has that column or gets it by the same patch. Any other column gets a definition of its own.
  */
 function addColumn(
   document: Document,

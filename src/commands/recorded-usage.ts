@@ -54,7 +54,7 @@ export function clientsHit(
   return [...byClient.values()].map((rows) => ({
     client: rows[0]?.client ?? '',
     version: rows[0]?.version ?? '',
-    // An operation may be counted in rows of both kinds, so the two sums are not added.
+    // One operation may be in both `operations` and `deprecated`, so the larger of the two sums counts.
     operations: Math.max(sumOf(rows.filter((row) => 'restCalls' in row)), sumOf(rows.filter((row) => 'uses' in row))),
     lastAt: rows.reduce((last, { lastAt }) => (lastAt > last ? lastAt : last), ''),
   }));

@@ -133,8 +133,9 @@ function severityOf(type: SchemaChange['type']): Severity {
 }
 
 /**
- * The uses that a breaking change breaks, by the subjects of the change. If these are unknown, only validation finds
- * the broken documents, such as one with a fragment on a type that a union has lost.
+ * The uses that a breaking change breaks, found from the subjects of the change. A change without subjects has no such
+ * uses. Then only validation finds the broken documents, for example one with a fragment on a type that a union has
+ * lost.
  */
 function usesOf(before: GraphQLSchema, type: SchemaChange['type'], [first, second = '']: readonly string[]): string[] {
   if (type === 'IMPLEMENTED_INTERFACE_REMOVED') return fieldsOf(before, second);

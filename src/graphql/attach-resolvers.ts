@@ -24,7 +24,7 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: object): void 
   }
 }
 
-/** Gives a scalar its coercion. Its description stays that of the schema. */
+/** Gives a scalar its coercion. The scalar keeps the description that it has in the schema. */
 function attachCoercion(type: GraphQLScalarType, given: GraphQLScalarType): void {
   const { description, specifiedByURL, astNode } = type;
   Object.assign(type, given, { description, specifiedByURL, astNode });

@@ -45,7 +45,7 @@ function globalIdOf(this: RowRecord): string | Error {
   if (typeof id !== 'string') return id;
   const scope = this.realOwnerId ?? this.scope;
   if (typeof scope !== 'string') return scope;
-  // An upstream id of another form gets no global id, because the gateway would refuse it later.
+  // An upstream id that is not in the form of its type gets no global id, because the gateway would refuse that later.
   return isUpstreamId(this.noun, id) ? toGlobalId({ type: this.noun, scope, id }) : unreadable;
 }
 

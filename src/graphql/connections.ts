@@ -11,7 +11,7 @@ export interface ConnectionSource {
   readonly page: ListPage;
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
-  /** True if its rows have no other columns, so that each object is read by its key. */
+  /** True if the rows of the page hold ids and no other columns. Each object is then read by its key. */
   readonly hasOnlyIds?: boolean;
 }
 
@@ -29,7 +29,10 @@ export interface ConnectionArguments {
   readonly before?: string | null | undefined;
 }
 
-/** The range of a list that a connection asks for: a window, or the last rows from an offset on. */
+/**
+ * The range of a list that a connection asks for: `limit` rows from `offset` on, or the last `limit` rows of the list,
+ * but none before the offset `from`.
+ */
 export type ListRange =
   | { readonly kind: 'window'; readonly offset: number; readonly limit: number }
   | { readonly kind: 'end'; readonly from: number; readonly limit: number };

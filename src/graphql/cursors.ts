@@ -11,8 +11,8 @@ const codeBytes = 12;
 const maximumLength = 4096;
 
 /**
- * The most cursors that are remembered as genuine. Pages are read again by one client or many, and verifying a cursor
- * takes as long as a small operation's own work.
+ * The most verified cursors that are remembered. One client or many may send the same cursor again. Its verification
+ * takes as long as the gateway's own work for a small operation.
  */
 const mostRemembered = 1000;
 

@@ -64,8 +64,8 @@ export function parseOwnerId(type: 'Project' | 'Organization', text: string, arg
 }
 
 /**
- * The key of an object of a project or organization, from its upstream id or its global id. In a collection of
- * `@current` a global id keeps its own scope: only a read of `@current` can show if both are the same.
+ * The key of an object of a project or organization, from its upstream id or its global id. In a collection below
+ * `@current`, the key has the owner that the global id names. Only a read can show if `@current` is that owner.
  */
 export function parseIdWithin({ noun, scope }: Collection, text: string, argument: string): Key {
   const nodeId = decode(text);

@@ -95,9 +95,9 @@ export function checkedWrite(
 }
 
 /**
- * The keys of the objects that have to be read first: those that the body names. If there are any, the key of the
- * changed object is added: the hosted service looks for both dashboards of a moved tile by their ids alone, without
- * their projects. A project is not added, because its id already shows if it is within reach.
+ * The keys of the objects that have to be read before the write: the dashboards that the body names and, if it names
+ * any, the changed object. The hosted service looks for both dashboards of a moved tile by their ids alone, not within
+ * a project. A changed project is not read, because its id already shows if it is within reach.
  */
 function keysToRead(key: Key, named: readonly Key[]): readonly Key[] {
   const isEnough = named.length === 0 || key.id === '' || ownerTypeOf(key.noun) === undefined;
@@ -119,9 +119,9 @@ interface BodyContext {
 }
 
 /**
- * The request body of a mutation: the given fields of the input under their REST names, null as null, and then the
- * members of `extra`. For a caller with limited reach, everything that might name an object of another project is
- * refused.
+ * The request body of a mutation: the given fields of the input under their REST names, and then the members of
+ * `extra`. A field that is null is sent as null. For a caller with limited reach, everything that might name an object
+ * of another project is refused.
  */
 function toRequestBody(input: object, info: MutationInfo, context: BodyContext): JsonObject {
   const fields = inputFieldsOf(info);
@@ -134,7 +134,7 @@ function toRequestBody(input: object, info: MutationInfo, context: BodyContext):
     if (field === undefined || notInBody.has(name) || value === undefined) continue;
     entries.push(entryOf(restNameOf(field), toRestValue(field, value, context)));
   }
-  // `fromEntries` defines own properties, so that a member named `__proto__` stays one.
+  // `fromEntries` keeps a member that is named `__proto__`. An assignment to `__proto__` would add no member.
   return Object.fromEntries([...entries, ...extra]);
 }
 
@@ -225,8 +225,8 @@ function listIn(input: object, name: string): readonly unknown[] {
 
 /**
  * The members of a mutation's `extra`, which is for members that the OpenAPI document does not have. Refuses the names
- * of all input fields of this mutation and of other mutations of the same noun, as REST and as GraphQL spell them: a
- * value is checked only in its input field. Refuses the columns of the noun, too.
+ * of all input fields of this mutation and of other mutations of the same noun, in the spelling of REST and of GraphQL,
+ * because values in `extra` are not checked. Refuses the columns of the noun, too.
  */
 function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
   if (extra === null || extra === undefined) return [];
@@ -240,7 +240,8 @@ function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
     const text = snakeCase(name);
     const known = setters.get(text) ?? [];
     const isKnown = known.length > 0 || columns.has(text);
-    // In the body of a change of source code, all members other than columns are files.
+    // A mutation with the input field `files` changes source code. The upstream takes each member of its body for a
+    // file, unless the member is a column.
     const own = isKnown ? known.find(({ fieldName }) => fieldName === info.fieldName)?.field : files;
     if (own !== undefined)
       throw new UserInputError(`Expected ${quoted(name)} in the input field \`${own.name}\`, but got it in \`extra\`.`);

@@ -35,8 +35,8 @@ export function refuseCurrent(reach: Reach | undefined, id: string | null | unde
 }
 
 /**
- * Refuses, for a caller with limited reach, input that might name an object of another project: only the upstream could
- * tell.
+ * Refuses the input `name` for a caller with limited reach. It might name an object of another project, and only the
+ * upstream could tell.
  */
 export function refuseUnknownOwner(reach: Reach | undefined, name: string, expected: string): void {
   if (reach !== undefined) throw new ForbiddenError(`The tenant may not use \`${name}\` here${expected}.`);

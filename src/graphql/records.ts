@@ -15,7 +15,10 @@ export interface RecordFacts {
   readonly view?: View | undefined;
   readonly failure?: Error | undefined;
   readonly started?: StartedRelations | undefined;
-  /** The real owner's id for the global id of an object below `@current`, or the error of reading it. */
+  /**
+   * The id of the project or organization that owns an object below `@current`, or the error if it cannot be read. The
+   * global id of the object contains it.
+   */
   readonly realOwnerId?: string | Error | undefined;
 }
 
@@ -84,7 +87,10 @@ export function withOwnerId(record: RowRecord, realOwnerId: string | Error): Row
 export interface OrganizationRecord {
   readonly noun: 'Organization';
   readonly id: string;
-  /** Its name, if it is known; null if no plugin has it. */
+  /**
+   * The name in the row of the plugin that the organization was reached from; null if that row has no name. Undefined
+   * for an organization that was not reached from a plugin.
+   */
   readonly name?: string | null;
   readonly started?: StartedRelations | undefined;
 }

@@ -80,7 +80,7 @@ function jsonOfLiteral(node: ConstValueNode): unknown {
   }
 }
 
-/** The literal of a variable's value, which graphql puts in the place of a variable within a literal. */
+/** The literal for a variable's value. graphql puts it where the variable stands within a larger literal. */
 function literalOfJson(value: unknown): ConstValueNode {
   const digits = typeof value === 'number' ? String(value) : exactDigits(value);
   if (digits !== undefined) return { kind: /^-?\d+$/.test(digits) ? Kind.INT : Kind.FLOAT, value: digits };

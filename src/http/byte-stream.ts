@@ -5,8 +5,8 @@ export const sliceLength = 65_536;
 
 /**
  * The bytes of a text, in slices that are made one by one. The text is first encoded as a whole, so that it waits for
- * its client outside of V8's heap. There, its memory is given back as soon as the slices are read or given up. The
- * slices are copies, because a connection may then still write the last one.
+ * its client outside of V8's heap. That memory is given back as soon as the reader has all slices or stops. The slices
+ * are copies, because a connection may still be writing the last slice at that moment.
  */
 function* slicesOf(text: string): Generator<Buffer> {
   const bytes = Buffer.from(text);

@@ -4,8 +4,7 @@ import { answerHeaders } from './response.ts';
 
 /**
  * Allows pages of the listed origins to call the endpoint (Fetch standard, CORS protocol). Without a list, pages of
- * other origins cannot call it: the gateway never reflects an origin. Returns true if the request was a preflight,
- * which is then answered.
+ * other origins cannot call it: the gateway never reflects an origin. Answers preflights, and returns true for them.
  */
 export type Cors = (request: IncomingMessage, response: ServerResponse) => boolean;
 
@@ -52,7 +51,7 @@ const exposedHeaders = 'retry-after, x-request-id, ratelimit-policy, ratelimit, 
 /** The time for which a browser may remember a preflight, in seconds. */
 const maxAge = '600';
 
-/** The most refused origins that are logged: clients can invent any number of origins. */
+/** The largest number of refused origins that are logged, because clients can invent any number of origins. */
 const mostLogged = 100;
 
 /** The most characters of an origin that are logged. */

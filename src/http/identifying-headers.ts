@@ -17,7 +17,7 @@ export interface IdentifyingHeaders {
   readonly tracestate: string;
 }
 
-/** Reads these headers in one pass over the raw names and values: node's own headers drop duplicates. */
+/** Reads these headers in one pass over the raw headers, because node's object of headers drops duplicates. */
 export function identifyingHeaders(raw: readonly string[]): IdentifyingHeaders {
   let authorization: string | undefined;
   let requestId: string | undefined;

@@ -13,8 +13,8 @@ const streamTypes: readonly StreamType[] = ['multipart/mixed', 'text/event-strea
 /** The forms of answers that a client accepts. */
 export interface Accepted {
   /**
-   * The media type that it prefers for a result as one document. If it prefers neither, the type that it names first;
-   * undefined if it accepts neither.
+   * The media type that the client prefers for a result as one document. If two types have the same weight, the client
+   * gets the one that its header names first. Undefined if it accepts neither.
    */
   readonly document: MediaType | undefined;
   /** The stream type that it prefers for a result; undefined if it accepts none. */
@@ -39,7 +39,7 @@ export const onlyJson: Accepted = {
 const mostRemembered = 100;
 const longestRemembered = 200;
 
-/** The forms by the header `Accept`: a gateway sees only a few different values. */
+/** The forms that were found, by the header `Accept`. They are kept, because most clients send one of a few headers. */
 const remembered = new Map<string, Accepted>();
 
 /** The forms that a client accepts by its header `Accept`. */

@@ -51,7 +51,7 @@ export function countIfRefused(error: unknown, countRefused: CountRefused): void
   if (error instanceof RequestError && isRequestRefusal(error.kind)) countRefused(error.kind);
 }
 
-/** The least memory for the bodies of all requests, in bytes. There is more if one body may be very large. */
+/** The least size of the memory for all request bodies, in bytes. The memory is larger if a body may be very large. */
 const leastBytes = 64 * 2 ** 20;
 
 /** The memory for bodies has room for at least this number of bodies of the largest size. */

@@ -51,7 +51,7 @@ function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType):
   if (data !== undefined || errors.length === 0) return 200;
   const statuses = errors.map(({ extensions, refusal }) => {
     if (extensions['code'] === 'INTERNAL_SERVER_ERROR') return 500;
-    // Other errors say that the variables do not fit the document.
+    // An error without a refusal says that the variables do not fit the document.
     const { status, lenient } = ruleOf(refusal?.kind ?? 'invalidDocument');
     return lenient === true && mediaType === 'application/json' ? 200 : status;
   });
@@ -60,8 +60,8 @@ function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType):
 
 /**
  * The headers for the rate limits of an operation, as structured fields. Each window is a policy; for each surface, the
- * window with the least left is reported. `retryAfter` is the answer's own `Retry-After`: no window is reported to end
- * after it.
+ * window with the least left is reported. `retryAfter` is the `Retry-After` of the same answer. If a window ends later
+ * than that, `retryAfter` is reported as its end.
  * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
  */
 export function rateLimitHeaders(windows: readonly RateLimit[], retryAfter?: string): Record<string, string> {

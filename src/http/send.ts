@@ -66,8 +66,8 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   const encoding = length === body.length ? 'latin1' : 'utf8';
   if (length <= mostInBuffers) {
     response.end(body, encoding);
-    // Bytes are left over if the client has not read earlier answers. The time in which it may be stuck is counted from
-    // now.
+    // Bytes still wait in the connection if the client has not read earlier answers. The time for which the client may
+    // take nothing begins anew.
     if (response.writableLength > 0) noteRead(response.req.socket);
     return;
   }
@@ -75,9 +75,9 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   if (length <= mostInOneWrite) response.end(body, encoding);
   else if (typeof body !== 'string') sendSlices(response, body);
   else {
-    // Encoded as a whole, a text waits for its client outside of V8's heap.
+    // The text is encoded as a whole, because its bytes then wait for the client outside of V8's heap.
     const bytes = Buffer.from(body, encoding);
-    // By then, the operating system has taken all slices, or the connection is closed.
+    // A response closes once the operating system has taken all slices, or once the connection is closed.
     response.on('close', () => freeLarge(bytes));
     sendSlices(response, bytes);
   }

@@ -15,7 +15,7 @@ export const usualReaders: ReaderLimits = { graceMs: 30_000, bytesPerSecond: 131
 /** The longest time in which a client may take nothing of its answer, in milliseconds. */
 const longestStuckMs = 15_000;
 
-/** The longest pause that a client can earn by the bytes that it takes, in milliseconds. */
+/** The longest pause, in milliseconds. Clients earn a pause by the bytes that they take (see `SlowReader`). */
 const longestPauseMs = 14_000;
 
 /** The bytes of a connection: those written so far, and those that the operating system has not taken yet. */
@@ -39,9 +39,9 @@ export class SlowReader {
   #since: number | undefined;
   #answer: object | undefined;
   #takenBefore = 0;
-  /** The last time at which bytes were taken, or at which none waited; undefined if that was never noted. */
+  /** The last time at which bytes were taken, no bytes waited or an answer began; undefined if none was ever noted. */
   #takenAt: number | undefined;
-  /** The number of bytes that had been taken by then. */
+  /** The number of bytes that had been taken at the time `#takenAt`. */
   #taken = 0;
   #pausesUntil = 0;
 
@@ -51,8 +51,8 @@ export class SlowReader {
 
   /**
    * True if the client is too slow. `answer` is the oldest answer that the client may not have read completely.
-   * Requests that the client sends before it has read the answer gain no time; a request after the answer starts a new
-   * period.
+   * A client gains no time by further requests that it sends before it has read this answer. Once it has read the
+   * answer, its time for the next one begins anew.
    */
   isLate({ bytesWritten, writableLength }: Written, answer: object | undefined, now: number): boolean {
     if (writableLength === 0) {
@@ -86,8 +86,8 @@ export class SlowReader {
   }
 
   /**
-   * The time since which the client has taken none of the bytes that wait for it. Undefined if none wait. A request that
-   * waits behind the answer does not count: it has no bytes yet.
+   * The time since which the client has taken none of the bytes that wait for it. Undefined if none wait. A request
+   * that waits behind the answer does not count: it has no bytes yet.
    */
   stuckSince({ writableLength }: Written): number | undefined {
     return writableLength > 0 ? this.#takenAt : undefined;

@@ -59,7 +59,7 @@ function toStream(
   type: StreamType,
   format: PartsFormat | undefined,
 ): StreamedAnswer {
-  // The status is that of an answer as one document, in the media type that is closest to the type of the stream.
+  // The status is the one that a single document would have, sent in the media type closest to that of the stream.
   const like = type === 'multipart/mixed' ? 'application/graphql-response+json' : 'application/json';
   const { status, headers, body } = toAnswer(result, like);
   if (type === 'multipart/mixed') {

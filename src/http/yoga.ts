@@ -7,7 +7,7 @@ import { type SendOptions, sendFault } from './send.ts';
 import { noteRead } from './slow-readers.ts';
 import { streamedAnswer } from './streamed-answer.ts';
 
-/** The answer that Yoga sends. It is made before Yoga gets the request, and passed to it as its server context. */
+/** The answer that Yoga sends. The gateway makes the answer first, and passes it to Yoga as the server context. */
 interface YogaContext {
   readonly head: ResponseInit;
   readonly body: ReadableStream<Uint8Array> | null;
@@ -37,7 +37,8 @@ export function createStreamWriter({
   vary,
   report,
 }: SendOptions & { readonly report: (error: unknown) => void }): StreamWriter {
-  // Loaded with the first request that may need it: most gateways never get one, and all gateways start sooner.
+  // Yoga is loaded with the first request that may need it. Most gateways never get one, and all gateways start sooner
+  // without Yoga.
   let yoga: ReturnType<typeof createYogaServer> | undefined;
   let isLoaded = false;
   const load = async (): Promise<Awaited<typeof yoga & object>> => {

@@ -14,8 +14,8 @@ const lateness = 60;
 const mostKnown = 20_000;
 
 /**
- * The most rows whose marks are in the position behind a message, so that they are not sent again. This many
- * fit into a cursor of four kilobytes.
+ * The largest number of rows that a position names by their marks. A subscription that continues at the position does
+ * not send these rows again. This many marks fit into a cursor of four kilobytes.
  */
 const mostNamed = 250;
 
@@ -43,7 +43,10 @@ export class KnownRows {
    * timestamp. Restored rows have the newest timestamp, because their position gives no other.
    */
   readonly #moments = new Map<string, string>();
-  /** The latest moment of a known row, at most the time at which the row was read: clocks of apps are often wrong. */
+  /**
+   * The latest moment of a known row. If a row has a later moment than the time at which it was read, that time counts
+   * instead, because clocks of apps are often wrong.
+   */
   #newestMoment = '';
   /** Rows of this moment and of earlier ones are not sent. */
   #floorMoment = '';

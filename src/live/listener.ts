@@ -6,7 +6,10 @@ import type { Row } from '../rest/values.ts';
 
 const mostWaiting = 64;
 
-/** The most bytes that wait for a listener when new messages come. The messages of one poll may exceed the limit. */
+/**
+ * The most bytes that may already wait for a listener when a poll brings messages. With these messages, more bytes may
+ * wait.
+ */
 const mostWaitingBytes = 16 * 2 ** 20;
 
 /** One subscription. It receives each row that is added to a list, once. It can be iterated only once. */

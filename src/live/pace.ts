@@ -27,7 +27,7 @@ const minuteMs = 60_000;
 /** The most calls in a minute for polls with one key, if there is no budget. A poll in flight counts as one call. */
 const mostPolls = 60;
 
-/** The interval of polls that are spread over the minute. */
+/** The interval between calls with one key, in milliseconds, if `mostPolls` calls are spread evenly over a minute. */
 const spacingMs = minuteMs / mostPolls;
 
 /** The budget of polls if keys have no budget for events. */

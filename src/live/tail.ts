@@ -33,12 +33,13 @@ interface Polled extends NewestRows {
 }
 
 /**
- * The listeners that have joined since the last poll at one position, or without a position, and the rows known there.
+ * Listeners that have joined at the same position, or without a position, and wait for the first poll that serves them.
  * They get the same messages. This saves work when many connections break, because all of their clients return at the
  * position of the last message.
  */
 interface Joining {
   readonly position: string;
+  /** The rows known at the position; undefined without a position. */
   readonly known: KnownRows | undefined;
   /** The sortable moment at which the first of them joined. */
   readonly joinedAt: string;
@@ -55,7 +56,7 @@ export class Tail {
   readonly #sharingKey: string;
   readonly #options: TailOptions;
   readonly #pace: Pace;
-  /** The name of its poll, of which there is one at a time. */
+  /** The name of each poll of this tail. One name is enough, because a tail has one poll at a time. */
   readonly #id = randomUUID();
   /**
    * All listeners with their callers. Each poll is made for the first caller. They take turns, because each has only a
@@ -81,7 +82,7 @@ export class Tail {
     this.#pace = pace;
   }
 
-  /** True while it polls. A tail whose last listener has left takes no new ones. */
+  /** True while the tail has listeners. After its last listener has left, the tail takes no new listeners. */
   get isOpen(): boolean {
     return this.#callers.size > 0;
   }
@@ -193,8 +194,8 @@ export class Tail {
   }
 
   /**
-   * Sends the rows of a first poll that was answered long after its listeners had joined. They get the rows dated since
-   * then, and learn that there may be more.
+   * Sends the rows of a first poll that was answered long after its listeners had joined. The listeners get the rows
+   * that are dated after they joined, and learn that there may be more.
    */
   #sendLate(known: KnownRows, polled: Polled): void {
     for (const joining of this.#joining) {

@@ -17,7 +17,10 @@ export interface NewestRows {
 /** The most REST calls of one poll: the first, and ten further ones. */
 export const mostCalls = 11;
 
-/** The time into the past that the first poll of a tail reads, in seconds, because rows may arrive that late. */
+/**
+ * The seconds before the newest row that the first poll of a tail also reads, because rows may arrive that late. If the
+ * newest row is dated in the future, they are the seconds before the poll.
+ */
 const firstSeconds = 60;
 
 /**

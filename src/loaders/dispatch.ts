@@ -8,10 +8,10 @@
 //
 // Node has a queue of promise callbacks and a queue of ticks (`process.nextTick`). It runs promise callbacks until none
 // is left, including those queued meanwhile, and only then the ticks. Both queues are empty before the event loop goes
-// on. So a tick that a promise callback has queued runs after all callbacks of this turn. A tick that is queued
-// elsewhere, as by a resolver that the executor calls directly, would run before them. Therefore a promise callback
-// always queues the tick. DataLoader does the same, but it answers a batch as a whole: a row would wait for the pages
-// of other lists.
+// on. So a tick that a promise callback has queued runs after all callbacks of this turn. If a resolver that the
+// executor calls directly queued a tick, that tick would run before the callbacks. Therefore a promise callback always
+// queues the tick. DataLoader does the same, but it answers a batch as a whole: a row would wait for the pages of other
+// lists.
 //
 // A tick that another tick queues runs after all other ticks of this turn, and before any promise callback. So batches
 // have an order:

@@ -21,9 +21,9 @@ export function isEqualWindow(one: Window, other: Window): boolean {
 }
 
 /**
- * A text that is equal for windows that can share pages: they have the same filter and begin at the same instant. If a
- * page may leave out rows that were answered before, offsets do not count its rows. Then only equal windows share
- * pages.
+ * A text that is equal for windows that can share pages. Such windows have the same filter and begin at the same
+ * instant. If a page may leave out rows that were answered before, offsets do not show which rows it has. Then only
+ * windows at the same position share pages.
  */
 export function mergeKeyOf({ list, at }: Window): string {
   if (isPlain(at)) return listText(list);

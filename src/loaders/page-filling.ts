@@ -18,8 +18,8 @@ export interface Reader {
 /**
  * Reads `limit` rows from a position. If the upstream answers fewer than `required` rows and names a `next`, at most
  * ten further calls ask for the rest. If these calls do not suffice, or one fails, the page has the rows that have
- * arrived, and goes on at `next`. A call behind all counted rows ends the list if it brings no new row. Rejects if a
- * client could not go on, because `next` leads to the same rows again or no row has arrived.
+ * arrived, and goes on at `next`. The list ends if a call starts behind as many rows as the list counts, and brings no
+ * new row. Rejects if a client could not go on, because `next` leads to the same rows again or no row has arrived.
  */
 export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
   return fetchRows(reader, at, limit).then((page) =>
@@ -33,7 +33,8 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
     if (page.rows.length >= required || page.next === undefined) break;
     const at = page.rows.length === 0 ? page.next : positionAfter(page, page.rows.length - 1);
-    // If the upstream caps its pages, a call that first reads all of these known rows again brings no new row.
+    // A call reads the rows of the boundary again before new ones. If the upstream answers fewer rows at once than the
+    // boundary has, no new row would come. A smaller `maximum` makes the call skip some of these rows by its offset.
     const isTooMuch = last.isCapped && (at.boundary?.ids.length ?? 0) > last.ids.length;
     const maximum = isTooMuch ? last.ids.length : reader.maximum;
     const further = await fetchFurther({ ...reader, maximum }, page, at, required - page.rows.length);
@@ -49,7 +50,10 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
   return page.rows.length > limit ? slicePage(page, 0, limit) : page;
 }
 
-/** True if, after a call without a new row, the list would never end, because rows that were counted come again. */
+/**
+ * True if the list would never end, because the upstream leads to the same rows again. `further` is the page of a call
+ * that has brought no new row, and `last` is the page before it.
+ */
 function repeats(further: WholePage, last: WholePage): boolean {
   if (further.next === undefined) return false;
   if (further.isStuck) return true;

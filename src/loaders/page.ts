@@ -1,7 +1,10 @@
 import { boundaryOfStart, type Position, positionByTime } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
 
-/** Rows that stand next to each other in their list, from `from` in the page and from `at` in the list. */
+/**
+ * Rows of a page that stand next to each other in their list. `from` is the index of the first of them in the page, and
+ * `at` its position in the list.
+ */
 export interface Segment {
   readonly from: number;
   readonly at: Position;

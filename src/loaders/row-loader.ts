@@ -46,7 +46,8 @@ export class RowLoader {
   }
 
   /**
-   * The row in a view with the needed columns: known, from a page in flight, or read. Undefined if it does not exist.
+   * The row in a view that has the needed columns. A row that is not known yet is taken from a page or read by its id.
+   * Undefined if it does not exist.
    */
   load(key: Key, need: View): RowPromise {
     const known = this.#store.find(key, need);
@@ -68,8 +69,8 @@ export class RowLoader {
   }
 
   /**
-   * Waits for the rows and the pages of a collection that are wanted by now. Resolves to false if there are no new
-   * ones.
+   * Waits for all rows and pages of a collection that are wanted by now. Resolves to false if there were none to wait
+   * for.
    */
   async settlePending(collection: Collection): Promise<boolean> {
     await dispatched();
@@ -117,7 +118,7 @@ export class RowLoader {
       await pages;
     }
     const found = keys.filter((key) => this.#store.find(key, 'list') !== undefined).length;
-    // The page itself cost one call, as one of its rows would have.
+    // The page itself cost one call, so the first row that it answered saved no call.
     this.#saved.views += isPageFirst ? Math.max(found - 1, 0) : found;
   }
 

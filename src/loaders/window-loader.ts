@@ -33,7 +33,7 @@ interface RequestedPage extends MergedPage {
   readonly page: Promise<ListPage>;
   settled: boolean;
   readonly isForCount: boolean;
-  /** True if its call has been counted as the cost of one of its windows. Each other window saved a call. */
+  /** True if the call of this page has been charged to one window. Every other window of the page saved a call. */
   isCharged: boolean;
 }
 

@@ -118,8 +118,8 @@ function ignore(): void {
 // (`collectFields` and `buildExecutionPlan`), but do not tell resolvers.
 
 /**
- * The selected fields of the object that the current field answers, if they come with the same part as the current
- * field.
+ * The fields that are selected on the object that the current field answers. Fields that come with another part than
+ * the current field are left out.
  */
 export function fieldsOfPart(typename: string, info: GraphQLResolveInfo): readonly SelectedField[] {
   const { usages: all, below } = fieldAt(info.path, info);

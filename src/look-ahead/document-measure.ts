@@ -20,7 +20,7 @@ const sums = [
   'selections',
 ] as const;
 
-/** The measures of which only the largest among the members of a selection set counts. */
+/** The measures for which a selection set has the largest value of its members. */
 const maxima = [
   // Nesting of fields, without introspection.
   'depth',
@@ -50,7 +50,7 @@ export const measureOf = memoize((document: DocumentNode): DocumentMeasure => {
   const ofFragment = (name: string): Readonly<Counts> => {
     const known = ofFragments.get(name);
     if (known !== undefined) return known;
-    // Within itself, a fragment counts nothing. Validation refuses such a fragment.
+    // A fragment that spreads itself counts nothing there. Validation refuses such a fragment later.
     ofFragments.set(name, nothing);
     const counts = fragments[name] === undefined ? nothing : ofSet(fragments[name].selectionSet);
     ofFragments.set(name, counts);

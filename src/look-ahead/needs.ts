@@ -45,8 +45,8 @@ export function proves({ field }: SelectedField): boolean {
 }
 
 /**
- * True if a connection or a payload answers global ids that contain the id of an owner. The id of a deleted object
- * does, and so do the ids of rows, except for projects.
+ * True if a connection or a payload answers global ids that contain the id of an owner. Those are the ids of deleted
+ * objects, and the ids of all rows except projects.
  */
 export const answersOwnerIds: (selection: ObjectSelection) => boolean = memoize(({ fields }) =>
   fields.some(({ field, inside }) => {
@@ -85,9 +85,9 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
 }
 
 /**
- * True if the selection has an id that only the object's row shows. Such are the ids of the `@current` project, and the
- * global id of a plugin below `@current`. Plugins that a report names are an exception: one read of the current project
- * tells the organization of them all.
+ * True if the selection has an id that only the object's row shows: an id of the `@current` project, or the
+ * global id of a plugin below `@current`. A plugin that a report names does not need its row, because one read of the
+ * current project tells the organization of all plugins in the report.
  */
 function isNamedByRow({ noun, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
   if (noun === 'Project') return id === current && (globalId || upstreamId);

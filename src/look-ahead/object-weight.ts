@@ -59,9 +59,9 @@ const weightOf: (selection: ObjectSelection) => ObjectWeight = memoize(({ fields
   }
   for (const responseKey of typenames) weight.bytes += responseKey.length + aroundMember;
   weight.leaves += typenames.length;
-  // The size of the schema's part is known only from the answer.
+  // Introspection answers a part of the schema. Its size is known only from the answer.
   if (introspects) weight.bytes = Number.POSITIVE_INFINITY;
-  // The field `body` of a report repeats everything that its other fields are read from.
+  // The field `body` answers the whole report once more, so its size adds to that of the other fields.
   const whole = perColumn.get('body') ?? 0;
   perColumn.delete('body');
   weight.copies += whole + Math.max(0, ...perColumn.values());

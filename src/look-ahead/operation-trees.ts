@@ -43,7 +43,7 @@ export function executedTree(info: ExecutionInfo): SelectionTree {
   return trees.of(trees.conditions.length === 0 ? {} : variablesOf(info).coerced);
 }
 
-/** The `info` of a resolver: graphql-jit gives variables without their sources. */
+/** The `info` of a resolver. `plainVariables` is true for graphql-jit, which gives variables without their sources. */
 export type ExecutionInfo = GraphQLResolveInfo & { readonly plainVariables?: boolean };
 
 /** The variables of an execution. */

@@ -63,8 +63,8 @@ export class SelectionTree {
   readonly root: Selection;
   readonly #conditions: VariableValues | undefined;
   /**
-   * Selections by the use of `@defer` around them. The tree itself is the key if there is none. A field node that
-   * several places of the answer share has one selection.
+   * The known selections, first by the `@defer` around their nodes and then by the nodes. Without any `@defer` around
+   * them, the tree itself is the first key. A field node that several places of the answer share has one selection.
    */
   readonly #selections = memoize((_around: object) => new WeakMap<object, Selection>());
   #last: { readonly nodes: readonly Selecting[]; readonly selection: Selection } | undefined;
@@ -220,14 +220,15 @@ export function holdsVariable(value: ValueNode): boolean {
 }
 
 /**
- * The most deferred fragments on one object that are told apart. A further one counts as part of the fragment around
- * it.
+ * The largest number of deferred fragments on one object that are told apart. Each further one counts as part of the
+ * fragment around it.
  */
 const mostDeferrals = 10_000;
 
 /**
  * Collects the fields of a selection on objects of a type (GraphQL specification §6.3.2, CollectFields). A fragment is
- * entered at most once in each deferred fragment, and not at all once it has been entered outside of them.
+ * entered at most once in each deferred fragment. Once it has been entered outside of all deferred fragments, it is
+ * never entered again.
  */
 function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): ObjectSelection {
   const { schema, fragments } = tree.scope;

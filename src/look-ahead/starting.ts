@@ -50,8 +50,9 @@ function infoBelow({ parent, field, nodes, responseKey }: SelectedField, info: G
 }
 
 /**
- * Starts the reads below each of `relations` that is answered before the row of its object. The executor cannot do so,
- * because it waits for that row. The loaders keep the results for the executor.
+ * Starts the reads below each of `relations` as soon as the relation is answered, until `awaited` has settled. The
+ * executor cannot start them yet, because it waits for `awaited`, the row of the object that has the relations. The
+ * loaders keep the results for the executor.
  */
 export function startBelow(
   started: StartedRelations,
@@ -84,9 +85,9 @@ function completed(value: unknown): unknown {
 }
 
 /**
- * Runs the fields below `answering` that cost calls, on `value`, which `answering` has answered. `info` is that of
- * `answering`. The results are dropped, but the loaders keep what was read. The run ends when the executor takes over,
- * or if the object does not exist.
+ * Runs the fields below the field `answering` that cost calls. `value` is the answer of `answering`, and `info` the one
+ * that its resolver gets. The results are dropped, but the loaders keep what was read. The run ends when the executor
+ * takes over, or if the object does not exist.
  */
 async function startFields(
   answering: SelectedField,

@@ -20,9 +20,10 @@ import { type IdType, idTypeOf, isOwner, mostItems, type VariableUse, type Varia
 
 /**
  * The schema of the arguments of a tool: the variables of its operation. The gateway runs the tool with all arguments
- * that fit the schema, unless they have a fault that no schema can express. It then refuses them before any REST call.
- * Such faults are a damaged cursor or global id, a day that does not exist, an unknown time zone, a malformed name of a
- * file, `first` beside `last`, an id without its owner, a member of `extra` that has a field of its own, and the cost.
+ * that fit the schema, unless they have a fault that no schema can express. It refuses such arguments before any REST
+ * call. These faults are a damaged cursor or global id, a day that does not exist, an unknown time zone, a malformed
+ * name of a file, `first` beside `last`, an id without its owner, a member of `extra` that has a field of its own, and
+ * too high a cost.
  */
 export function inputSchemaOf(tool: ToolOperation, uses: VariableUses): JsonSchema {
   const { variableDefinitions: definitions = [] } = tool.operation;
@@ -74,7 +75,10 @@ function describedBy({ description: form }: JsonSchema, said: string | undefined
   return sentences.length === 0 ? {} : { description: sentences.join('. ') };
 }
 
-/** The description of a place in the schema. An id has none, because it would only repeat the form of the id. */
+/**
+ * The description of the argument or input field that takes a variable, from the GraphQL schema. Undefined for an id,
+ * whose description would only repeat the form of the id.
+ */
 function generalOf(place: VariableUse['place'] | undefined, idType: IdType): string | undefined {
   return idType === undefined ? (place?.description ?? undefined) : undefined;
 }
@@ -161,7 +165,7 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 const forms = {
   integer: '(?:0|-?[1-9]\\d{0,18})',
   uuid,
-  // A text that can be one segment of a path. No global id begins like this.
+  // A text that can be one segment of a path. It does not begin with a capital from Q to W, as global ids do.
   text: '[a-zA-PX-Z0-9][\\w-]{0,198}',
 } as const;
 

@@ -36,7 +36,10 @@ export function orNull(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [...types, 'null'], ...(values !== undefined && { enum: [...values, null] }) };
 }
 
-/** The faults of a value: at most ten sentences, one for each place. `path` is the place of the value. */
+/**
+ * Describes the faults of a value: at most ten sentences, one for each wrong member or item. `path` is the path of the
+ * value as messages write it. It is empty for an object that holds all arguments.
+ */
 export function faultsIn(value: unknown, schema: JsonSchema, path: string): readonly string[] {
   const faults: string[] = [];
   check(value, schema, path, faults);
@@ -78,8 +81,8 @@ function pathTo(path: string, name: string): string {
 }
 
 /**
- * The values that a schema allows, in words, if this value is not one of them; otherwise undefined. Members are not
- * checked.
+ * Describes the values that a schema allows. Returns undefined if this value is one of them. The members and items of
+ * the value are not checked.
  */
 function expectedOf(value: unknown, schema: JsonSchema): string | undefined {
   const types = typesOf(schema);

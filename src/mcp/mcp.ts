@@ -24,7 +24,10 @@ export interface Agents {
   readonly check: (set: DocumentSet) => void;
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
-  /** Makes the function that finds the tool of an operation, unless the caller may not run the tool. */
+  /**
+   * Makes the function that finds the tool of an operation. The function returns undefined if the caller may not run
+   * the tool.
+   */
   readonly toolOf: (documents: () => DocumentSet) => ToolOf;
   /** Makes the handlers of requests, by path. */
   readonly serve: (options: McpOptions, documents: () => DocumentSet) => ReadonlyMap<string, Handle>;
@@ -64,8 +67,8 @@ interface NamedOperation {
 }
 
 /**
- * The tools among the documents of a set. Throws a ConfigError if a name is unknown, is that of a subscription, or is
- * that of several operations that differ.
+ * The tools among the documents of a set. Throws a ConfigError if a name is unknown, names a subscription, or names
+ * several operations that differ.
  */
 function toolsOf(set: DocumentSet, names: ToolNames, options: ToolOptions): Tools {
   const operations = operationsIn(set);

@@ -53,7 +53,10 @@ export interface Message {
 /** The longest id and the longest name of a method, in characters. Both are sent back. */
 const longestId = 256;
 
-/** The message in a body. Throws an McpError. A batch is refused: the protocol has had none since 2025-06-18. */
+/**
+ * The message in a body. Throws an McpError if the body is not one message. Batches are refused, because the protocol
+ * has had none since 2025-06-18.
+ */
 export function toMessage(text: string, maxDepth: number): Message {
   const value = parsed(text, maxDepth);
   if (Array.isArray(value)) throw invalid('Expected one message, but got a list: batches are not taken.');
@@ -100,7 +103,7 @@ export const olderEditions = ['2025-11-25', '2025-06-18'] as const;
 /** The editions of the Model Context Protocol that are spoken, newest first. */
 export const editions: readonly string[] = [modernEdition, ...olderEditions];
 
-/** The two forms of the protocol, which are answered in different ways. Editions of the `older` one have a handshake. */
+/** The two forms of the protocol. Each is answered in its own way. Editions of the `older` form have a handshake. */
 export type Protocol = 'modern' | 'older';
 
 /** The members of `_meta` that the protocol reserves. */

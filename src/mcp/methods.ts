@@ -27,7 +27,10 @@ export interface McpRequest {
 /** The label of unknown tools in metrics. No name of an operation has this character. */
 const unknownTool = '-';
 
-/** Answers a request with the JSON text of its result. The server has tools only. Rejects with an McpError. */
+/**
+ * Answers a request with the JSON text of its result. The server has tools only. Rejects with an McpError if the method
+ * is unknown or its parameters are wrong.
+ */
 export async function answerMethod(request: McpRequest, options: MethodOptions): Promise<string> {
   const { message, protocol } = request;
   const { method } = message;

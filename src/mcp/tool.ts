@@ -56,8 +56,9 @@ export class Tool {
   readonly #operation: ToolOperation;
   readonly #fields: readonly SelectedField[];
   /**
-   * The tool as a caller sees it. A caller with rights to only a part of its key's data reads lists in another way, at
-   * another cost; `rightsOrTool` is then these rights. For all other callers it is this tool, and they see the same.
+   * Makes the view of the tool for a caller, once for all callers with the same argument. The argument is the caller's
+   * rights if the caller may reach only a part of its key's data: lists are then read in another way, at another cost.
+   * For all other callers, the argument is this tool, so all of them have the same view.
    */
   readonly #viewWith: (rightsOrTool: Rights | Tool) => ToolView;
 
@@ -89,7 +90,7 @@ export class Tool {
     });
   }
 
-  /** The tool as a caller sees it. While it does not change, it is the same object. */
+  /** The tool as a caller sees it: the same object until the definition changes. */
   definitionFor(caller: Caller | undefined): ToolDefinition {
     return this.#viewFor(caller).definition;
   }

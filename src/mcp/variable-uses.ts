@@ -90,8 +90,8 @@ export function setsSize({ page, place }: VariableUse): boolean {
 export const mostItems: Readonly<Record<string, number>> = { files: mostFiles, deletedFiles: mostFiles };
 
 /**
- * The kind of objects that an id in a place names. The place is an argument of a field, or else a field of the input
- * `parent`.
+ * The kind of objects that an id in a place names. The place is an argument of `field`. Without `field`, the place is a
+ * field of the input type `parent`.
  */
 export function idTypeOf(
   { name, type }: VariableUse['place'],

@@ -29,7 +29,7 @@ interface FieldArguments {
   readonly variables: readonly string[];
 }
 
-/** The arguments of all fields of an operation. They are the same for all values of its variables. */
+/** The sizes of the arguments of an operation's fields, measured once, without the values of its variables. */
 interface OperationArguments {
   readonly fields: readonly FieldArguments[];
   readonly mostBytes: number;
@@ -38,16 +38,16 @@ interface OperationArguments {
   readonly defaults: ReadonlyMap<string, string>;
 }
 
-/** The most bytes of a UTF-16 unit: three in UTF-8, each of which percent-encoding writes as three. */
+/** The most bytes of a UTF-16 unit. It has up to three bytes in UTF-8. Percent-encoding writes three for each byte. */
 const mostBytesOfUnit = 9;
 
 const argumentsIn = memoize(argumentsOf);
 
 /**
  * Throws a GraphQLError if the arguments of one field have more than `limit` bytes, as JSON or in the query of a REST
- * call. A field is executed for each object that has it, which multiplies its arguments. Fields that a directive skips
- * count as well. Arguments of a mutation itself do not count, because it is executed once. `text` is the variables as
- * JSON. For most operations, it is so short that nothing needs to be measured.
+ * call. A field of many objects is executed once for each of them, which multiplies its arguments. Fields that a
+ * directive skips count as well. The fields of `Mutation` do not count, because each is executed once. `text` is the
+ * variables as JSON. For most operations, `text` is so short that nothing needs to be measured.
  */
 export function refuseArguments(
   prepared: PreparedOperation,

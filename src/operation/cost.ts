@@ -61,11 +61,12 @@ const manyObjects = 2000;
 
 /**
  * Determines the costs of operations before they run, and refuses those that would cost too much. Most operations stay
- * within the limits whatever their variables are. These are planned only if their client wants the plan or the cost.
+ * within the limits whatever their variables are. These are planned only if their client wants the plan or the cost, or
+ * if an agent runs them as a tool.
  */
 export class Costs {
   readonly options: CostsOptions;
-  // Both hold for all values of the variables.
+  // The results of these two functions hold for all values of the variables.
   readonly #worstEstimateOf = memoize((prepared: PreparedOperation) => this.#estimateOf(prepared, undefined));
   readonly #isAlwaysWithinDeferLimits = memoize((prepared: PreparedOperation) =>
     this.#isWithinDeferLimits(prepared, undefined),
@@ -117,8 +118,8 @@ export class Costs {
 
   /**
    * True if an operation may be answered in parts. It must defer something. No variable may leave open what is deferred
-   * (see `isDeferUndecided`). The deferred part must be small enough (see `isWithinDeferLimits`). A server is always allowed to
-   * ignore `@defer`.
+   * (see `isDeferUndecided`). The deferred part must be small enough (see `isWithinDeferLimits`). If one of these is
+   * not so, `@defer` is ignored, which a server is always allowed to do.
    */
   mayDefer(prepared: PreparedOperation, coerced: VariableValues): boolean {
     if (prepared.deferred === undefined || isDeferUndecided(prepared.deferred, coerced)) return false;
@@ -151,7 +152,7 @@ export class Costs {
     return estimateOf({ ...prepared, maxPageSize: this.options.maxPageSize, variableValues });
   }
 
-  /** True if the deferred part is small enough with these variables; if they are undefined, with all possible ones. */
+  /** True if the deferred part is small enough with these variables, or, if they are undefined, with any. */
   #isWithinDeferLimits({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
     const { maxPageSize } = this.options;
     return (
@@ -216,12 +217,13 @@ function explainOf({ params: { extensions } }: CostedRun, { explain: isAllowed }
 
 interface CostDetails {
   readonly explain: Explain;
-  /** Its plan, or the reason why it has none; undefined if it was not planned. */
+  /** The plan of the operation, or the reason why it has none; undefined if the operation was not planned. */
   readonly planned: CheckedPlan | PlanLimitError | undefined;
   /**
-   * True if the operation was not planned, and the most calls that it can make are the same for each run (see
-   * `upperOfEveryRun`). False for an operation that has variables or whose caller may reach only some objects: planning
-   * each run would take a tenth of the time of a small operation.
+   * True if the operation was not planned, and the most calls that it can make are the same for each run. One plan is
+   * then made for all runs (see `upperOfEveryRun`). False for an operation that has variables or whose caller may reach
+   * only some objects. Such an operation would need a plan for each run, which takes a tenth of the time of a small
+   * operation.
    */
   readonly isSameForEveryRun: boolean;
   readonly refusal: GraphQLError | undefined;
@@ -236,7 +238,7 @@ export class Cost {
   readonly isLarge: boolean;
   /** The plan of its calls; undefined if it was not planned, or if planning takes too many steps. */
   readonly plan: Plan | undefined;
-  /** True if the client wants only the plan. Nothing is executed then. */
+  /** True if the answer is the plan of the operation. Nothing is executed then. */
   readonly planOnly: boolean;
   readonly wantsCost: boolean;
   /** True if the client requested the cost, the plan or the trace. */

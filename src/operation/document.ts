@@ -154,7 +154,7 @@ export type PrepareListed = (query: string) => readonly PreparedOperation[];
 
 type ListedOptions = Pick<PrepareOptions, 'schemas' | 'introspection'>;
 
-/** Prepares listed documents: no limit applies to them, and they are compiled before the first request. */
+/** Prepares listed documents. The limits of documents do not apply to them. They are compiled before the first use. */
 export function createPrepareListed(options: ListedOptions): PrepareListed {
   return (query) => {
     const parsed = parseDocument(query);

@@ -10,7 +10,7 @@ export interface PublicError {
   readonly locations: readonly SourceLocation[] | undefined;
   readonly path: readonly (string | number)[] | undefined;
   readonly extensions: Readonly<Record<string, unknown>>;
-  /** The refusal of the request that decides its status and headers. Clients do not see it. */
+  /** The refusal from which the answer takes its status and headers. Clients do not see it. */
   readonly refusal: RequestError | undefined;
 }
 
@@ -58,8 +58,9 @@ const maximumPaths = 131_072;
 
 /**
  * Converts the errors of an answer to the form that clients may see: the first ones, and the number of all others.
- * Without the limit, a small request could get an answer of megabytes, if every row of a list fails or an alias is
- * long. `before` is the errors in earlier parts of the answer, which count towards the same limit.
+ * `maxErrors` and `maximumPaths` limit the first ones. Without these limits, a small request could get an answer of
+ * megabytes, if every row of a list fails or an alias is long. `before` is the errors in earlier parts of the answer,
+ * which count towards the same limits.
  */
 export function toPublicErrors(
   errors: readonly unknown[],
@@ -88,8 +89,8 @@ function charactersOf({ path = [] }: PublicError): number {
 const badInput = { code: 'BAD_USER_INPUT' };
 
 /**
- * True if a variable was null for an argument that must not be null. Only this error of arguments is left to execution;
- * all others have been found before it.
+ * True if a variable was null for an argument that must not be null. This is the only error of arguments that graphql
+ * finds during the execution. It finds all others before the execution.
  */
 function isBadArgument(error: unknown): boolean {
   return error instanceof GraphQLError && error.message.startsWith('Argument "');

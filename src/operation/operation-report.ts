@@ -49,7 +49,7 @@ export type OnOperation = (report: OperationReport) => void;
 /** The number of characters of a caller's hash that logs show: enough to distinguish callers without naming them. */
 const shownHash = 8;
 
-/** The most characters in logs and metrics of a text that a client chose, such as the name of an operation. */
+/** The length to which logs and metrics cut texts that a client chose, such as the name of an operation. */
 const longestText = 100;
 
 const mostRoles = 20;

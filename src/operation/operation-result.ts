@@ -47,11 +47,11 @@ export interface OperationResult {
   readonly parts?: AnswerParts;
   /** The JSON text, kept once it has been made, because one result may answer several requests. */
   text?: string | undefined;
-  /** The hash of the text for `ETag`. Undefined before it is made, and if no client may keep the answer. */
+  /** The hash of the text for `ETag`; undefined until it is made. It is made only for answers that clients may keep. */
   tag?: string | undefined;
 }
 
-/** The deepest nesting of a JSON value in an answer: writers and readers of JSON recurse. */
+/** The deepest nesting of a leaf that stays in an answer after the writer of JSON has overflowed the stack. */
 const maximumDepth = 500;
 
 /** The JSON text of a result. Errors come first, because people look for them. */
@@ -105,8 +105,8 @@ function prune(
   if (Array.isArray(value)) return value.map((item, index) => prune(item, selections, [...path, index], errors));
   if (!isObject(value)) return value;
   const members = Object.entries(value).map(([name, member]) => {
-    // The type of the object does not matter here, because fields with the same response key have the same shape if
-    // both can apply.
+    // All types that the object can have are taken together: validation made sure that fields with the same response
+    // key have the same shape.
     const fields = selections.flatMap((selection) =>
       selection.fields.filter(({ responseKey }) => responseKey === name),
     );

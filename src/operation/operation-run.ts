@@ -40,7 +40,7 @@ export interface RequestContext {
   readonly tool?: string | undefined;
   /** The time since which the client has read nothing although bytes wait for it; undefined if no bytes wait. */
   readonly stuckSince: number | undefined;
-  /** The end of the pause that the client has earned by what it has read. */
+  /** The end of the pause in which the client may read nothing. The client earns it by what it reads. */
   readonly pausesUntil: number;
   hasLeft(): boolean;
   onLeave(listener: () => void): void;
@@ -71,7 +71,7 @@ export interface OperationSpan extends CallSpans {
   readonly end: (prepared: PreparedOperation | undefined, code: string | undefined) => void;
 }
 
-/** The name of a caller's operation with its variables. Equal operations have equal names. */
+/** The name of a caller's operation with its variables. Operations with equal names are equal. */
 export function nameOf({ document, variablesText }: OperationRun, caller: Caller): string {
   return `${callerNameOf(caller)} ${document.prepared.serial} ${shortName(variablesText)}`;
 }
@@ -83,8 +83,8 @@ export interface AnsweredOperation extends Pick<OperationRun, 'params' | 'reques
 }
 
 /**
- * One operation whose document is known. Its cost is determined when the object is made: if that fails, there is no
- * object. If the answer may be kept, the pipeline adds the name under which it is kept.
+ * One operation whose document is known. The constructor determines the cost, and throws if it cannot. If the answer
+ * may be kept, the pipeline adds the name under which the answer is kept.
  */
 export class OperationRun {
   readonly params: GraphQLParams;
@@ -92,7 +92,7 @@ export class OperationRun {
   /** Milliseconds of `performance.now()`. */
   readonly startedAt: number;
   readonly document: Resolved;
-  /** The variables that the operation declares, as JSON. Equal variables have equal texts. */
+  /** The variables that the operation declares, as JSON. Variables with equal texts are equal. */
   readonly variablesText: string;
   readonly cost: Cost;
   /** The name under which the answer is kept; undefined if the answer must not be given to equal operations later. */

@@ -11,8 +11,8 @@ import { RefusedDocument } from './request-error.ts';
 export interface GraphQLParams {
   readonly query: string | undefined;
   /**
-   * The variables as they were sent. Once the operation is known, only the variables that it declares (see
-   * `keepDeclared`).
+   * The variables as they were sent. Once the operation is known, the variables that it does not declare are dropped
+   * (see `keepDeclared`).
    */
   variables: JsonObject | undefined;
   readonly operationName: string | undefined;
@@ -73,7 +73,7 @@ export function shortName(text: string): string {
   return text.length <= longestName ? text : hash('sha256', text, 'base64url');
 }
 
-/** Variables as JSON. Equal variables have equal texts. */
+/** Variables as JSON. Variables with equal texts are equal. */
 export function variablesTextOf(variables: GraphQLParams['variables']): string {
   if (variables === undefined) return '';
   const text = JSON.stringify(variables);

@@ -204,8 +204,9 @@ function callerFor({ listed, operation }: PreparedOperation, caller: Caller | un
 }
 
 /**
- * Begins an operation. Equal queries are executed only once, if they run at the same time or while all REST answers
- * that they read are cached and fresh.
+ * Begins an operation. A query is given the answer to an equal one, if that answer is kept and all REST answers that it
+ * was made from are still cached and fresh. Otherwise, the query joins an equal one that has just begun. It is executed
+ * only if there is none.
  */
 function begin(run: OperationRun, epoch: OperationEpoch, options: OperationsOptions): MaybePromise<OperationResult> {
   const { wholeAnswers, shared } = options;

@@ -5,8 +5,8 @@ import type { Surface } from '../rest/rest-operations.ts';
 import { overload, RequestError } from './request-error.ts';
 
 /**
- * The limit of the REST calls that a caller may make on one surface in one window of time, and the rest of it. `window`
- * and `resetsIn` are in seconds.
+ * The limit of the REST calls that a caller may make on one surface in one window of time, and how many calls are left.
+ * `window` and `resetsIn` are in seconds.
  */
 export interface RateLimit {
   readonly surface: Surface;

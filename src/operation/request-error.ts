@@ -58,8 +58,8 @@ export const refusals = {
   tokenUnverifiable: { code: 'AUTHENTICATION_UNAVAILABLE', status: 503 },
   // There is no document with the id that was sent.
   unknownDocument: { code: 'PERSISTED_DOCUMENT_NOT_FOUND', status: 404 },
-  // The hash is not registered: the client sends the document with it next. Clients recognise a miss by its message;
-  // Apollo iOS takes any status but 200 for a failed transport.
+  // The hash is not registered, so the client sends the hash and the document next. Clients recognise a miss by its
+  // message. The status is 200 because Apollo iOS takes any other status for a failed transport.
   automaticMiss: { code: 'PERSISTED_QUERY_NOT_FOUND', status: 200, headers: uncached },
   // Automatic persisted queries are off: the client sends documents from now on.
   automaticOff: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', status: 200, headers: uncached },
@@ -79,7 +79,7 @@ export const refusals = {
   invalidDocument: { code: 'GRAPHQL_VALIDATION_FAILED', status: 400, lenient: true },
   // The operation name does not say which operation of the document is meant.
   wrongOperationName: { code: 'BAD_USER_INPUT', status: 400, lenient: true },
-  // A mutation came by GET: a link or an image could otherwise change something.
+  // A mutation came by GET. If that were allowed, a link or an image could change something.
   mutationByGet: { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } },
   // A subscription came from a client that does not accept a stream of messages.
   onlyStreamed: { code: 'BAD_USER_INPUT', status: 406 },

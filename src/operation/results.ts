@@ -82,8 +82,8 @@ export class Results {
   }
 
   /**
-   * Adds to a result the rate limits of each surface that the operation called. If the client wants the cost, the cost
-   * also has the rate limits of surfaces that were planned but not called. Without any such surface, nothing is looked
+   * Adds rate limits to a result: those of each surface that the operation called. If the client wants the cost, the
+   * cost also lists those of surfaces that were only planned. If there is no surface of either kind, nothing is looked
    * up.
    */
   withRateLimits({ request: { caller }, cost }: OperationRun, result: OperationResult): MaybePromise<OperationResult> {
@@ -154,9 +154,9 @@ export class Results {
   }
 
   /**
-   * Makes room for the text of data before the text is made, because a text that is then refused is megabytes of
-   * garbage. The text has at most `mostBytes` bytes. The data is measured only if that many bytes are not free. Returns
-   * false if there is no room.
+   * Makes room for the text of data. Called before the text is made, because a text that is made and then refused is
+   * megabytes of garbage. The text has at most `mostBytes` bytes. If that many are free, the data is not measured.
+   * Returns false if there is no room.
    */
   makeRoomForText(data: unknown, mostBytes: number): boolean {
     const { room, maxAnswerBytes } = this.#options;
@@ -216,8 +216,9 @@ function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path'
 const mostKeptBytes = 1000;
 
 /**
- * The effect of mutations: the short leaves of each payload, and of the object in the payload, so that a client still
- * learns what was done. Everything that was read after the mutation is dropped. A mutation that was not sent is null.
+ * The effect of mutations, from which a client still learns what was done. It consists of the short leaves of each
+ * payload and of the object in the payload. Everything that was read after the mutation is dropped. A mutation that was
+ * not sent is null.
  */
 function effectOf(data: unknown, levels = 3): unknown {
   if (isObject(data) && levels > 0)

@@ -15,8 +15,9 @@ export class SharedOperations {
   #savedCalls = 0;
 
   /**
-   * An operation can be joined for `joinWindowMs` milliseconds after its start. A request that joined later would lose
-   * time, because it gets the deadline of the first request. Later requests can still share its reads.
+   * Requests can join an operation for `joinWindowMs` milliseconds after its start. A request that joins gets the
+   * deadline of the first request, so a late one would have too little time. Later requests can still share the REST
+   * reads of the operation.
    */
   constructor(joinWindowMs = 100) {
     this.#operations = new SingleFlight(joinWindowMs, () => performance.now());

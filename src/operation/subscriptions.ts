@@ -95,8 +95,8 @@ export class Subscriptions {
   }
 
   /**
-   * Begins a subscription. The result has its stream, and `onEnd` is called when the stream has ended. Rejects if the
-   * subscription is refused.
+   * Begins a subscription. Resolves to a result that has the stream of its messages, and rejects if the subscription is
+   * refused. When the stream has ended, `onEnd` is called.
    */
   async subscribe(run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void): Promise<OperationResult> {
     const { budget } = this.options.upstream.resources;
@@ -119,7 +119,10 @@ export class Subscriptions {
     }
   }
 
-  /** Begins the start of a stream, one of its messages, or a poll. Its reads are not answered from the cache. */
+  /**
+   * Begins the REST calls for the start of a stream, for one message, or for a poll. The cache answers none of the
+   * reads.
+   */
   async begin(
     { caller, trace, spans }: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
     calls: OperationCalls,
@@ -154,7 +157,8 @@ export class Subscriptions {
     const turn = eventLoop.waitForTurn(performance.now());
     if (turn !== undefined) await turn;
     const calls = run.cost.calls.forNextMessage();
-    // The stream continues: a refused call fails only the fields that need it.
+    // A refused call fails only the fields that need it. The message as a whole is not refused, because the stream goes
+    // on.
     calls.noteAnswer();
     const cost = { calls, extensions: () => run.cost.extensions(calls) };
     const { caller, trace } = run.request;

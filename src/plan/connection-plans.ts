@@ -64,7 +64,7 @@ function planRows(
   for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, existence: 'listed' });
 }
 
-/** The places of a connection or a message that answer rows: its `nodes`, and the `node` of its `edges`. */
+/** The fields in which a connection or a message answers its rows: `nodes`, and the `node` of `edges`. */
 export function rowsOf(
   { inside }: SelectedField,
   noun: Noun,
@@ -95,8 +95,8 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
 }
 
 /**
- * The range of a list that is walked by offset. If the owner of the list is unknown, the cursors of the list cannot be
- * read. They are assumed to fit the list of each owner, and to leave out no row.
+ * The range of a list that is read by offset. If the owner of the list is unknown, the cursors among the arguments
+ * cannot be read. The plan then assumes that each cursor fits the list of every owner, and leaves out no row.
  */
 function offsetRange(planned: PlannedField, args: Arguments): WantedRange {
   const { cursors, maxPageSize } = planned.builder.options;
@@ -121,14 +121,14 @@ function eventRange(planned: PlannedField, args: Arguments): WantedRange {
   const cursor = args.after ?? undefined;
   if (cursor !== undefined && list === undefined) {
     const range: ListRange = { kind: 'window', offset: 0, limit };
-    // The cursor may hold the largest possible number of ids.
+    // The cursor cannot be read without its list. The plan assumes that the page reads as many earlier rows as fit.
     return { range, overlap: maxPageSize, list: `${collection} ${JSON.stringify(filter)} ${cursor}` };
   }
   const isGiven = cursor !== undefined && list !== undefined;
   const at: Position = isGiven ? cursors.decode({ ...list, filter }, cursor, 'after') : { offset: 0 };
   const { offset, ...instant } = at;
-  // A page behind a `boundary` leaves out rows that were answered before, so offsets do not count its rows. Therefore,
-  // windows of different offsets cannot share such a page.
+  // A page behind a `boundary` leaves out rows of earlier pages. So its rows cannot be counted by offset, and windows
+  // of different offsets cannot share it.
   const text = JSON.stringify([filter, at.boundary === undefined ? instant : [instant, offset]]);
   const overlap = overlapOf(at, Math.max(limit, 1), maxPageSize);
   const range: ListRange = { kind: 'window', offset, limit };
@@ -143,7 +143,10 @@ function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefin
   return parent.id === undefined ? undefined : { noun, scope: parent.id };
 }
 
-/** Plans the read of the current project, if the ids of a page's rows need it. This read goes out with the page. */
+/**
+ * Plans the read of the current project if the page answers global ids of rows, because they contain the id of the
+ * project. This read goes out together with the page.
+ */
 function planOwnerOfList(
   { builder, endpoint, parent, stage, certain, path }: PlannedField,
   page: ObjectSelection,

@@ -109,7 +109,7 @@ class Estimating {
   #readsOf(selected: SelectedField, page = 0): Pick<Sums, 'calls' | 'rows'> {
     const { maxPageSize } = this.#request;
     const { origin, inside } = selected;
-    // 1 if the object is read by its key, so that its own row is a call, unless `ofObject` counts that call.
+    // 1 if the field's object is read by its key and `ofObject` does not count that read.
     const byKey = inside !== undefined && isNoun(inside.type.name) && !readsOwnRow(inside) ? 1 : 0;
     const has = (argument: string): boolean => selected.given(argument) !== undefined;
     switch (origin.kind) {

@@ -45,7 +45,7 @@ export class ListPlans {
   readonly #schedule: Schedule;
   readonly #maxPageSize: number;
   readonly #pages = new Map<string, PlannedPage[]>();
-  /** The collections of which pages are read. `waves` is 2 if the end of a list may be read after its first page. */
+  /** The collections whose pages are read. `waves` is 2 if the end of a list may be read after its first page. */
   readonly #collections = new Map<string, PlannedCollection & { readonly waves: 1 | 2 }>();
   /** Lists for which a page of one row may be read, if any row will do. */
   readonly #anyRows = new Set<string>();
@@ -75,8 +75,8 @@ export class ListPlans {
   }
 
   /**
-   * The most waves that a row may wait for pages of its collection. This includes the pages of other collections that
-   * may turn out to be the same as this one.
+   * The most waves that pass until all pages of a collection have arrived. Counts the pages of other collections, too,
+   * if these may turn out to be the same collection.
    */
   wavesOf(wanted: PlannedCollection): number {
     let waves = 0;
@@ -105,9 +105,9 @@ export class ListPlans {
     const jumps = this.#pendingEnds;
     this.#pendingEnds = [];
     for (const ends of Map.groupBy(jumps, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
-      // Windows at the end of a list that share a first page share one jump: to the start of the longest window. Jumps
-      // after different first pages may happen at different times. Their calls are equal if their longest windows have
-      // the same length.
+      // Windows at the end of a list that have the same first page are read by one call. It begins where the longest of
+      // these windows begins. Calls after different first pages may be sent at different times. They are equal if their
+      // longest windows have the same length.
       const pages = [...Map.groupBy(ends, ({ offset }) => offset).values()];
       for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(limit, same.flat());
     }
@@ -169,8 +169,8 @@ export class ListPlans {
   }
 
   /**
-   * Plans the read of any row of a list. A row that arrives for another reason is used. If there is none, a page of one
-   * row is read afterwards.
+   * Plans for a field that needs one row of a list, no matter which. If another read brings a row anyway, that one is
+   * used. Otherwise a page of one row is read afterwards.
    */
   #readAnyRow(window: WantedWindow, readsRows: boolean): void {
     if (this.#answer(window) || this.#anyRows.has(window.list)) return;
@@ -187,8 +187,8 @@ function longestOf(jumps: readonly WantedWindow[]): number {
 
 /**
  * True if a planned page is certain to answer a window. Windows that are wanted at the same time are merged into pages.
- * In the first stage, it is certain which windows are merged. In later stages it is not certain, so a page is sure to
- * answer only what lies within one of its own windows.
+ * In the first stage, it is certain which windows are merged. In later stages it is not. A page is then certain to
+ * answer only windows that lie within one of the windows that it was planned for.
  */
 function surelyAnswers({ page, windows, asked }: PlannedPage, window: WantedWindow): boolean {
   if (!isBefore(asked, window.stage)) return false;

@@ -35,8 +35,8 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   const { key, keysToRead } = checkedWrite({ noun, isNew: !isRow, input }, ownerText, info, reach);
   const isCompared = ownerText === current && namesGlobally(input);
   const isOwnerRead = isCompared || (ownerText === current && answersOwnerIds(payload));
-  // The current project is read before the write. If the caller has limited reach, the objects that the input names are
-  // read as well.
+  // Before the write, the current project is read if its real id is needed. If a caller with limited reach names
+  // dashboards, these and the changed object are read as well.
   const reads: readonly Noun[] = [...(isOwnerRead ? (['Project'] as const) : []), ...keysToRead.map((one) => one.noun)];
   // The write is sent only if these reads show that its input names nothing of another owner.
   const mayBeRefused = isCompared || keysToRead.length > 0;

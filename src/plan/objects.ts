@@ -86,7 +86,7 @@ export function isCurrent(objects: PlannedObjects | undefined): boolean {
 export interface PlannedCollection {
   readonly noun: Noun;
   readonly collection: string;
-  /** True if the id of the owner is known. An owner without a known id may turn out to be one whose id is known. */
+  /** True if the id of the owner is known. Otherwise the owner may turn out to be one whose id is known elsewhere. */
   readonly isKnown: boolean;
 }
 

@@ -9,7 +9,10 @@ import type { PlannedCall } from './planned-calls.ts';
 
 /** A plan, and the wave after which the first part of the answer is sent. */
 export interface PlanInParts extends Plan {
-  /** The wave after which the first part is sent, 0 if it needs no call; undefined if these variables defer nothing. */
+  /**
+   * The wave after which the first part is sent; 0 if that part needs no call. Undefined if the answer does not come in
+   * parts.
+   */
   readonly firstPartAfter?: number;
 }
 

@@ -196,7 +196,10 @@ export class PlanLimitError extends Error {
   }
 }
 
-/** The steps of planning that are allowed for each REST call, and so the most fields that may need its answer. */
+/**
+ * The steps of planning that are allowed for each REST call. A field takes one step or more, so on average no more than
+ * this many fields can need the answer to one call.
+ */
 const stepsPerCall = 30;
 
 /** The lowest limit of steps, so that small operations are planned even if few calls are allowed. */

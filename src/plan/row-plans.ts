@@ -36,8 +36,8 @@ export class RowPlans {
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
   /**
-   * Rows that are wanted in the list view after the first stage, by their text. All these stages may happen at the same
-   * time.
+   * Rows that are wanted in the list view in any stage but the first, by the text of their objects. They are counted
+   * together, because all of these stages may happen at the same time.
    */
   readonly #later = new Map<string, PlannedCollection & { readonly count: number }>();
   /** Collections of which a page is read before single rows. */
@@ -91,8 +91,8 @@ export class RowPlans {
   }
 
   /**
-   * Plans rows that a page of their list may have. If at least `pageFirstThreshold` rows are wanted, the page is read
-   * first. For fewer rows no page is read: they wait only for one that is in flight anyway.
+   * Plans rows that a page of their list may have. If at least `pageFirstThreshold` rows are wanted, such a page is
+   * read first. Fewer rows wait only for pages of the list that are read for another reason.
    */
   #readInLists(rows: readonly WantedRow[]): void {
     const [first] = rows;
@@ -119,7 +119,7 @@ export class RowPlans {
     return this.#countLater(collection);
   }
 
-  /** The number of rows in `#later` of a collection, and of each collection that may turn out to be the same one. */
+  /** The number of rows in `#later` whose collection is the given one, or may turn out to be the same one. */
   #countLater(wanted: PlannedCollection): number {
     let keys = 0;
     for (const row of this.#later.values()) if (mayBeOne(row, wanted)) keys += row.count;

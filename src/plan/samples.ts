@@ -22,7 +22,10 @@ interface Sampling {
   readonly number: number;
   /** The objects that the caller may reach; undefined if there is no limit. Objects out of reach cost nothing. */
   readonly reach: Reach | undefined;
-  /** The ids in the text of the document. If a variable has such an id, too, more rows of one list are read. */
+  /**
+   * The ids in the text of the document. They are also tried as values, because more rows of one list are read if a
+   * variable has the same id as the text.
+   */
   readonly named: readonly string[];
 }
 
@@ -48,7 +51,8 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
     const [firstProject, firstOrganization] = [ownerOf(first, 'Project'), ownerOf(first, 'Organization')];
     return [
       project,
-      // Objects of one list may be found in one page of the list. Objects of several lists cannot, so both are tried.
+      // `firstProject` is the same for all samples, so one page of its list may have all of their objects. `project`
+      // differs between samples, so no page has the objects of several. Both are tried, because either may cost more.
       toGlobalId({ type: 'Dashboard', scope: firstProject, id }),
       toGlobalId({ type: 'Dashboard', scope: project, id }),
       toGlobalId({ type: 'Project', scope: '', id: project }),
@@ -86,10 +90,10 @@ export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly 
 }
 
 /**
- * Input objects with their required members, one for each sort of owner. The first member of type String is added, so
- * that a filter is not empty. So is `files`, because the change of a plugin's source code is refused without it. If
- * members name dashboards, each object is repeated with them, because the dashboards are read first for a caller with
- * limited reach.
+ * Input objects with their required members, one for each sort of owner. Two other members are added: the first one of
+ * type String, so that a filter is not empty, and `files`, because a change of source code is refused without a file.
+ * If there are members that name dashboards, each object is also tried with these, because the dashboards are read
+ * first for a caller with limited reach.
  */
 function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly unknown[] {
   const fields = Object.values(type.getFields());

@@ -32,8 +32,8 @@ export interface Extremes {
   /** The plan with the defaults of variables. Nullable variables without a default are left out. */
   readonly usual: Plan;
   /**
-   * The plan with the most calls. If several plans have the most calls, the one with the most rows. Its `lower` holds
-   * for all plans, and its `objects` is that of the largest answer.
+   * The plan with the most calls. If several plans have the most calls, the one with the most rows. Two of its members
+   * are about all plans: no plan has fewer calls than `lower`, and none has more objects than `objects`.
    */
   readonly worst: Plan;
   /** The variables of the worst plan that differ from those of the usual plan. */
@@ -48,10 +48,13 @@ const anyCursors: CursorCodec = {
   decodeQuery: () => '?',
 };
 
-/** The most rounds over all variables: the effect of one variable may depend on variables that are examined later. */
+/** The most rounds over all variables. A variable is tried again, because later variables may change its effect. */
 const mostRounds = 3;
 
-/** The most variables for which the search also goes on from equally costly plans. With more, it would take seconds. */
+/**
+ * The most variables with which the search also goes on from plans that make as many calls as the best one. With more
+ * variables, this would take seconds.
+ */
 const mostTied = 5;
 
 /**
@@ -84,8 +87,8 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const hasTies = choices.length <= mostTied;
   for (const from of starts) {
     let best = from;
-    // Plans with as many calls as the best (most costly) one, by the variable that differs. One more change may make
-    // one of them the best.
+    // The plans that make as many calls as `best`, the most costly plan so far. Each is kept under the variable that
+    // was changed last. If one more variable is changed, such a plan may become the most costly one.
     const ties = new Map<string, TriedPlan>();
     for (let round = 0, before = 0; round < mostRounds && all.size > before; round += 1) {
       before = all.size;
@@ -117,9 +120,10 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
 }
 
 /**
- * The fewest REST calls that an operation makes, whatever its variables are. Each kind of read counts once: with equal
- * variables several reads are one, and a row may come with a page. Objects by global id do not count. Nor do queries of
- * a caller with limited reach, because objects out of reach cost nothing.
+ * The fewest REST calls that an operation makes, whatever its variables are. Each kind of read counts once, because
+ * several reads of one kind are one call if their variables are equal, and because a page may answer a read of a row.
+ * Objects by global id do not count. Nor do queries of a caller with limited reach, because objects out of reach cost
+ * nothing.
  */
 function leastCalls({ rights, ...scope }: PlanningOptions): number {
   const root = rootOf(scope, undefined, 'unconditional');
@@ -130,8 +134,8 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
   const visited = new Map<ObjectSelection, boolean>();
   const hasDirectives = root !== rootOf(scope, undefined);
   /**
-   * Adds the reads that a selection makes as soon as the key of its object is known. If a variable names that object,
-   * ids within the selection may belong to another object, and are then refused.
+   * Adds the reads that a selection makes as soon as the key of its object is known. `isVaried` is true if a variable
+   * names that object. Fields with an id are then left out: their ids may belong to another object and be refused.
    */
   const addReads = (selection: ObjectSelection, isVaried = false): void => {
     const before = visited.get(selection);
@@ -148,7 +152,7 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
       const { noun, report, id: operation } = origin.endpoint;
       if (!isObject || inside === undefined) kinds.add(report === '' ? noun : operation);
       else if (needsOf(inside).view !== undefined) kinds.add(noun);
-      // Without relations, only its row shows that the object exists.
+      // An object without selected relations is shown to exist only by its row.
       else if (origin.kind === 'byId' && needsOf(inside).relations.length === 0 && !hasDirectives) kinds.add(noun);
     }
   };
@@ -159,8 +163,8 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
 const mostSwitches = 4;
 
 /**
- * Values to try for the boolean variables together, because they may switch fields on and off that other variables
- * affect.
+ * Values of boolean variables from which the search also starts: all true, all false, and single ones true or false. A
+ * boolean may switch on a field, and only then does another variable change the cost.
  */
 function switchesOf({ variableDefinitions = [] }: OperationDefinitionNode): readonly Variables[] {
   const names = variableDefinitions.flatMap(({ variable, type }) => {

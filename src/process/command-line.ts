@@ -104,7 +104,8 @@ async function serve(config: Config, demo?: DemoTenants): Promise<void> {
   // Printed only now: if the start fails, nothing may be printed but the line with the reason.
   const inJson = isProduction(process.env);
   for (const warning of config.warnings) printProblem('warn', warning, inJson);
-  // Printed last, because a program that reads the line may act on it. Not by console.log, see src/telemetry/log.ts.
+  // Printed last, because a program that reads the line may act on it. Not printed by `console.log`, because that uses
+  // `process.stdout`, which src/telemetry/log.ts avoids.
   const lines = demo === undefined ? greeting(started, config, workspace) : tenantsGreeting(started, config, demo);
   announceServer(lines, placesOf(started, config, { workspace, demo }), inJson);
 }

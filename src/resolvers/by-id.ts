@@ -54,9 +54,10 @@ export function fetchRecord(
 }
 
 /**
- * The record with the owner's id for its global id. `page` holds the rows that may name the owner; by default, only the
- * record's own row. In an answer in parts, only the id waits for the owner. The id of a plugin also waits for the row,
- * which may name the owner and so save a call.
+ * The record with the real id of its owner, which its global id contains. `page` holds the rows that may name the
+ * owner; by default, only the record's own row. In an answer in parts, only the field `id` waits for the owner. If no
+ * `page` is given, the `id` of a plugin in such an answer also waits for the row, because a row that names the owner
+ * saves a call.
  */
 function addOwnerId(
   record: RowRecord,

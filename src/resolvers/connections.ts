@@ -86,7 +86,7 @@ export const Edge = {
     recordsOf(source, source.page.rows.slice(index, index + 1), context, info)[0] ?? null,
 } satisfies ProjectEdgeResolvers;
 
-/** The records of the rows of a page. An object that is found by its key may no longer exist. */
+/** The records of the rows of a page. A row that is only an id is read by its key; null if it no longer exists. */
 function recordsOf(
   { list, page, hasOnlyIds = false }: ConnectionSource,
   rows: readonly Row[],

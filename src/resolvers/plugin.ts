@@ -133,7 +133,7 @@ export const PluginRepositoryEntry: PluginRepositoryEntryResolvers = {
   body: (entry) => entry,
 };
 
-/** A member of an entry as a field answers it; null if the upstream leaves it out. Throws for one of another type. */
+/** A member of an entry, converted for its field; null if the upstream leaves it out. Throws if its type is wrong. */
 function member<T>(value: unknown, convert: (value: unknown) => T | Error): T | null {
   if (value === undefined || value === null) return null;
   const converted = convert(value);

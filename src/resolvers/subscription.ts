@@ -28,8 +28,8 @@ export const Subscription: SubscriptionResolvers = {
       if (context.follow === undefined) throw new Error('a subscription was not begun as one');
       return context.follow(list, position);
     },
-    // The message itself is the root value: by this object, subscriptions with equal operations find the answer that
-    // they share.
+    // The root value is the message object itself. Subscriptions with equal operations share one answer to it, which
+    // they find by this object.
     resolve: (message: TailMessage, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
       countAnswered(1, context, info);
       return message;

@@ -42,8 +42,9 @@ export async function writeRow(
 /**
  * The write that an input asks for. The real id behind `@current` is read first if the payload answers global ids, or
  * if a global id is given beside `@current`. The write then goes to the real id, because the user may open another
- * project meanwhile. For a caller with limited reach, each object that the input names is first read below the project
- * in its id, so that no forged id reaches the body. `plan/mutation-plans.ts` predicts these reads.
+ * project meanwhile. If a caller with limited reach names dashboards, each of them is first read below the project that
+ * its global id names, and so is the object that is changed. Otherwise the body could name any dashboard by a forged
+ * id. `plan/mutation-plans.ts` predicts these reads.
  */
 export async function prepareWrite(
   target: WriteTarget,

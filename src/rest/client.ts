@@ -68,7 +68,7 @@ export class CallerClient implements RestClient {
     return answer;
   }
 
-  /** Sends a write. The epoch of the key is renewed before the write is sent, and again when it has ended. */
+  /** Sends a write. The epoch of the key is renewed before the write is sent, and again after the write has ended. */
   async write(operation: RestOperation, target: string, content?: unknown): Promise<unknown> {
     this.#run.calls.noteSurface(operation.surface);
     const refusal = this.#refusal();

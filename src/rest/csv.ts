@@ -31,7 +31,7 @@ const quoteOrLineEnd = /"|\r\n|\r|\n/g;
 /** The records that are not empty, with the header line as the first. */
 function* recordsOf(text: string): Generator<string> {
   let start = 0;
-  // An escaped quote is two quotes, so it changes this twice.
+  // An escaped quote is two quotes, so it changes `isQuoted` twice.
   let isQuoted = false;
   for (const { index, 0: found } of text.matchAll(quoteOrLineEnd)) {
     if (found === '"') isQuoted = !isQuoted;

@@ -20,7 +20,7 @@ export interface Epochs {
   readonly prove?: (sharingKey: string) => void;
   /**
    * Ends the epoch of a key. Operations that begin later do not use it, whichever gateway runs them. Returns the next
-   * epoch, or undefined as `current` does. Never rejects.
+   * epoch; undefined in the cases in which `current` returns undefined. Never rejects.
    */
   readonly renew: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
   /**
@@ -100,8 +100,9 @@ export type Reuse =
 let unshared = 0;
 
 /**
- * The epoch of an operation: that of its caller's key when the operation began, or last wrote. Only operations with the
- * same epoch share reads. So an operation that begins after a write was answered gets no answer from before that write.
+ * The epoch of an operation. It is the epoch that its caller's key had when the operation began. If the operation
+ * writes, it moves to the new epoch of the key. Only operations with the same epoch share reads. So an operation that
+ * begins after a write was answered gets no answer from before that write.
  */
 export class OperationEpoch {
   #name: Epoch = '';

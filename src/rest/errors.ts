@@ -59,7 +59,7 @@ export class UpstreamError extends Error {
 export interface Shortage {
   readonly surface: Surface;
   readonly calls: number;
-  /** The window of the budget that never has room for that many calls; undefined if there is none. */
+  /** A window of the budget whose limit is smaller than `calls`; undefined if there is none. */
   readonly window: { readonly limit: number; readonly ms: number } | undefined;
 }
 
@@ -78,8 +78,8 @@ export class RefusedCall extends UpstreamError {
 }
 
 /**
- * The `cause` of an error if a server in front of the upstream wants a client certificate, or refuses the gateway's,
- * and says so in an HTTP response.
+ * The `cause` of an error if a server in front of the upstream says in an HTTP response that it wants a client
+ * certificate, or that it refuses the one of the gateway.
  */
 export const certificateWanted = 'client certificate wanted';
 

@@ -99,7 +99,7 @@ export function reasonOf(error: unknown): FailureReason | undefined {
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
   if (status >= 500) return 'SERVER_ERROR';
   if (status >= 300 && status < 400) return 'REDIRECTED';
-  // With a status below 500, UPSTREAM_UNAVAILABLE means that a proxy has reached its own rate limit.
+  // A status below 500 with UPSTREAM_UNAVAILABLE is a 429 that a proxy, and not the API, has sent.
   if (error.code === 'UPSTREAM_INVALID_RESPONSE' || error.code === 'UPSTREAM_UNAVAILABLE') return 'NOT_THE_API';
   return undefined;
 }
@@ -110,7 +110,7 @@ function reasonOfTransport({ fault, cause }: TransportError): FailureReason {
   return reasonOfCause(cause);
 }
 
-/** The reason that the cause of an error gives. Errors wrap others: the outermost one with a known code decides. */
+/** The reason that belongs to the code of an error, or of an error that it wraps. The outermost known code decides. */
 function reasonOfCause(cause: unknown): FailureReason {
   if (cause instanceof AggregateError) return reasonOfCause(cause.errors.at(-1));
   if (!(cause instanceof Error)) return 'OTHER';
@@ -125,7 +125,7 @@ function reasonOfCause(cause: unknown): FailureReason {
   return cause.cause === undefined ? 'OTHER' : reasonOfCause(cause.cause);
 }
 
-/** The reasons for those codes that are not reasons by themselves. Most of the codes are OpenSSL's. */
+/** The reasons of codes that are not themselves the name of a reason. Most of these codes are OpenSSL's. */
 const byCode: Readonly<Record<string, FailureReason>> = {
   EPROTO: 'TLS_FAILED',
   ERR_SSL_WRONG_VERSION_NUMBER: 'NOT_TLS',

@@ -2,15 +2,15 @@
 export interface Queued {
   readonly caller: string;
   /**
-   * The user of the caller for whom the item waits, or `agents` for all agents. If the caller is `unproven`, one of its
-   * keys; otherwise empty.
+   * The user for whom the item waits, or `agents` for all agents. If the caller is `unproven`, this is the name of the
+   * key. It is empty if the caller has no users.
    */
   readonly user: string;
 }
 
 /**
- * The caller that all unproven keys are together; each key is one of its users. If each were a caller, anyone could take
- * all turns with invented keys. No other caller has this name.
+ * The name of the one caller that stands for all unproven keys. Each of the keys is one of its users. If each key were
+ * a caller, anyone could take all turns with invented keys. No other caller has this name.
  */
 export const unproven = '';
 
@@ -43,8 +43,8 @@ export class FairQueue<Item extends Queued> {
 
   /**
    * True if the queue has no place for one more item of a user. One caller may take half of the `most` places, and one
-   * user a quarter. An unproven key has few calls at a time anyway. If several queues share the places, `taken` is the
-   * number of places that are taken in all of them.
+   * user a quarter. An unproven key is not held to a quarter, because it has few calls at a time anyway. If several
+   * queues share the places, `taken` is the number of places that are taken in all of them.
    */
   isFull(most: number, { caller, user }: Queued, taken = this.#size): boolean {
     if (taken < most / 4) return false;

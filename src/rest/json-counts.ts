@@ -34,8 +34,8 @@ export function countJson(text: string): JsonCounts {
 }
 
 /**
- * The sum of what the first `length` bytes add. Each turn of the loop takes four bytes, because the loop itself costs
- * as much as a byte.
+ * The sum of the addends of the first `length` bytes. Each turn of the loop adds four bytes, because the loop itself
+ * takes as long in each turn as adding one byte.
  */
 function sumOf(bytes: Uint8Array, length: number): number {
   let sum = 0;

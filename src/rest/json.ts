@@ -103,7 +103,7 @@ function restoreMembers(object: object, depth: number): void {
     const member: unknown = Reflect.get(object, name);
     if (typeof member !== 'string' && typeof member !== 'object') continue;
     const restored = restoreIntegers(member, depth);
-    // Only own members are set: a member that JSON calls `__proto__` is one, too.
+    // `name` is always a member of the object itself, so even `__proto__` from JSON does not set a prototype here.
     if (restored !== member) Reflect.set(object, name, restored);
   }
 }

@@ -53,7 +53,10 @@ export interface WindowStatus {
 /** The windows of a surface, shortest first. */
 export type Outlook = readonly WindowStatus[];
 
-/** By surface, the windows of each log that counts the calls of an account: those of its key, then of its subject. */
+/**
+ * The outlooks of an account, by surface. The first one is about all calls of its key. The second one is about the
+ * calls of its subject, if the subject has a share.
+ */
 export type LogOutlooks = ReadonlyMap<Surface, readonly Outlook[]>;
 
 /** The end of a call. */
@@ -66,7 +69,7 @@ export type CallEnd =
 
 /** The way in which calls are counted, for metrics. */
 export interface CountingState {
-  /** The ledger that decides: Redis for all gateways, or this gateway for its part. */
+  /** The ledger that decides. `redis`: Redis, for all gateways. `local`: this gateway, for its part of the budget. */
   readonly mode: 'redis' | 'local';
   /** The number of calls that Redis had counted and lost, and that this gateway has added again. */
   readonly lostCalls: number;

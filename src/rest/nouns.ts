@@ -2,7 +2,8 @@
 export type IdForm = 'integer' | 'uuid' | 'text';
 
 /**
- * The types whose objects own collections, with their segment of paths and the name of their id in inputs of mutations.
+ * The types whose objects own collections. `path` is the segment that stands for the type in paths of the REST API.
+ * `argument` is the name of the owner's id in inputs of mutations.
  */
 export const owners = {
   Project: { path: 'projects', argument: 'projectId' },

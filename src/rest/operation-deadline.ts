@@ -125,8 +125,8 @@ const errors: Readonly<Record<EndReason, UpstreamError>> = {
 };
 
 /**
- * Ends the operation once the process has read the responses that have already arrived. Timers run before input, and a
- * busy process may be late for both.
+ * Ends the operation once the process has read the responses that have already arrived. The event loop runs timers
+ * before it reads input. So in a busy process, the timer may run before a response that came in time is read.
  */
 function endByDeadline(deadline: OperationDeadline): void {
   setImmediate(endOverdue, deadline);

@@ -21,7 +21,9 @@ export interface EventQuery {
 /** One list: a collection and, for events, its filter. Windows of the same list can share pages. */
 export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
-  /** The form in which the list is read, unless it is read as a RestPage. A cursor of one form is not valid in another. */
+  /**
+   * The form in which the list is read, unless it is read as a RestPage. A cursor of one form is not valid in another.
+   */
   readonly form?: 'csv' | 'rows' | 'tail' | undefined;
 }
 
@@ -89,7 +91,7 @@ export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
   return new LazyPage(next, { at, filter: list.filter, rows, count: naturalNumber(body['count']) });
 }
 
-/** A page that parses its `next` when it is first asked for, because behind most pages nothing is read. */
+/** A page that parses its `next` only when that is asked for. Most pages are the last ones that are read of a list. */
 class LazyPage implements RestPage {
   readonly rows: readonly Row[];
   readonly count: number | undefined;

@@ -67,7 +67,8 @@ function segment(text: string): string {
 const longestTextId = 500;
 
 /**
- * Texts that might leave their path segment: servers decode slashes and dots that are percent-encoded, some even twice.
+ * Texts that might leave their path segment. Percent-encoding does not help: servers decode slashes and dots, and some
+ * servers decode even twice.
  */
 const leavesSegment = /[/\\\p{Cc}]|%[\da-f]{2}|^\.{1,2}(?:;|$)/iu;
 

@@ -29,19 +29,19 @@ const maximumIds = 50;
 const maximumBytes = 2000;
 
 /**
- * The position behind the last of `rows`, which are newest first; undefined if their times do not show it. `counted` is
- * the same place by offset.
+ * The position behind the last of `rows`, which are newest first. Undefined if the times of the rows do not show that
+ * position. `counted` is the same position, found by counting the rows.
  *
- * With the last row's time as `before`, further rows of that time would be lost. So `before` is the next later time
- * that is known. The rows of the boundary then come again, and are recognized by their ids. If more rows share the last
- * time than a boundary can name, `offset` skips them.
+ * If `before` were the time of the last row, further rows of that time would be lost. So `before` is the next later
+ * time that is known. The upstream then sends the rows of the boundary again, and they are recognized by their ids. If
+ * more rows share the last time than a boundary can name, `offset` skips them.
  */
 export function positionByTime(rows: readonly Row[], counted: Position): Position | undefined {
   const last = rows.at(-1)?.['timestamp'];
   const time = inUtc(last);
   const { boundary } = counted;
   if (time === undefined) return undefined;
-  // These rows are newer than all rows of earlier pages, so they have arrived since.
+  // All of these rows are newer than the boundary, so they have arrived since the earlier pages. `offset` skips them.
   if (isLater(last, boundary?.time)) return counted;
   const start = rows.findLastIndex(({ timestamp }) => timestamp !== last && !isSameInstant(timestamp, last)) + 1;
   const tied = rows.slice(start).map(({ id }) => idText(id));
@@ -60,7 +60,7 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
 
 /**
  * The boundary at the start of a list: the next whole second after its first row. Rows with a later time have arrived
- * since.
+ * after the first page was read.
  */
 export function boundaryOfStart({ offset, before, after }: Position, rows: readonly Row[]): Boundary | undefined {
   const isStart = offset === 0 && (before ?? after) === undefined;
@@ -68,7 +68,7 @@ export function boundaryOfStart({ offset, before, after }: Position, rows: reado
   return time === undefined ? undefined : { time, ids: [] };
 }
 
-/** The last ids that fit into a boundary. If a row has no id, only the ids behind that row. */
+/** As many of the last ids as fit into a boundary. If a row has no id, only the ids after that row are taken. */
 function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
   const found: string[] = [];
   let bytes = 0;
@@ -146,7 +146,7 @@ function positionIn(next: string, read: PageRead): Position | undefined {
   const from = { before: at.before ?? filter?.before, after: at.after ?? filter?.after };
   const before = timeOf(query.get('before')) ?? from.before;
   const after = timeOf(query.get('after')) ?? from.after;
-  // The newest rows come first, so that a later `before` would walk in a circle.
+  // The newest rows come first. So a `before` later than that of this page would lead back to rows already read.
   const isSame = before === from.before || isSameInstant(before, from.before);
   if (isLater(before, from.before) || (isSame && isLater(from.after, after))) return undefined;
   // The hosted service goes on by time, but leaves the old offset in the query of `next`. Counted from the new time,

@@ -4,7 +4,7 @@ import { type NodeType, ownerTypeOf } from './nouns.ts';
 export interface Rights {
   /** The objects that it may reach; undefined for all that the key sees. If it is set, the caller has limited reach. */
   readonly reach: Reach | undefined;
-  /** The mutations that it may run, by name, with the reach of each: `reach`, or less with roles. */
+  /** The mutations that the caller may run, by name. The value is the reach of the mutation, which roles may limit. */
   readonly mutations: ReadonlyMap<string, Reach | undefined>;
 }
 

@@ -146,8 +146,8 @@ const maximumNesting = 7;
 const ownWords: ReadonlySet<string> = new Set(['non_field_errors', 'detail', 'errors', '__all__']);
 
 /**
- * The fields of request bodies. If an error has a text for one of them instead of a list, the text is a message. Other
- * members of an error may hold anything.
+ * The fields of request bodies. An error usually has a list of messages for a field. If it has a text for one of these
+ * fields, the text is a message, too. A text in any other member of an error may be anything.
  */
 const requestColumnNames: ReadonlySet<string> = new Set([
   ...Object.values(requestColumns).flat(),

@@ -1,7 +1,8 @@
 /**
  * A single flight: equal work in flight is done once for all of its waiters. Work is equal if it has the same name. The
- * name has the epoch of the caller's key, so that a caller reads its own writes. Work may be joined until it ends, but
- * only within the join window: a later waiter might wait for an answer that never comes.
+ * name includes the epoch of the caller's key, so that a caller reads its own writes. Work may be joined until it ends,
+ * but no longer than the join window lasts. After that, new work begins for later waiters, because the answer to the
+ * old work may never come.
  */
 export class SingleFlight<Work extends SharedWork<object>> {
   readonly #joinWindowMs: number;

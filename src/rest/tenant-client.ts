@@ -14,12 +14,18 @@ interface HeldKeyFaults {
   stoppedCalls: number;
 }
 
-/** A REST call that would have left what its tenant may reach: a fault of the gateway, which no caller can cause. */
+/**
+ * The error of a REST call beyond the reach of its tenant. Only a fault of the gateway causes such a call, never a
+ * caller.
+ */
 export class ReachError extends Error {
   override readonly name = 'ReachError';
 }
 
-/** The error that a tenant's clients get if the upstream rejects its key: only the operator can change that. */
+/**
+ * The error that a tenant's clients get if the upstream rejects the tenant's key. It is not `UNAUTHENTICATED`, because
+ * only the operator can change the key.
+ */
 export function keyUnavailable(cause: unknown): UpstreamError {
   return new UpstreamError('UPSTREAM_UNAVAILABLE', undefined, cause);
 }
@@ -77,7 +83,9 @@ export class TenantClient implements RestClient {
     return this.#client.read(operation, target, format).catch(this.#fail);
   }
 
-  /** A write, which may be a GET, may go where one of the tenant's mutations reaches. */
+  /**
+   * Makes a write, which may use the method GET. Its target must be within the reach of one of the tenant's mutations.
+   */
   write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
     const reaches = [...this.#tenant.mutations.values()];
     if (!reaches.some((reach) => reachesTarget(reach, operation.method, target))) return this.#stop(operation);

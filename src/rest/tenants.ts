@@ -3,16 +3,22 @@ import { RecentMap } from '../recent-map.ts';
 import type { Reach, Rights } from './reach.ts';
 
 /**
- * A tenant: one entry of `UPSTREAM_KEYS`, whose users share a key that the gateway holds. It may also be the part of
- * the entry that is open to users with some of its roles. A tenant never changes: a reload makes a new one.
+ * A tenant: one entry of `UPSTREAM_KEYS`. Its users share a key that the gateway holds. If the entry has roles, a
+ * `Tenant` may also be a part of the entry: what users with some of the roles may do. A tenant never changes: a reload
+ * makes a new one.
  */
 export interface Tenant extends Rights {
   readonly name: string;
   /** The personal API key that its calls are made with. */
   readonly key: string;
-  /** SHA-256 of `key`, as base64url: REST calls are shared and counted by it. */
+  /**
+   * SHA-256 of `key`, as base64url. Callers with the same hash share REST calls, and their calls are counted together.
+   */
   readonly keyHash: string;
-  /** SHA-256 of the tenant's entry in `UPSTREAM_KEYS` and of the user's roles. Whole operations are shared by it. */
+  /**
+   * SHA-256 of the tenant's entry in `UPSTREAM_KEYS` and of the user's roles. Callers with the same hash share whole
+   * operations.
+   */
   readonly entryHash: string;
   /** Its roles by their names, in the order of the entry; undefined if all of its users may do the same. */
   readonly roles: ReadonlyMap<string, Role> | undefined;
@@ -58,7 +64,10 @@ export function runningOperation(tenant: Tenant, listedName: string | undefined)
   return allowing.size === roles.size ? tenant : partOf(tenant, allowing);
 }
 
-/** True if a tenant, or the part of one, has changed or is missing in `tenants`, which were read later. */
+/**
+ * True if a tenant is missing or has changed in `tenants`, which were read later. If it is only a part of its entry, it
+ * is compared with the part that has the same roles there.
+ */
 export function isOutdated(tenant: Tenant, tenants: Tenants): boolean {
   const entry = tenants.get(tenant.name);
   return (entry && withRoles(entry, tenant.roles?.keys() ?? []))?.entryHash !== tenant.entryHash;
@@ -76,7 +85,7 @@ function partOf(tenant: Tenant, roles: ReadonlyMap<string, Role>): Tenant | unde
   return part;
 }
 
-/** The part of a tenant with these roles. Only the roles decide, so a part of a part is also a part of the whole. */
+/** The part of a tenant with these roles. `tenant` may itself be a part, because the result depends only on `roles`. */
 function toPart(tenant: Tenant, roles: ReadonlyMap<string, Role>): Tenant {
   const all = [...roles.values()];
   const mutationNames = new Set(all.flatMap(({ mutations }) => [...mutations]));

@@ -12,8 +12,8 @@ import { closeAfter } from './connections.ts';
 import { sendJson } from './endpoints.ts';
 
 /**
- * Reads the token in a file, and again when the file changes. If the new token cannot be used, the reason is logged
- * and the previous token stays.
+ * Reads the token in a file, and reads it again when the file changes. If the new token cannot be used, the reason is
+ * logged and the previous token stays.
  */
 export function followAdminToken(path: string, log: Log): Promise<Followed<string>> {
   const read = (): string => adminTokenIn(path);
@@ -79,7 +79,7 @@ export function createAdminEndpoint({ token, usage, purge, log }: AdminOptions):
     path.answer(request).then(
       ({ status, body }) => send(response, status, body),
       (error: unknown) => {
-        // An operator who has left ends the reading of the request, which is no fault.
+        // If an operator leaves, the request can no longer be read. That is no fault, so it is not logged.
         if (!response.closed) log('error', "an operator's request failed", { path: name, reason: messageOf(error) });
         send(response, 503, errorOf('not all processes of the gateway have answered'));
       },

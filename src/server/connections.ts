@@ -16,10 +16,10 @@ const mostWaiting = 63;
 /** The most memory of all requests that wait for earlier answers of their connections, in bytes. */
 const mostWaitingBytes = 32 * 2 ** 20;
 
-/** The estimated memory of a request and its answer without the texts of its headers, in bytes. */
+/** The estimated memory of a request and its answer without the names and values of its headers, in bytes. */
 const requestBytes = 6144;
 
-/** The estimated memory of a text of a header in addition to its characters, in bytes. */
+/** The estimated memory of the name or the value of a header in addition to its characters, in bytes. */
 const headerTextBytes = 32;
 
 /** Collaborators and limits of the connections of a server. */
@@ -34,11 +34,11 @@ export interface ConnectionsOptions {
 interface Connection {
   /** The answer to its latest request. */
   latest: ServerResponse | undefined;
-  /** The first answer since the connection last had nothing to send. All answers before it have been sent. */
+  /** The first answer that may still be on its way. When its request came, all earlier answers had been sent. */
   oldestUnread: ServerResponse | undefined;
   /** The number of requests that wait for earlier answers. */
   waiting: number;
-  /** The memory of these requests. */
+  /** The claim for the memory of the requests that wait. */
   readonly claim: Claim;
   /** True once its last answer is written: later requests of its client are not answered. */
   isClosing: boolean;
@@ -83,8 +83,8 @@ export class Connections {
   }
 
   /**
-   * Adds a connection. If there are already as many as allowed, it takes the place of an idle one, or is closed if none
-   * is idle: anyone can connect, and clients that ask nothing must not keep others away.
+   * Adds a connection. If there are already as many as allowed, an idle one is closed to make room. If none is idle,
+   * the new one is closed. Anyone can connect, and clients that send no requests must not keep others away.
    */
   #add(socket: Socket): void {
     this.accepted += 1;
@@ -130,7 +130,10 @@ export class Connections {
     return undefined;
   }
 
-  /** Answers a request after the earlier ones of its connection. If too many wait there, closes the connection. */
+  /**
+   * Answers a request after the earlier ones of its connection. Closes the connection if too many of its requests wait,
+   * or if there is no room for one more.
+   */
   #answerInTurn(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const connection = this.#open.get(socket);
@@ -142,8 +145,8 @@ export class Connections {
       this.#answer(request, response);
     } else if (this.#mayWait(connection, request)) {
       connection.waiting += 1;
-      // If the connection closes, an answer that still waits emits no `close`, so the requests behind it are never
-      // answered.
+      // When the connection closes, Node emits `close` only for the answer in work. The requests that wait are then
+      // never answered.
       latest.once('close', () => this.#answerSoon(() => this.#answerNext(connection, request, response)));
     } else {
       this.#options.countRefused('pipelined');
@@ -237,8 +240,8 @@ function bytesOf({ rawHeaders }: IncomingMessage): number {
 
 /**
  * Stops the parser of a connection. After the connection is closed, node still parses the input that it has read, and
- * makes an error with a stack for each request in it: 64 KiB take 20 ms. The return value of the callback for a request
- * is the only way to stop the parser; llhttp takes a negative number for a failure.
+ * makes an error with a stack for each request in it: 64 KiB take 20 ms. The parser can only be stopped by what its
+ * callback for a request returns: llhttp treats a negative number as a failure.
  */
 function stopParsing(socket: Socket): void {
   const parser: unknown = Reflect.get(socket, 'parser');
@@ -278,8 +281,8 @@ const longestLingeringMs = 2000;
 /**
  * Delays the closing of a connection until the last answered request has been read, up to a bound. If data arrives at a
  * closed connection, the operating system resets it, and the client loses the answer that says why its body was refused
- * (RFC 9112 §9.6); many clients also stop at the end of the input. Node closes with `destroySoon` as soon as the last
- * answer is written. `onClosing` returns the last answered request.
+ * (RFC 9112 §9.6). The server does not end its output earlier either, because many clients stop when their input ends.
+ * Node closes with `destroySoon` as soon as the last answer is written. `onClosing` returns the last answered request.
  */
 function closeAfterReading(socket: Socket, onClosing: () => IncomingMessage | undefined): void {
   const close = socket.destroySoon.bind(socket);

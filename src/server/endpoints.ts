@@ -85,8 +85,8 @@ export function sendJson(response: ServerResponse, status: number, body: object,
 }
 
 /**
- * Serves metrics. All scrapes in one turn of the event loop get the same text: making it takes milliseconds, and a
- * scrape needs no key. For the same reason, a failure is logged at most once a minute.
+ * Serves metrics. A scrape needs no key, so anyone can send many. Therefore, all scrapes in one turn of the event loop
+ * get the same text, which takes milliseconds to make, and a failure is logged at most once a minute.
  */
 export function createMetricsEndpoint(
   metrics: Pick<Metrics, 'contentType' | 'render'>,

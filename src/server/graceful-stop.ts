@@ -9,7 +9,7 @@ export interface StopTimes {
   readonly stopDelayMs: number;
   /** The time after `stopDelayMs` in which the server waits for answers in flight. */
   readonly drainMs: number;
-  /** Ends answers that have no end of their own, once this process gets no new connections. */
+  /** Ends streams, which do not end by themselves. Called when this process gets no more new connections. */
   readonly disconnectStreams?: (() => void) | undefined;
   /** The socket on which several processes listen; undefined if this process listens alone. */
   readonly socket?: SharedSocket | undefined;
@@ -22,17 +22,20 @@ export interface SharedSocket {
    * connect.
    */
   readonly mayClose: () => Promise<void>;
-  /** Says that this process has stopped listening. Resolves when all processes have. */
+  /** Says that this process has stopped listening. Resolves when all processes have stopped. */
   readonly mayAnswer: () => Promise<void>;
 }
 
 /** All connections count as accepted after this number of checks in a row without a new one. */
 const quietChecks = 4;
 
-/** The longest time until all connections count as accepted, in milliseconds: some clients never pause. */
+/** The longest wait for a moment without new connections, in milliseconds, because some clients never pause. */
 const longestQuietWaitMs = 1000;
 
-/** Resolves when all connections count as accepted, because `isQuiet` has been true at several checks in a row. */
+/**
+ * Resolves when all connections count as accepted: `isQuiet` was true at several checks in a row, or `longestMs` is
+ * over.
+ */
 export async function quietMoment(isQuiet: () => Promise<boolean>, longestMs = longestQuietWaitMs): Promise<void> {
   const until = performance.now() + longestMs;
   let quiet = 0;
@@ -49,10 +52,10 @@ const idleCloseDelayMs = 1000;
 const tickMs = 5;
 
 /**
- * Stops a server without breaking an accepted connection. Closing the listening socket resets the connections that the
- * operating system has accepted and the process has not. So the socket is closed at a moment when no connection
- * arrives. Clients that reconnect as soon as they are answered would leave no such moment, so their requests wait until
- * it has come.
+ * Stops a server without breaking an accepted connection. The operating system accepts connections before the process
+ * does. Closing the listening socket would reset those that the process has not accepted yet. So the socket is closed
+ * at a moment when no connection arrives. Clients that reconnect as soon as they are answered would leave no such
+ * moment, so their requests wait until the socket is closed.
  */
 export class GracefulStop {
   readonly #server: Server;

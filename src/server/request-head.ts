@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The refusal of a request for its head alone. */
+/** The refusal of a request because of its head. */
 export interface HeadRefusal {
   readonly kind: 'badHead' | 'manyHeaders';
   readonly message: string;
@@ -28,7 +28,10 @@ export function refusalOfHead({ rawHeaders, headers }: IncomingMessage): HeadRef
   return badRequest('Expected `Transfer-Encoding` to be chunked, but got another coding.');
 }
 
-/** The number of headers with this lower-case name in the raw names and values: node keeps only the first one. */
+/**
+ * The number of headers with this lower-case name. They are counted in the raw headers, because node's `headers` has
+ * only the first.
+ */
 function countOf(name: string, rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

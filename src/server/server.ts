@@ -72,8 +72,8 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
   });
   const connections = new Connections({ most, readers, countRefused, answer });
   const stop = new GracefulStop(server, connections, { ...options, disconnectStreams: gateway.disconnectStreams });
-  // Done when a request arrives, not when it is answered. Otherwise, if several requests of a connection wait when the
-  // stop begins, the first answer would close the connection instead of the last one.
+  // `Connection: close` is set when a request arrives, not when it is answered. Otherwise, if several requests of a
+  // connection wait when the stop begins, the first answer would close the connection instead of the last one.
   server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
     if (stop.hasBegun) closeAfter(response);
   });

@@ -138,7 +138,7 @@ function readAuth(reader: SettingsReader) {
   const tenantClaim = reader.read(token.tenantClaim);
   const tenantsPath = reader.need(tenantsSetting, because);
   const rolesClaim = reader.read(token.rolesClaim);
-  // Read only to report faults: the process that follows the file reads it again.
+  // The file is read here only to report its faults. The process that follows the file reads it again.
   readTenantsSetting(reader, rolesClaim !== undefined);
   reader.need(plainSettings.cursorSecret, because);
   if (!(keySet && issuer && audience && tenantsPath)) return undefined;
@@ -146,7 +146,7 @@ function readAuth(reader: SettingsReader) {
   return Object.freeze({ rules: { issuer, audience, tenantClaim, rolesClaim }, keySet, route, tenantsPath });
 }
 
-/** The file of tenants that the settings of authentication name, to be read. */
+/** The file of tenants that the settings of authentication name, with all that is needed to read it. */
 export function tenantsSourceOf(
   { tenantsPath: path, rules }: NonNullable<Config['auth']>,
   environment: Environment,
@@ -211,7 +211,7 @@ function readMcp(reader: SettingsReader): McpConfig | undefined {
 
 /**
  * Reads the settings of persisted documents and of Redis. Reports a fault if manifests are missing or cannot be read.
- * `routes` has the route to each manifest on a server, by its URL.
+ * `routes` has the route to each manifest that is on a server. The key is the URL of the manifest.
  */
 function readPersisted(reader: SettingsReader) {
   const { mode: modeSetting, files, tokenFile } = persistedSettings;

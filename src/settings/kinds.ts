@@ -137,7 +137,7 @@ function windowsIn(list: string, surface: string): readonly BudgetWindow[] {
 
 /**
  * The values in a text such as `projects=60 events=5`, by their names. Throws a ValueError if a name is unknown or
- * there twice, or if its value is missing or wrong.
+ * comes twice, or if its value is missing or wrong.
  */
 function membersOf<T>(
   source: string,

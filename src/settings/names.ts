@@ -10,9 +10,9 @@ const namesOfOthers: ReadonlySet<string> = new Set(['REDIS_URI', 'LOGLEVEL', 'CO
 const shortest = 8;
 
 /**
- * Finds variables whose names nearly equal the name of a setting, and which would be ignored silently. A name that is
- * almost certainly a mistake is a fault. One that may belong to another program, or that is set beside the right one,
- * is a warning.
+ * Finds variables whose names nearly equal the name of a setting, because they would otherwise be ignored silently.
+ * Reports such a name as a fault. Only warns of it if it may belong to another program, or if the setting that it
+ * resembles is also set.
  */
 export function findMisspelt(reader: SettingsReader, settings: Settings): void {
   // Variables that resemble a proxy setting, such as FTP_PROXY, belong to other programs.

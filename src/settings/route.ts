@@ -36,7 +36,8 @@ function readProxy(reader: SettingsReader, url: string | undefined): string | un
   const except = readInEitherCase(reader, proxySettings.none) ?? '';
   // Without a URL the upstream is the embedded workspace, which is on this machine.
   if (url === undefined || isWithoutProxy(url, except)) return undefined;
-  // ALL_PROXY is read only if it is used, because other programs accept values in it that HTTP clients do not.
+  // ALL_PROXY is read only if it is used. It may name a SOCKS proxy for other programs, and that would be reported as a
+  // fault.
   return own[url.startsWith('https:') ? 'https' : 'http'] ?? readInEitherCase(reader, proxySettings.all);
 }
 
@@ -164,7 +165,7 @@ const name = 'certificates for the upstream';
 /** The certificates and keys to follow. */
 export interface FollowTlsOptions {
   readonly files: TlsFiles;
-  /** The route with the contents that the files had when they were first read. */
+  /** The route that was made when the settings were read, with the contents that the files had then. */
   readonly route: Route;
   readonly log: Log;
 }

@@ -47,7 +47,7 @@ export function define<T>(name: string, kind: Kind<T>, meaning: string, fallback
 /** Settings by name: by their names in the configuration, or by the names of their variables. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
-/** The values of settings, by the same names. */
+/** The values of settings, each by the name of its setting. */
 export type Values<S> = { readonly [N in keyof S]: S[N] extends { readonly absent: () => infer T } ? T : never };
 
 /** The variables that a file such as `.env` sets, and its faults. */
@@ -104,7 +104,10 @@ export class SettingsReader {
     return this.read(setting);
   }
 
-  /** The result of a function; undefined if it throws a ConfigError. Reports its faults as those of the setting. */
+  /**
+   * The result of `read`; undefined if it throws a ConfigError. Reports the faults of that error as faults of the
+   * setting.
+   */
   collect<T>({ name }: Setting<unknown>, read: () => T): T | undefined {
     try {
       return read();

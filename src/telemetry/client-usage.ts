@@ -2,11 +2,17 @@ import type { OperationReport } from '../operation/operation-report.ts';
 
 /** The operations of one client with the same name. Times are ISO 8601 texts. */
 export interface UsageRow {
-  /** The name that the client sends; empty if it sends none, and `other` for clients beyond the first hundred. */
+  /**
+   * The name that the client sends; empty if it sends none. `other` stands for clients beyond the first hundred, and
+   * for clients that have not yet shown a valid key.
+   */
   readonly client: string;
   /** The version that the client sends; empty if it sends none. */
   readonly version: string;
-  /** The name of the operation, `anonymous` without a name, and `other` if there are too many rows. */
+  /**
+   * The name of the operation; `anonymous` if it has none. `other` stands for the operations of the client that have no
+   * row of their own.
+   */
   readonly operation: string;
   /** The id of a listed document, otherwise null. */
   readonly document: string | null;
@@ -71,8 +77,8 @@ interface CountedUse extends Omit<DeprecatedUse, 'lastAt'> {
 }
 
 /**
- * Counts operations by client. Any caller may send any client name, so a new row is added only for an operation without
- * errors that has made REST calls: its key is valid.
+ * Counts operations by client. Any caller may send any client name. So an operation gets a new row only if it has shown
+ * that its key is valid: it has no errors and has made REST calls. Without a row, it is counted under the name `other`.
  */
 export class ClientUsage {
   readonly #sentCalls: () => number;

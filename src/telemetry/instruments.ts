@@ -25,7 +25,10 @@ export interface Bound {
   readonly others: Labels;
 }
 
-/** The most series of a counter whose labels are found at run time. Manifests need fewer, even if they change often. */
+/**
+ * The most series of a counter whose labels are found at run time. Listed operations make fewer, even if manifests
+ * change often.
+ */
 const mostSeries = 10_000;
 
 /**
@@ -37,7 +40,7 @@ export class Instruments {
   readonly #hasProcess: boolean;
   #registry: Registry | undefined;
 
-  /** `hasProcess` is true if the metrics of Node and of the process are among them. */
+  /** `hasProcess` is true if the metrics also include those of Node and of the process. */
   constructor({ hasProcess }: { readonly hasProcess: boolean }) {
     this.#hasProcess = hasProcess;
   }
@@ -51,7 +54,8 @@ export class Instruments {
     }
     for (const { read, ...metric } of this.#metrics.splice(0)) {
       const get = (): Promise<Measured> => Promise.resolve({ ...metric, values: read() });
-      // The package's own metrics keep an object and a text for each value. Here the values are kept elsewhere.
+      // prom-client would keep an object and a text for each value. `get` reads the values from where they change
+      // instead.
       const { name, help } = metric;
       this.#registry.registerMetric(Object.assign(new Gauge({ name, help, registers: [] }), { get }));
     }

@@ -30,8 +30,8 @@ interface MetricsSettings {
 }
 
 /**
- * Metrics in the Prometheus text format. No label holds a key or the id of an object. Labels hold no text of a client
- * but names: of the client and its version, and of listed operations.
+ * Metrics in the Prometheus text format. No label holds a key or the id of an object. The only texts of clients in
+ * labels are the name and version of the client, and the names of listed operations.
  */
 export interface Metrics extends OperationMetrics {
   /** Counts a request that was refused before there was an operation. */
@@ -84,7 +84,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     'gateway_certificate_expiry_timestamp_seconds',
     'When the first certificate of a file expires, in seconds since 1970, by the setting that names the file.',
     () => byLabel('setting', expiries?.() ?? new Map()),
-    // The earliest date counts until all workers have read a changed file.
+    // While only some workers have read a changed file, the earliest date counts.
     'min',
   );
   const labels = { version: packageVersion(), node: process.versions.node };
@@ -128,7 +128,8 @@ function measureStreams(instruments: Instruments, { streams, tails }: StreamsMea
 }
 
 /**
- * The labels of authentications. They are named here, so that the kinds of results can change and the metric does not.
+ * The labels of authentications. They are written out here, so that a result can be renamed without a change of the
+ * metric.
  */
 const authLabels: Readonly<Record<AuthResult, string>> = {
   accepted: 'accepted',
@@ -165,7 +166,10 @@ function measureAuth(
   );
 }
 
-/** The metric that a sum over processes cannot show, because each of them has the same documents. */
+/**
+ * The metric of unused documents. Its values cannot be summed over processes, because all processes have the same
+ * documents.
+ */
 export const unusedDocuments = {
   name: 'gateway_documents_unused',
   help: 'Listed documents that no client has asked for.',

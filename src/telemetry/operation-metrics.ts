@@ -35,7 +35,7 @@ export function createOperationMetrics(
   );
   // The limit is one of the bounds, because operations that could make more calls are refused.
   const callBounds = [...usualCallBounds.filter((bound) => bound < maxUpstreamCalls), maxUpstreamCalls];
-  // Both count the same operations, so that their sums can be compared.
+  // The two histograms count the same operations, so that their sums can be compared.
   const [planned, made] = [new Tally(callBounds), new Tally(callBounds)];
   instruments.histogram(
     'gateway_operation_planned_calls',
@@ -79,7 +79,7 @@ export function createOperationMetrics(
     end: (operation) => {
       const { messages, durationMs, plannedCalls, calls, document, operationName = 'anonymous' } = operation;
       const [code = 'none'] = operation.codes;
-      // A stream was counted when it began, and its calls when they were made.
+      // A stream was counted by `open` when it began. The two histograms of calls leave streams out.
       if (messages === undefined) {
         open(durationMs);
         if (plannedCalls !== undefined) {

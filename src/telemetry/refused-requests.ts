@@ -35,7 +35,7 @@ const beforeOperations = {
   badParameter: 'bad_parameter',
 } as const satisfies Partial<Record<RefusalKind, string>>;
 
-/** The labels are named here, so that the name of a refusal can change and its metric does not. */
+/** The labels are written out here, so that a refusal can be renamed without a change of the metric. */
 const labels = { ...ofConnections, ...beforeOperations };
 
 /** The reason why a request or its connection is refused before there is an operation. */

@@ -15,7 +15,7 @@ export function printProblem(severity: keyof typeof words, message: string, inJs
   else process.stderr.write(`${words[severity]}: ${message}\n`);
 }
 
-/** The most characters of a foreign text in a message; the field `text` has all of it. */
+/** The most characters that a message quotes of the output of Node or of a library. The field `text` has all of it. */
 const longestLine = 200;
 
 /**

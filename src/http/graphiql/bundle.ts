@@ -17,8 +17,8 @@ export function bundleWith(hasPanel: boolean): string {
 }
 
 /**
- * Replacements for two places of the bundle that change errors. The first place adds the stack to the bundle's own
- * errors; the second drops `locations` from answers.
+ * Replacements for the two places at which the bundle changes errors. The first place adds the stack to errors of the
+ * bundle's own. The second drops `locations` from the errors of answers.
  */
 const errorsAsTheyAre = [
   [

@@ -6,7 +6,8 @@
  * "trace"` is therefore sent as an extension, except with a query of the schema. A plan has no data, so empty data is
  * added: GraphiQL would otherwise show a broken answer.
  *
- * GraphiQL accepts answers in parts, but does not name their format. It knows the format of 2022.
+ * GraphiQL accepts answers in parts, but its `Accept` header does not name their format. GraphiQL can read the format
+ * of 2022, so requests with `@defer` get a header that names this format.
  */
 const send = window.fetch.bind(window);
 

@@ -59,7 +59,8 @@ export async function prepareSet(
   const problems: string[] = [];
   let longest = 0;
   for (const { id, aliases, text, file } of entries) {
-    // Texts that differ only in a line break at their end count as equal, because a GraphQL file has the ids of both.
+    // Texts that differ only in white space at their ends count as equal. A GraphQL file has two ids: that of its text,
+    // and that of its text without such white space.
     for (const name of [id, ...aliases]) {
       const known = byId.get(name);
       if (known !== undefined && known.text.trim() !== text.trim()) throw twoTexts(name, known.file, file);

@@ -7,7 +7,10 @@ import { RequestError } from '../request-error.ts';
 export interface DocumentId {
   /** Normalised by `toDocumentId`. */
   readonly id: string;
-  /** True if the id came in `extensions.persistedQuery`: only clients that send it there send the text after a miss. */
+  /**
+   * True if the id came in `extensions.persistedQuery`. Only clients that send the id there will send the text after a
+   * miss.
+   */
   readonly automatic: boolean;
 }
 

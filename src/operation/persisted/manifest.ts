@@ -89,7 +89,8 @@ function statsOf(path: string): Stats | undefined {
 }
 
 /**
- * The documents in a file: a manifest in JSON of any known shape, or one document in GraphQL. Throws a ConfigError.
+ * The documents in a file, which is a manifest in JSON of any known shape, or one document in GraphQL. Throws a
+ * ConfigError if a manifest cannot be used.
  */
 export function readManifest(file: string, text: string): ManifestEntry[] {
   if (/\.(?:graphql|gql)$/i.test(file)) return [ofGraphQL(file, text)];

@@ -123,7 +123,7 @@ export async function followManifests(files: string, options: ListedOptions): Pr
   const known = remote?.current();
   const followed = await follow({ name: 'persisted documents', patterns: () => patterns, first, again, pollMs, log });
   remote?.onChange(() => void followed.reload());
-  // They may have changed during the first reading.
+  // The manifests of servers may have changed while the documents were prepared.
   if (remote?.current() !== known) void followed.reload();
   return followed;
 }

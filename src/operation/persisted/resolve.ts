@@ -118,7 +118,10 @@ function resolveListed(listed: ListedDocument, params: GraphQLParams): Resolved 
   throw new RequestError('badParameter', 'The id belongs to another document than the one that came with it.');
 }
 
-/** Resolves a text that comes with its hash. The text is registered if it may run. */
+/**
+ * Resolves a text that comes with its hash. Registers the text if it may run, is not listed, and clients may register
+ * texts.
+ */
 function resolveTextWithHash(text: string, id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved {
   if (!isHash(id.id) && !id.automatic) throw unknownDocument(id.id);
   if (hashOf(text) !== id.id) throw hashMismatch();

@@ -1,7 +1,7 @@
 import type { RefusedCall } from '../errors.ts';
 import { type Surface, surfaces } from '../rest-operations.ts';
 
-/** The time for which the least share that was left of a window is reported, in milliseconds. */
+/** The time for which `left` reports the least share of a window after `found` has noted it, in milliseconds. */
 const recentMs = 60_000;
 
 /**

@@ -59,7 +59,7 @@ interface Group {
   /** The calls of the group that still wait, by id. */
   readonly calls: Map<string, BudgetedCall>;
   readonly isBackground: boolean;
-  /** The time until which it can wait, on the clock of the process. */
+  /** The time until which the group can wait, on the clock of the process. */
   until: number;
   hasWaited: boolean;
 }
@@ -129,8 +129,8 @@ export class CallBudget implements Gate {
   }
 
   /**
-   * Resolves when the attempt may begin, and rejects with a RefusedCall if it cannot begin in time. Returns undefined if no
-   * budget counts the call.
+   * Resolves when the attempt may begin, and rejects with a RefusedCall if it cannot begin in time. Returns undefined
+   * if no budget counts the call.
    */
   enter(attempt: Attempt): Promise<void> | undefined {
     if (!this.covers(attempt.request.operation.surface)) return undefined;
@@ -182,7 +182,10 @@ export class CallBudget implements Gate {
     if (call.caller === unproven) this.#waitingUnproven += 1;
   }
 
-  /** True if there is no place for one more call. Unproven keys, each with its queue, have half of all places together. */
+  /**
+   * True if one more call may not wait. Each unproven key has its own queue, but all of these keys together have only
+   * half of the places.
+   */
   #isFull({ calls }: KeyQueue, place: Queued): boolean {
     const most = this.#options.maxInFlight * queueFactor;
     return calls.isFull(most, place, this.#waiting) || (place.caller === unproven && this.#waitingUnproven >= most / 2);
@@ -206,8 +209,8 @@ export class CallBudget implements Gate {
   }
 
   /**
-   * The longest that a call waits, in milliseconds. A read waits only as long as enough time is left for a call of
-   * usual duration. A write waits for at most half of its time: it needs the rest to learn its result.
+   * The longest time that a call waits, in milliseconds. A read keeps enough time for a call of usual duration, but at
+   * most half of the time that is left. A write always keeps half, because it needs time to learn its result.
    */
   #waitMs({ endsAt, request }: Attempt): number {
     const leftMs = endsAt - performance.now();
@@ -287,7 +290,8 @@ export class CallBudget implements Gate {
   #refuse(group: Group, refusal: RefusedCall): void {
     for (const call of group.calls.values()) {
       this.#dequeue(call);
-      // A client's operation has joined meanwhile, so the call may now use the share that background calls must leave.
+      // A client's operation has joined this background call meanwhile. So the call may now use the share of the budget
+      // that is closed to background calls.
       if (group.isBackground && !call.attempt.isBackground) this.#enqueue(call.attempt, call.begin, call.fail);
       else call.fail(refusal);
     }
@@ -353,7 +357,7 @@ function strictest([all = [], ...others]: readonly Outlook[]): Outlook {
   });
 }
 
-/** The smallest share that is left in any window of the logs of a call, from 0 to 1. */
+/** The share of its limit, from 0 to 1, that is left in the scarcest of these windows; 1 if there is none. */
 function leftIn(outlooks: readonly Outlook[]): number {
   return Math.min(1, ...outlooks.flat().map(({ remaining, limit }) => remaining / limit));
 }

@@ -87,7 +87,7 @@ export class CallWindows {
     // Only calls in the background can have a limit of 0, and they do not wait.
     if (limit === 0) return ms;
     const first = this.#indexAfter(now - ms);
-    // After every `limit` further calls, the next ones begin a window later.
+    // At most `limit` calls can begin in one window, so the others have to wait for later windows.
     const fullWindows = Math.floor((n - 1) / limit);
     const leaving = this.#countedFrom(first) + n - fullWindows * limit - limit;
     if (leaving <= 0) return fullWindows * ms;

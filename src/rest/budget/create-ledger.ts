@@ -10,7 +10,7 @@ export interface LedgerOptions {
   readonly settings: BudgetSettings;
   /** The total deadline of an operation, in milliseconds. */
   readonly operationDeadlineMs: number;
-  /** Part of every name in Redis: several upstreams may share one Redis. */
+  /** A part of every name in Redis, because several upstreams may share one Redis. */
   readonly upstreamUrl: string;
   /** The Redis in which gateways count together; without one this gateway counts alone. */
   readonly redis?: SharedRedis | undefined;

@@ -133,7 +133,7 @@ export class LocalLedger implements Ledger {
   }
 }
 
-/** The logs of one key: of all of its calls on each surface, and of each user who has a share. */
+/** The logs of one key. Each surface has one log of all calls, and one log for each subject that has a share. */
 class KeyLogs {
   readonly #options: LocalLedgerOptions;
   readonly #ofKey = new Map<string, CallWindows>();

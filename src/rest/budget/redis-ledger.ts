@@ -49,21 +49,23 @@ type KeyPlaces = Map<string, number>;
  */
 const syncMs = 1000;
 
-/** The most calls that one run of the script is sent. More calls are sent in several runs. */
+/** The most calls that are sent in one run of the script. More calls are sent in several runs. */
 const callsAStep = 500;
 
 /** The most changes that are kept while Redis cannot be reached. If there are more, Redis later gets all calls anew. */
 const mostChanges = 10_000;
 
-/** The failure of a wave whose era is over. It is logged only if that happens while Redis is told of all calls. */
+/**
+ * The failure of a wave whose era is over. It is logged only if it happens while this gateway sends all of its calls.
+ */
 const lost = new Error('Redis keeps losing calls');
 
 /**
- * Counts calls in Redis for all gateways together. Counts the calls of this gateway in its own ledger as well, which
- * decides while Redis cannot be asked. Calls of unproven keys are counted only there.
+ * Counts calls in Redis for all gateways together. Counts the calls of this gateway in a LocalLedger as well, which
+ * decides while Redis cannot be asked. Calls of unproven keys are counted only in the LocalLedger.
  *
- * While Redis decides, it is told each change. While it does not, this ledger tries each second to send what Redis
- * lacks, and at once if Redis has lost calls. Redis decides again once it has that.
+ * While Redis decides, it is told each change. While Redis does not decide, this ledger tries each second to send the
+ * calls that Redis lacks. If Redis has lost calls, it tries at once. Redis decides again once it has these calls.
  */
 export class RedisLedger implements Ledger {
   readonly #options: RedisLedgerOptions;
@@ -73,8 +75,8 @@ export class RedisLedger implements Ledger {
   readonly #longestWindowMs: number;
   readonly #throttle = new LogThrottle();
   /**
-   * The era in which Redis has all calls of this gateway, except for the changed ones. Undefined if it may lack others:
-   * Redis is then sent all calls.
+   * The era in which Redis has all calls of this gateway, except for those in `#changed`. Undefined if Redis may lack
+   * more than these. In that case, all calls are sent.
    */
   #era: string | undefined;
   /** Calls that have begun or ended, or were not sent after all, since Redis was told. */
@@ -93,7 +95,7 @@ export class RedisLedger implements Ledger {
     this.#prefix = `budget:{${hashOf(upstreamUrl)}}:`;
     this.#longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
     redis.onChange(() => (redis.isUp ? void this.#sync() : this.#down(redis.reason)));
-    // Each synchronization also bounds the changes that are kept, so it does not wait for the first connection.
+    // Started before there is a connection, because each synchronization also limits the changes that are kept.
     void this.#sync();
   }
 
@@ -219,7 +221,7 @@ export class RedisLedger implements Ledger {
     } catch (error) {
       this.#keep(changed);
       if (error !== lost || era === undefined) this.#down(messageOf(error));
-      // Several waves may find that their era is over: the first of them counts.
+      // Several waves may find that their era is over. Only the first of them begins to send all calls.
       else if (era === this.#era) {
         const hasLost = this.#isUp;
         this.#isUp = false;
@@ -231,8 +233,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * Keeps changes that could not be sent, before those since then. Redis may have received them; sending them twice
-   * changes nothing.
+   * Keeps changes that could not be sent, in front of newer ones. Redis may have received them, but it makes no
+   * difference if they are sent twice.
    */
   #keep(changed: readonly CountedCall[]): void {
     this.#changed = new Set([...changed, ...this.#changed]);
@@ -249,7 +251,10 @@ export class RedisLedger implements Ledger {
       });
   }
 
-  /** Sends calls, and wants with the last of them. Rejects if Redis cannot be asked, or if the era is over. */
+  /**
+   * Sends calls, in several runs of the script if they are many. The last run also has the wants. Rejects if Redis
+   * cannot be asked, or if the era is over.
+   */
   async #send(known: string | undefined, calls: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer> {
     let era = known;
     let added = 0;

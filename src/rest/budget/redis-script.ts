@@ -12,8 +12,8 @@ const longestOfAllMs = 660_000;
  *
  * An era ends when Redis has lost calls. That is so if a log that should exist was evicted, if everything was flushed,
  * if the server was started with an older file, or if it has become the primary; the last two give it another
- * replication id. A wave that names another era than Redis has changes no log. Its gateway then decides alone until it
- * has added all of its calls that Redis lacks.
+ * replication id. If a wave names another era than that of Redis, it changes no log. The gateway then decides alone
+ * until it has added all of its calls that Redis lacks.
  *
  * The argument is JSON, and names each log by its number in `KEYS`:
  *
@@ -25,11 +25,11 @@ const longestOfAllMs = 660_000;
  * - `wants`, each with `holds` and `bySurface`: for each surface the `ids` of its calls, the milliseconds of its
  *   `windows`, and `logs`, the number and the `limits` of the key's log, then those of the user's log.
  *
- * The answer is empty if the wave names another era than Redis has. Otherwise it has the era, the number of `calls` that
- * Redis did not have, and the decision on each want.
- * `LocalLedger` decides by the same rules. A decision begins with the milliseconds until its calls may begin (0 if they
- * have begun) and the number of the surface whose limit has no room. For a surface without `ids`, two numbers follow for
- * each log and window: the calls that count now, and the milliseconds until the last of them stops counting.
+ * The answer is empty if the wave names another era than Redis has. Otherwise it has the era, the number of `calls`
+ * that Redis did not have, and the decision on each want. `LocalLedger` decides by the same rules. A decision begins
+ * with the milliseconds until its calls may begin (0 if they have begun) and the number of the surface whose limit has
+ * no room. For a surface without `ids`, two numbers follow for each log and window: the calls that count now, and the
+ * milliseconds until the last of them stops counting.
  */
 export const script = createScript(`
 local time = redis.call('TIME')

@@ -62,9 +62,12 @@ export class AnswerCache {
   readonly #kept: KeptAnswers;
   readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
   readonly #remote: RedisAnswers | undefined;
-  /** Look-ups in Redis that are in flight, by name: a single flight for each answer. */
+  /** The look-ups in Redis that are under way, by name. No answer is looked up twice at the same time. */
   readonly #asked = new Map<string, Promise<KeptAnswer | undefined>>();
-  /** Epochs that were ended because of an upstream answer. Many calls may report one, but it is ended only once. */
+  /**
+   * Epochs that were ended because of an upstream answer. Many calls may get such an answer, but only the first one
+   * ends the epoch.
+   */
   readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
 
   constructor(options: CacheOptions, resources: Pick<UpstreamResources, 'epochs' | 'keys'>) {
@@ -236,5 +239,5 @@ function valueIn(text: string, format: ReadFormat): unknown {
   return decode({ status: 200, contentType, cacheControl: '', text });
 }
 
-/** The most ended epochs that are remembered. Within a short time fewer epochs end. */
+/** The most ended epochs that are remembered. Fewer epochs end while calls that began under one are in flight. */
 const mostEnded = 1000;

@@ -59,7 +59,7 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Keeps the answer of the upstream to a read; `read` is undefined if such answers are never kept. If the upstream has
+   * Keeps an answer of the upstream. `read` is undefined if answers to this read are never kept. If the upstream has
    * shown that kept answers are no longer true, the promise resolves once no later operation can be given them.
    */
   #settle(result: CallResult, target: string, read?: CachedRead): Promise<void> | undefined {

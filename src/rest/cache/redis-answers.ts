@@ -24,8 +24,8 @@ const longestText = 2 ** 20;
 const keptPattern = /^(\d+) (\d*) (.*)$/s;
 
 /**
- * The answers that gateways share. Redis knows each by a hash of its place, and encrypted. A text that cannot be opened,
- * for whatever reason, is a miss.
+ * The answers that gateways share in Redis. There, the name of an answer is a hash of its place, and its text is
+ * encrypted. A text that cannot be opened, for whatever reason, is a miss.
  */
 export class RedisAnswers {
   readonly #redis: SharedRedis;
@@ -49,7 +49,7 @@ export class RedisAnswers {
     return text === '' || ageMs < 0 ? undefined : { text, limit: limit === '' ? undefined : Number(limit), ageMs };
   }
 
-  /** Keeps the text of the answer to a read, while it is fresh and stale. Does not wait for Redis. */
+  /** Stores the text of the answer to a read for as long as it is fresh or stale. Does not wait for Redis. */
   keep(read: CachedRead, text: string): void {
     if (text.length > longestText) return;
     const name = this.#nameOf(read);
@@ -84,7 +84,7 @@ const tagBytes = 16;
 /** The encryption key for answers read with an upstream key: only a holder of the upstream key can derive it. */
 const sealingKeyOf = memoize(({ key }: Caller) => Buffer.from(hkdfSync('sha256', key, '', 'cached REST answers', 32)));
 
-/** A text, encrypted so that it can only be opened with the key and with what it is bound to. */
+/** Encrypts a text. It can only be opened with the same `key` and the same `bound`. */
 function seal(text: string, key: Buffer, bound: string): Buffer {
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes }).setAAD(Buffer.from(bound));

@@ -12,13 +12,13 @@ const retryMs = 200;
 
 /**
  * Returns the replication id of the server and the epoch of a key. First makes an epoch if the key has none and is
- * proven, or replaces the epoch if it is to end. The script starts with `#!lua` and has no flags. So it is refused by a
- * Redis that takes no writes, such as a replica, or a server that is out of memory. Such a Redis could not be told of
- * the end of an epoch, so its epochs must not be used.
+ * proven, or replaces the epoch if it is to end. Because the script starts with `#!lua` and has no flags, a Redis that
+ * takes no writes refuses it: a replica, or a server that is out of memory. Such a Redis could not be told of the end
+ * of an epoch, so its epochs must not be used.
  *
- * A server gives itself a new replication id when it starts and when it becomes a primary. Its data then comes from a
- * file or from the former primary. The data may be older than what gateways have already read from this server or the
- * former primary.
+ * The replication id makes the epochs of a server differ from earlier ones. A server gives itself a new id when it
+ * starts and when it becomes a primary. Its data then comes from a file or from the former primary, and may be
+ * older than what gateways have already read.
  */
 const script = createScript(`#!lua
 local known = redis.call('GET', KEYS[1])
@@ -34,9 +34,9 @@ interface Reply {
 }
 
 /**
- * The epochs of keys, in a Redis that all gateways ask. An epoch is used only after Redis has it, and is stored once,
- * so an epoch that Redis has lost never comes back. Only keys that the upstream has accepted get one: keys that a
- * caller invents leave nothing in Redis.
+ * The epochs of keys, in a Redis that all gateways ask. A gateway uses an epoch only after Redis has stored it. No
+ * gateway stores the same epoch again, so an epoch that Redis has lost never comes back. Only a key that the upstream
+ * has accepted gets an epoch, so keys that a caller invents leave nothing in Redis.
  */
 export class RedisEpochs implements Epochs {
   readonly #redis: SharedRedis;
@@ -75,8 +75,8 @@ export class RedisEpochs implements Epochs {
   }
 
   /**
-   * Ends the epoch of a key, or of all keys. A key without an epoch in Redis has none at any gateway: it gets one at
-   * its next use.
+   * Ends the epoch of a key, or of all keys. To end all, it removes them from Redis: gateways ask Redis for the epoch
+   * of each operation, so each key gets a new one at its next use.
    */
   async purge(sharingKey: string | undefined): Promise<number | undefined> {
     if (sharingKey === undefined) return this.#redis.unlinkAll(`${this.#prefix}*`);
@@ -106,7 +106,7 @@ export class RedisEpochs implements Epochs {
     if (server === '' && this.#throttle.mayLogFirst('no replication id'))
       this.#log('warn', 'Redis shows no master_replid: no answers are cached');
     const isKnown = typeof value === 'string' && typeof server === 'string' && server !== '';
-    // With the sharing key in it, no two keys have the same epoch, even if a value was copied from one to the other.
+    // The sharing key makes the epochs of two keys differ, even if a value in Redis was copied from one to the other.
     return { epoch: isKnown ? `${server} ${sharingKey} ${value}` : undefined };
   }
 

@@ -22,7 +22,7 @@ interface WholeAnswer {
   readonly sources: readonly AnswerSource[];
 }
 
-/** The overhead of one answer beside itself and its name, in bytes: the entry and its places in maps and lists. */
+/** The memory for an answer's entry and its places in maps and lists, in bytes. Text, name and sources are extra. */
 const bytesOfEntry = 500;
 
 /**

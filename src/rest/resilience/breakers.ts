@@ -2,7 +2,7 @@ import { RecentMap } from '../../recent-map.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The points that open a breaker if no answer comes in between: many, because fast failures do little harm. */
+/** The points that open a breaker. They are many, because fast failures do little harm. An answer resets them to 0. */
 const pointsToOpen = 50;
 
 /**
@@ -35,8 +35,8 @@ const writesLaterMs = 1000;
 const mostKeys = 10_000;
 
 /**
- * Opens after many failures without an answer in between. While it is open, calls are refused, and one at a time may go
- * on as a probe, until one is answered. The first probe may follow at once.
+ * Opens after many failures without an answer in between. While it is open, calls are refused, except that now and then
+ * one may go on as a probe. The first probe may follow at once. An answer below 500 closes it.
  */
 class Breaker {
   /** The time at which the next call may probe. */
@@ -48,7 +48,7 @@ class Breaker {
     return this.#points >= pointsToOpen;
   }
 
-  /** Adds the points of a failure, whose cause has at most `most` points in all. */
+  /** Adds the points of a failure. All failures of one cause add at most `most` points together. */
   add(cause: string, points: number, most: number): void {
     if (this.isOpen) return;
     const before = this.#pointsOf.get(cause) ?? 0;

@@ -8,7 +8,7 @@ const queueFactor = 8;
 /** The interval at which calls that can no longer start in time are removed from the queue, in milliseconds. */
 const sweepMs = 50;
 
-/** The least time that a call needs to be worth starting, in milliseconds. */
+/** The time that a call must still have until its deadline when its wait for a slot ends, in milliseconds. */
 const leastMs = 60;
 
 /** A call that waits for a slot. */

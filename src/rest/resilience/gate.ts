@@ -19,8 +19,8 @@ export interface CallRequest {
   /** The value that a response holds. Throws an UpstreamError if it holds none. */
   readonly decode: (response: DecodedResponse) => unknown;
   /**
-   * Called with the result of the call. If it returns a promise, which never rejects, the waiters are told once that has
-   * resolved.
+   * Called with the result of the call. If it returns a promise, the waiters get the result only after that promise has
+   * resolved. The promise never rejects.
    */
   readonly settle?: ((result: CallResult) => Promise<void> | undefined) | undefined;
 }
@@ -46,14 +46,17 @@ export interface Attempt {
   readonly isBackground: boolean;
   /**
    * True if it may use a connection that was kept open. The upstream may be closing such a connection. A read is then
-   * repeated for free on a new one, but nothing would show whether a write was processed.
+   * repeated for free on a new one. False for a write, because nothing would show whether it was processed.
    */
   readonly mayBeStale: boolean;
   /** True if it starts even without a free slot. */
   isUrgent: boolean;
-  /** The caller for whom its slot is counted, or its entry in the queue; undefined if it has neither. */
+  /**
+   * The caller for whom the attempt's slot is counted, or the attempt's entry in the queue while it waits for a slot.
+   * Undefined if it has neither.
+   */
   slot: string | WaitingCall | undefined;
-  /** Its place in the budget, or its wait for one. */
+  /** The record of its call in the budget, while it waits for a place there or has one. */
   budgeted: BudgetedCall | undefined;
   /**
    * True while the attempt's key is unproven and its answer may prove the key. Such an attempt goes on until its

@@ -3,13 +3,13 @@ import type { Caller } from '../caller.ts';
 import { isUnauthenticated, RefusedCall, type UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The most calls in flight with one unproven key: the upstream has not yet shown that it knows the key. */
+/** The most calls in flight with a key while the upstream has not yet shown that it knows the key. */
 const mostInFlight = 8;
 
-/** The most calls that wait until a key is proven: of one key, and of all keys of the process. */
+/** The most calls that may wait until their keys are proven, with one key and with all keys of the process. */
 const mostWaiting = { key: 1000, process: 10_000 } as const;
 
-/** The time for which the gateway itself refuses a key after the upstream did not know it, in milliseconds. */
+/** The time for which the gateway itself refuses a key that the upstream has rejected as unknown, in milliseconds. */
 const rejectedMs = 5000;
 
 /**
@@ -26,9 +26,9 @@ interface Trial {
 
 /**
  * Holds back the calls of unproven keys, so that an invented key costs the upstream only a few calls. A key is on trial
- * until the upstream has answered one of its calls. Until then a few of its calls are in flight, and the others wait.
- * If the upstream does not know the key, all of them fail, and so do further calls in the next seconds. Keys that the
- * gateway holds need no proof. Each process proves keys for itself.
+ * until an answer shows whether the upstream knows the key. Until then a few of its calls are in flight, and the others
+ * wait. If the upstream does not know the key, all of them fail, and so do further calls in the next seconds. Keys that
+ * the gateway holds need no proof. Each process proves keys for itself.
  */
 export class KeyTrials implements Gate {
   readonly #proven = new RecentMap<string, true>({ entries: mostKeys });

@@ -75,7 +75,7 @@ export class Reachability implements Gate {
     const { error } = outcome;
     const reason = error === undefined ? undefined : reasonOf(error);
     if (reason !== undefined) return this.failedFor(reason, error);
-    // A server that answers 404 to every path answers 404 to this one, too.
+    // If the path of the upstream's URL is wrong, all calls get 404. So a 404 does not show that the API answers again.
     const isWrongPath = this.#state.kind === 'failing' && this.#state.reason === 'WRONG_PATH';
     if (!isWrongPath || !isNotFound(error)) this.answered();
   }

@@ -30,8 +30,8 @@ export type Repeat =
 const free: Repeat = { kind: 'free', delayMs: 0, pauseMs: 0 };
 
 /**
- * The way in which a read that failed with `error` may be repeated; undefined if it may not be. `mayBeStale` is true if
- * the read was sent on a connection that was kept open.
+ * The way in which a read that failed with `error` may be repeated; undefined if it must not be repeated. `mayBeStale`
+ * is true if the read was allowed to use a connection that was kept open.
  */
 export function repeatOf(error: unknown, mayBeStale: boolean): Repeat | undefined {
   const delayMs = retryPolicy.delayMs + Math.random() * retryPolicy.spreadMs;

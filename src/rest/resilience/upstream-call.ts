@@ -101,8 +101,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Starts the call, or goes on with it: enters the remaining gates, and sends it behind the last one. It is sent at
-   * once if no gate holds it back, which is nearly always so.
+   * Starts the call, or goes on with it after a wait. Enters the remaining gates, and then sends the call. This happens
+   * at once if no gate holds the call back, which is nearly always so.
    */
   start(): void {
     const { gates, transport, prefix, now, retries } = this.#upstream;
@@ -158,8 +158,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Gives the call up, unless its answer will show whether its key is known. In that case the call goes on until its
-   * deadline. Otherwise a client that keeps leaving could make any number of calls with an invented key.
+   * Gives the call up, unless its answer will show whether its key is known. Such a call goes on until its deadline. If
+   * it were given up, a client that keeps leaving could make any number of calls with an invented key.
    */
   protected override cancel(): void {
     const isMade = this.#sent?.isWaiting === false;
@@ -178,7 +178,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
       if (!this.hasArrived) this.#leave(notSent);
       return;
     }
-    // A deadline that passed before there was a connection says something about the upstream: the call stays counted.
+    // If a deadline passed while the call waited for a connection, the upstream may be failing. The call stays counted.
     if (sent.isWaiting && this.#timeouts === 0) this.#withdraw();
     sent.abort();
   }
@@ -295,8 +295,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
 
   /**
    * The way in which a failed read is retried; undefined if it is not. A paid retry is taken from the retry budget and
-   * from the calls that its operation may make. The upstream must not be strained, and the retry must start before the
-   * deadline.
+   * from the calls that its operation may make. It must start before the deadline. There is none while the upstream's
+   * breaker is open, or while calls wait for a slot.
    */
   #mayRepeat(error: unknown): Repeat | undefined {
     if (this.request.isWrite || this.waiters.length === 0) return undefined;
@@ -324,9 +324,9 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Gives the value to each waiter that may keep it: every read value counts against the memory of its operation. If
-   * the answer causes much work for several waiters, all but the first of them are told in later turns of the event
-   * loop. Only then may the answer be compared with the OpenAPI document.
+   * Gives the value to each waiter whose operation has memory left for it. Operations always have memory for the answer
+   * to a write. If the answer causes much work for several waiters, all but the first of them get it in later turns of
+   * the event loop. Before those turns, the answer may be compared with the OpenAPI document.
    */
   #resolve(response: DecodedResponse, body: Claim): void {
     const { operation, target, isWrite, decode, settle } = this.request;
@@ -355,7 +355,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   #fail(error: unknown): void {
-    // A call without waiters is not counted: a refused call may end its operation, which then leaves its other calls.
+    // A refused call may end its operation, which then leaves its other calls. These have no waiters, and do not count.
     if (error instanceof RefusedCall && this.waiters.length > 0 && !this.isBackground)
       this.#upstream.budgetCounts.refused(error);
     this.#reject(toDomainError(error));

@@ -54,7 +54,7 @@ export interface UpstreamResources {
   readonly drift: DriftWatch | undefined;
   readonly reachability: Reachability;
   /**
-   * The time after which a write that was given up has arrived or will never arrive, in milliseconds; undefined if no
+   * The time in which a write that was given up may still arrive at the upstream, in milliseconds; undefined if no
    * answers are kept.
    */
   readonly lateWriteMs: number | undefined;
@@ -128,8 +128,8 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     enter: ({ run, request }) => (request.isWrite ? renewEpoch(run) : undefined),
     left: () => undefined,
   };
-  // The order matters. Keys come first: until a key is proven, this gateway alone counts its calls, so only the few
-  // calls on trial may reserve budget before that. The budget comes next, because a whole wave is reserved together.
+  // The order matters. Keys come first, so that only the few calls on trial reserve budget for an unproven key: each
+  // gateway counts the calls of such a key alone. The budget comes next, because a whole wave is reserved together.
   // Rate limit pauses follow both, because a pause may begin while a call waits for one of them. The slot is taken
   // after these gates, so that no call holds a slot while it waits there. The last two gates only learn from the end of
   // attempts.

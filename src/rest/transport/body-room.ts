@@ -2,8 +2,8 @@ import { type Claim, MemoryRoom } from '../../memory.ts';
 import { averageBytesOnceParsed, bytesOnceParsed } from './json-weight.ts';
 
 /**
- * The largest response of the upstream, decoded, in bytes. The meaning of the failure reason `BODY_TOO_LARGE` names this
- * size.
+ * The largest response of the upstream, decoded, in bytes. The explanation of `BODY_TOO_LARGE` in failure-reasons.ts
+ * states this size, too.
  */
 export const largestBody = 8 * 2 ** 20;
 
@@ -21,20 +21,20 @@ const usualLength = 2 ** 18;
 
 /** The most memory for bodies of the upstream, in bytes. */
 export interface BodyRoomLimits {
-  /** Of one operation. */
+  /** The limit for the bodies of one operation. */
   readonly operation: number;
-  /** Of the process. */
+  /** The limit for all bodies in the process. */
   readonly process: number;
 }
 
-/** The bytes of upstream bodies that one operation may keep for each byte of its largest answer. */
+/** The bytes of upstream bodies that one operation may keep for each byte that its answer may have. */
 const keptPerAnswered = 4;
 /** The bytes of upstream bodies that one operation may keep in any case. */
 const leastKept = 16 * 2 ** 20;
 
 /**
- * The least memory for bodies of the upstream, in bytes. If one operation may keep more than half of this, the process
- * has twice the memory of that operation.
+ * The least memory of a process for upstream bodies, in bytes. A process also has at least twice the memory of one
+ * operation.
  */
 const leastBytes = 128 * 2 ** 20;
 

@@ -13,15 +13,18 @@ export function freeLarge(buffer: Buffer<ArrayBuffer>): void {
 const empty: Buffer<ArrayBuffer> = Buffer.alloc(0);
 
 /**
- * Collects the chunks of a body in one buffer. However small they are, they take at most twice the memory of their bytes,
- * and no more than their bytes once a body of an expected length is complete.
+ * Collects the chunks of a body in one buffer. The buffer takes at most twice as many bytes as have been added, however
+ * small the chunks are. Once a body of an expected length is complete, the buffer has exactly that length.
  */
 export class Chunks {
   /** The number of bytes that the body will have, if that is known. */
   expected: number | undefined;
   #buffer: Buffer = empty;
   #bytes = 0;
-  /** `#buffer`, if no other code has its memory (apart from results of `join`), so that it may be given back. */
+  /**
+   * The same buffer as `#buffer`; undefined if other code uses its memory, too, so that it must not be given back.
+   * Results of `join` do not count as other code.
+   */
   #own: Buffer<ArrayBuffer> | undefined;
 
   get bytes(): number {

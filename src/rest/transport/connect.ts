@@ -82,7 +82,9 @@ interface End {
  */
 export class Connector {
   readonly host: string;
-  /** Stands before the target of each request: a proxy without a tunnel wants whole URLs. */
+  /**
+   * The text before the target of each request. A proxy without a tunnel needs whole URLs; otherwise the text is empty.
+   */
   readonly prefix: string;
   /** The value of `Proxy-Authorization` in each request; undefined without one. */
   readonly proxyAuthorization: string | undefined;
@@ -112,7 +114,7 @@ export class Connector {
     const steps = new ConnectSteps();
     const socket = this.#open(steps, onBytes)
       .catch((error: unknown) => {
-        // A server that cannot resume the session would refuse every later connection, too.
+        // The session is forgotten, because a server that cannot resume it would refuse every later connection, too.
         this.#session = undefined;
         throw error;
       })

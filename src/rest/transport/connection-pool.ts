@@ -23,7 +23,7 @@ export class ConnectionPool {
   readonly #waiting: Exchange[] = [];
   /** Connections being opened for waiting requests. Once open, each takes the request that has waited longest. */
   readonly #opening = new Set<Opening>();
-  /** Connections being opened for one request each, by that request. */
+  /** The connections that are being opened for requests that need a new one. The key is the request. */
   readonly #openingFor = new Map<Exchange, Opening>();
   readonly #open = new Set<Connection>();
   #sweep: NodeJS.Timeout | undefined;
@@ -102,8 +102,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Opens a connection for the request `own`; without `own`, for the request that has waited longest once the
-   * connection is open.
+   * Opens a connection. The request `own` gets it. Without `own`, it goes to the request that has waited longest once
+   * the connection is open.
    */
   #connect(own: Exchange | undefined): void {
     let connection: Connection | undefined;

@@ -108,8 +108,8 @@ export class Connection {
     if (exchange === undefined) return;
     this.#exchange = undefined;
     this.#wasUsed = true;
-    // This comes before the connection takes another request. The response may end its operation, whose waiting
-    // requests are then not sent any more.
+    // `onEnd` is called before the connection takes another request. The response may end the whole operation, and the
+    // other requests of that operation that wait for a connection are then withdrawn.
     exchange.onEnd();
     const { isPersistent, keepAliveSeconds } = this.#parser;
     if (keepAliveSeconds !== undefined) this.idleMs = Math.min(keepAliveSeconds * 1000 - idleMarginMs, longestIdleMs);

@@ -25,7 +25,7 @@ const decodedTogether = 4;
 let decoded = 0;
 const waiting: (() => void)[] = [];
 
-/** Takes one of the places for decoding, or waits for it. `leave` passes the place to the next body. */
+/** Waits until a body may be decoded; undefined if it may be decoded at once. `leave` lets the next body begin. */
 function enter(): Promise<void> | undefined {
   if (decoded === decodedTogether) return new Promise((resolve) => void waiting.push(resolve));
   decoded += 1;

@@ -25,9 +25,9 @@ export const atOnce: LargeReader = { later: (read) => read() };
 const largeBody = 2 ** 16;
 
 /**
- * The text of a response; undefined if it cannot be decoded, or has more than `limit` bytes once decoded. Returns a
- * promise, which never rejects, only if the body is large or has a content coding. For other bodies a promise would
- * cost more than the rest of the call. A large body that is released before it is read counts as empty.
+ * The text of a response; undefined if it cannot be decoded, or has more than `limit` bytes once decoded. The result is
+ * a promise only for a large body and for one with a content coding, because for others a promise would cost more than
+ * the rest of the call. The promise never rejects. A large body counts as empty if it is released before it is read.
  */
 export function decodeText(
   response: RawResponse,
@@ -68,7 +68,8 @@ export function toDecoded({ status, headers }: RawResponse, text: string | undef
   if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
   if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   const { 'content-type': contentType = '', 'cache-control': cacheControl = '' } = headers;
-  // An HTML page of a proxy or of another server. The API never sends one, whatever the content type of its JSON.
+  // The API never sends an HTML page, so a page is from a proxy or from another server. The text is examined, too,
+  // because the API may send JSON with the content type of a page.
   const isPage = contentType.startsWith('text/html') && text.trimStart().startsWith('<');
   if (isPage) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   return { status, contentType, cacheControl, text };

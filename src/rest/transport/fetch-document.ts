@@ -14,7 +14,7 @@ export interface FetchOptions {
   readonly timeoutMs: number;
   /** Headers of the request, in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The accepted media types. A document without one is accepted, too; undefined accepts all. */
+  /** The accepted media types; undefined if all are accepted. A document without a media type is always accepted. */
   readonly mediaTypes?: readonly string[];
   /** The `ETag` of the known version, if there is one. */
   readonly etag?: string | undefined;
@@ -82,7 +82,7 @@ async function documentOf(response: RawResponse, options: FetchOptions): Promise
 
 function checkMediaType(contentType = '', mediaTypes: readonly string[] | undefined): void {
   const given = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
-  // Some file servers send none: then only the content decides.
+  // Some file servers send no content type. Then only the content decides.
   if (mediaTypes === undefined || given === '' || mediaTypes.includes(given)) return;
   throw new FetchError(`expected the content type ${mediaTypes.join(' or ')}, but got ${given.slice(0, mostOfType)}`);
 }

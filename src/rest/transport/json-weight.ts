@@ -5,7 +5,7 @@ const shortText = 1024;
 /** The bytes per character of average JSON. */
 const averageFactor = 4;
 
-/** The memory of an object, a list or a member beside its text, in bytes of V8's heap, rounded up. */
+/** The memory that an object, a list or a member takes beyond its text, in bytes of V8's heap, rounded up. */
 const bytesOfValue = 64;
 /** The memory of an item of a list, in bytes of V8's heap. */
 const bytesOfItem = 8;

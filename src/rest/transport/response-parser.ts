@@ -10,7 +10,7 @@ type ReadHeader = 'content-type' | 'content-encoding' | 'cache-control' | 'retry
  * only.
  */
 export interface ResponseSink {
-  /** `length` is the size of the body in bytes; undefined if only its end shows it. */
+  /** `length` is the size of the body in bytes; undefined if it is not known before the body ends. */
   onHead(status: number, headers: ResponseHeaders, length: number | undefined): void;
   onData(bytes: Buffer): void;
 }
@@ -20,7 +20,7 @@ export class NotHttp extends Error {
   override readonly name = 'NotHttp';
 }
 
-/** The most bytes of a head, with the interim responses before it, and of the trailers. */
+/** The most bytes of a head, of all interim responses before it, and of all trailers: the limit of each of these. */
 const maxHeadBytes = 2 ** 14;
 
 /** The most bytes of a line with the size of a chunk and its extensions. */
@@ -139,7 +139,7 @@ export class ResponseParser {
   #head(text: string): void {
     if (!headForm.test(text)) throw new NotHttp('its head is malformed');
     const status = Number(text.slice(9, 12));
-    // The gateway never asks for another protocol, so nothing that it could read follows.
+    // The gateway never asks for another protocol, and could not read what comes after such a response.
     if (status === 101) throw new ConnectionError('CONNECTION_CLOSED');
     if (status < 200) {
       this.#passed += text.length + endOfHead.length;
@@ -239,8 +239,9 @@ class Head {
   }
 
   /**
-   * True if the connection may be used again. By default HTTP/1.0 closes it. HTTP/1.0 also knows no chunks, so a proxy
-   * may not find the end of such a body: then its connection is not used again (RFC 9112 §6.1 and §9.3).
+   * True if the connection may be used again. HTTP/1.0 closes it, unless the server says that it is kept. HTTP/1.0 also
+   * does not know chunks, so a proxy on the way may not find the end of a chunked body. The connection is therefore not
+   * used again after such a body (RFC 9112 §6.1 and §9.3).
    */
   get isPersistent(): boolean {
     return !this.#isClosed && (this.#isCurrent || (this.#isKept && !this.isChunked));

@@ -168,7 +168,7 @@ class Request implements Exchange, SentRequest, RawResponse {
   release(): void {
     this.#claim.release();
     this.body = emptyBody;
-    // An encoded body may still be read by the thread that decodes it.
+    // The memory of an encoded body is not given back here, because a thread may still be decoding it.
     if (this.headers['content-encoding'] === undefined) this.#chunks.free();
     else this.#chunks.clear();
   }
@@ -217,7 +217,7 @@ class Request implements Exchange, SentRequest, RawResponse {
     this.release();
     if (this.#connection === undefined) this.#pool.withdraw(this);
     else this.#connection.close();
-    // In the next tick, because the caller of `send` may not have its result yet.
+    // The listener is called in the next tick, because `send` may not have returned yet.
     process.nextTick(tellFailure, this.#listener, error);
   }
 }

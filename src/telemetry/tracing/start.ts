@@ -24,7 +24,7 @@ const stopMs = 3000;
  * collector is down.
  */
 const sendMs = 5000;
-/** The variable that sets this time instead of `sendMs`. */
+/** The variable with which the environment sets the longest time for sending spans. */
 const sendVariable = 'OTEL_EXPORTER_OTLP_TIMEOUT';
 
 /** The name of the service, unless the environment sets it. */
@@ -89,7 +89,10 @@ function errorIn(text: string): ExportError | undefined {
   return typeof message === 'string' ? { reason: message, ...(typeof code === 'string' && { code }) } : undefined;
 }
 
-/** The message for an error. In errors of metrics, the reader of metrics names itself. */
+/**
+ * The message for an error. If metrics cannot be exported, the error begins with the name of the SDK's reader of
+ * metrics.
+ */
 function messageFor({ reason }: ExportError): string {
   const isOfMetrics = reason.startsWith('PeriodicExportingMetricReader');
   return isOfMetrics ? 'metrics cannot be exported' : 'spans cannot be exported';

@@ -39,8 +39,8 @@ class PanelState {
   };
 
   /**
-   * Takes a change of GraphiQL's tabs. The panel may grey an older plan of the same tab, but never shows the plan of
-   * another tab.
+   * Takes a change of GraphiQL's tabs. The panel may show an older plan of the same tab in grey, but never shows the
+   * plan of another tab.
    */
   takeTabs = ({ tabs, activeTabIndex }) => {
     const tab = tabs[activeTabIndex] ?? {};

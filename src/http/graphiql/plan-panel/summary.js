@@ -56,7 +56,10 @@ function firstPartOf({ firstPartAfter, waves }) {
     : `The first part is sent after wave ${firstPartAfter} of ${waves}.`;
 }
 
-/** True if a run is that of a subscription, each message of which has a trace. Any other operation has one trace. */
+/**
+ * True if a run has got several traces, or was not over after the first one. Only a subscription has a trace in each
+ * message; any other operation has one trace, in the last part of its answer.
+ */
 function isStream({ isRunning = false, isStopped = false, messages = 0 } = {}) {
   return messages > 1 || (messages === 1 && (isRunning || isStopped));
 }
