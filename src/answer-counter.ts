@@ -1,6 +1,6 @@
 import type { Claim, MemoryRoom } from './memory.ts';
 
-/** The most objects and bytes that the data of an answer may have. */
+/** The maximum number of objects and bytes that the data of an answer may have. */
 export interface AnswerLimits {
   readonly maxAnswerObjects: number;
   readonly maxAnswerBytes: number;

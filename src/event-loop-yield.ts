@@ -1,7 +1,7 @@
 /** The time within one turn of the event loop in which operations and large work may begin, in milliseconds. */
 const turnMs = 20;
 
-/** The most operations that begin in one turn of the event loop after they have waited. */
+/** The maximum number of operations that begin in one turn of the event loop after they have waited. */
 const perTurn = 8;
 
 /** The longest time that large work waits, in milliseconds, before the process counts as crowded. */

@@ -55,7 +55,7 @@ const namesPerScan = 500;
 /** The longest time until a lost connection is tried again, in milliseconds. */
 const longestReconnectMs = 2000;
 
-/** The most reasons that are logged of one outage. */
+/** The maximum number of reasons that are logged of one outage. */
 const mostReasons = 20;
 
 /** The reason of a lost connection if nothing else is known about it. */

@@ -50,7 +50,7 @@ export interface AuthenticatorOptions {
 /** An `Authorization` header (RFC 6750 §2.1) with a token in the compact form (RFC 7515 §7.1). */
 const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
-/** The most tokens that are remembered. */
+/** The maximum number of tokens that are remembered. */
 const mostTokens = 10_000;
 
 /** The most bytes of all remembered tokens: one token may have 8 KiB. */

@@ -63,7 +63,7 @@ export interface CheckedDocument {
   readonly faults: readonly GraphQLError[];
 }
 
-/** The most errors that are reported for a document. This is also graphql's default. */
+/** The maximum number of errors that are reported for a document. This is also graphql's default. */
 const maxErrors = 100;
 
 /** Parses and validates a document, as a gateway without limits does. */

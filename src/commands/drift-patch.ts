@@ -9,8 +9,8 @@ const path = 'schema/rest.openapi.yaml';
 const contextLines = 2;
 
 /**
- * The most values that a patch adds to an enum. Further values are left out, because a column that has so many is
- * probably no enum.
+ * The maximum number of values that a patch adds to an enum. Further values are left out, because a column that has so
+ * many is probably no enum.
  */
 const mostValues = 20;
 

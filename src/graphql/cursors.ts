@@ -11,8 +11,8 @@ const codeBytes = 12;
 const maximumLength = 4096;
 
 /**
- * The most verified cursors that are remembered. One client or many may send the same cursor again. Its verification
- * takes as long as the gateway's own work for a small operation.
+ * The maximum number of verified cursors that are remembered. One client or many may send the same cursor again. Its
+ * verification takes as long as the gateway's own work for a small operation.
  */
 const mostRemembered = 1000;
 

@@ -198,7 +198,7 @@ function filesBody(input: object, reach: Reach | undefined): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** The most files that one change writes or deletes: each of them is checked before the call. */
+/** The maximum number of files that one change writes or deletes: each of them is checked before the call. */
 export const mostFiles = 1000;
 
 const longestFileName = 200;

@@ -79,7 +79,9 @@ function textOf(value: string | string[] | undefined): string | undefined {
 /** RFC 6750 §2.1: one scheme, one space, one `b64token`. */
 const bearer = /^Bearer ([A-Za-z0-9\-._~+/]{1,4000}=*)$/i;
 
-/** The most callers that are remembered. Few processes get requests of more callers within a short time. */
+/**
+ * The maximum number of callers that are remembered. Few processes get requests of more callers within a short time.
+ */
 const mostCallers = 1000;
 
 /** Callers by their `Authorization` value, so that a key is not hashed for each request. */

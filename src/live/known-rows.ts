@@ -8,8 +8,8 @@ import type { NewestRows } from './walk.ts';
 const lateness = 60;
 
 /**
- * The most known rows: more than usually come in a minute. If there are more, the rows with the earliest moments are
- * forgotten.
+ * The maximum number of known rows: more than usually come in a minute. If there are more, the rows with the earliest
+ * moments are forgotten.
  */
 const mostKnown = 20_000;
 

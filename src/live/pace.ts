@@ -24,7 +24,10 @@ export interface PaceOptions {
 
 const minuteMs = 60_000;
 
-/** The most calls in a minute for polls with one key, if there is no budget. A poll in flight counts as one call. */
+/**
+ * The maximum number of calls in a minute for polls with one key, if there is no budget. A poll in flight counts as one
+ * call.
+ */
 const mostPolls = 60;
 
 /** The interval between calls with one key, in milliseconds, if `mostPolls` calls are spread evenly over a minute. */

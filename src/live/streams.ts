@@ -1,6 +1,6 @@
 import type { Caller } from '../rest/caller.ts';
 
-/** The most streams of a process. */
+/** The maximum number of streams of a process. */
 export interface StreamLimits {
   readonly maxStreams: number;
   readonly maxStreamsPerCaller: number;

@@ -21,7 +21,7 @@ export interface TailOptions {
   readonly begin: (caller: Caller, calls: OperationCalls) => Promise<AnyRestRun>;
   /** The REST API for one poll. */
   readonly restFor: (run: AnyRestRun) => RestApi;
-  /** The most rows that one REST call asks for, and that a message has. */
+  /** The maximum number of rows that one REST call asks for, and that a message has. */
   readonly maxPageSize: number;
   /** The memory for messages that wait for listeners. */
   readonly room: MemoryRoom;

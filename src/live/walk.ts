@@ -18,8 +18,8 @@ export interface NewestRows {
 export const mostCalls = 11;
 
 /**
- * The seconds before the newest row that the first poll of a tail also reads, because rows may arrive that late. If the
- * newest row is dated in the future, they are the seconds before the poll.
+ * How far back from the newest row the first poll of a tail reads, in seconds, because rows may arrive that late. If
+ * the newest row is dated in the future, they are the seconds before the poll.
  */
 const firstSeconds = 60;
 

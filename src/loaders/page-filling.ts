@@ -5,7 +5,7 @@ import { isBefore, isBehindCount, overlapOf, type Position } from '../rest/posit
 import { idText, type Row } from '../rest/values.ts';
 import { joinPages, type ListPage, positionAfter, type Segment, slicePage } from './page.ts';
 
-/** The most further calls for one page, if the upstream answers the page in pieces. */
+/** The maximum number of further calls for one page, if the upstream answers the page in pieces. */
 const maximumFurtherCalls = 10;
 
 /** The source of pages. `maximum` is the most rows that one call asks for. */

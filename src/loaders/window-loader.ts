@@ -37,7 +37,9 @@ interface RequestedPage extends MergedPage {
   isCharged: boolean;
 }
 
-/** The most further pages that `loadEnd` reads, after the first two, if the list is longer than its count. */
+/**
+ * The maximum number of further pages that `loadEnd` reads, after the first two, if the list is longer than its count.
+ */
 const maximumEndPages = 10;
 
 /**

@@ -65,7 +65,10 @@ function treesOf(scope: OperationScope): Trees {
   return last;
 }
 
-/** The most trees that are kept for one operation. Each tree is for other values of the variables in `conditions`. */
+/**
+ * The maximum number of trees that are kept for one operation. Each tree is for other values of the variables in
+ * `conditions`.
+ */
 const mostTrees = 16;
 
 /**

@@ -170,7 +170,7 @@ const advice: Readonly<Record<string, string>> = {
   INTERNAL_SERVER_ERROR: 'Try again later, and tell who runs the gateway if it happens again.',
 };
 
-/** The most errors that an agent is told of. */
+/** The maximum number of errors that an agent is told of. */
 const mostErrors = 5;
 
 /** Describes errors for an agent: a sentence or two for each, with advice. */

@@ -30,7 +30,7 @@ export interface VariableUse {
    * connection, and has at least one row.
    */
   readonly page: 'connection' | 'table' | undefined;
-  /** The most items of the variable's value, if that value is a list with a limit. */
+  /** The maximum number of items of the variable's value, if that value is a list with a limit. */
   readonly maxItems: number | undefined;
   /** True if the place does not allow null. */
   readonly isRequired: boolean;
@@ -86,7 +86,7 @@ export function setsSize({ page, place }: VariableUse): boolean {
   return page !== undefined || place.name === 'ids';
 }
 
-/** The most items of lists in inputs, by the names of the fields that take the lists. */
+/** The maximum number of items of lists in inputs, by the names of the fields that take the lists. */
 export const mostItems: Readonly<Record<string, number>> = { files: mostFiles, deletedFiles: mostFiles };
 
 /**

@@ -18,8 +18,8 @@ interface Part {
 }
 
 /**
- * The most objects and lists of an answer, including those inside JSON values. Each takes far longer to write than its
- * text suggests.
+ * The maximum number of objects and lists of an answer, including those inside JSON values. Each takes far longer to
+ * write than its text suggests.
  */
 export const mostValues = 500_000;
 
@@ -92,7 +92,7 @@ function pathOf(part: Part): string {
 }
 
 /**
- * The most names and the most characters of a path in a message. Names within JSON values come from the upstream, which
- * does not limit them.
+ * The maximum number of names and the most characters of a path in a message. Names within JSON values come from the
+ * upstream, which does not limit them.
  */
 const [mostNames, longestPath] = [20, 300];

@@ -127,9 +127,9 @@ export class Costs {
   }
 
   /**
-   * The most calls and rows that an operation needs, whatever its variables are. Infinite if the caller may reach only
-   * some objects and asks for a list: each project of the list is then read by its id, which the estimate does not
-   * cover.
+   * The maximum number of calls and rows that an operation needs, whatever its variables are. Infinite if the caller
+   * may reach only some objects and asks for a list: each project of the list is then read by its id, which the
+   * estimate does not cover.
    */
   #upperBoundOf(prepared: PreparedOperation, rights: Rights | undefined): Pick<Estimate, 'calls' | 'rows'> {
     const hasLimitedReach = rights?.reach !== undefined;

@@ -185,7 +185,7 @@ function refuseInvalid(text: string, document: DocumentNode, { schemas, introspe
   return whole;
 }
 
-/** The most validation errors that are reported for one document. Further errors add nothing new. */
+/** The maximum number of validation errors that are reported for one document. Further errors add nothing new. */
 const mostErrors = 20;
 
 function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {

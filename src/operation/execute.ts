@@ -46,9 +46,9 @@ export interface ExecuteOptions {
 }
 
 /**
- * The most selections of an operation that is compiled. graphql-jit expands a fragment at each spread, and takes about
- * 50 µs and 3 KB for each selection. graphql's own executor visits a fragment once. Listed operations are compiled at
- * once, with a higher limit: their owner wrote them, and no client waits for the compilation.
+ * The maximum number of selections of an operation that is compiled. graphql-jit expands a fragment at each spread, and
+ * takes about 50 µs and 3 KB for each selection. graphql's own executor visits a fragment once. Listed operations are
+ * compiled at once, with a higher limit: their owner wrote them, and no client waits for the compilation.
  */
 const mostSelections = { 'when repeated': 500, 'at once': 10_000 };
 

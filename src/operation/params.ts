@@ -47,7 +47,10 @@ export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }
   params.variables = Object.fromEntries(kept);
 }
 
-/** The most coercion errors that are reported. Each of them quotes a whole value, which may have a megabyte. */
+/**
+ * The maximum number of coercion errors that are reported. Each of them quotes a whole value, which may have a
+ * megabyte.
+ */
 const mostErrors = 5;
 
 /** The coerced variables of an operation. Throws a RefusedDocument if they do not fit. */

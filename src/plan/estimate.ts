@@ -183,7 +183,7 @@ class Estimating {
     };
   }
 
-  /** The most rows of a page. A page that is larger than allowed will be refused. */
+  /** The maximum number of rows of a page. A page that is larger than allowed will be refused. */
   #pageOf(selected: SelectedField): number {
     const { maxPageSize } = this.#request;
     const given = ['first', 'last'].map((name) => this.#numberIn(selected.given(name)));

@@ -113,7 +113,7 @@ function planReference(
   }
 }
 
-/** The most hints. More would help no reader. */
+/** The maximum number of hints. More would help no reader. */
 const mostHints = 50;
 
 /** Adds a hint for each column that makes many objects read a row of their own. Aliases of a column share one hint. */

@@ -75,8 +75,8 @@ export class ListPlans {
   }
 
   /**
-   * The most waves that pass until all pages of a collection have arrived. Counts the pages of other collections, too,
-   * if these may turn out to be the same collection.
+   * The maximum number of waves that pass until all pages of a collection have arrived. Counts the pages of other
+   * collections, too, if these may turn out to be the same collection.
    */
   wavesOf(wanted: PlannedCollection): number {
     let waves = 0;

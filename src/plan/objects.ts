@@ -39,7 +39,7 @@ export interface PlannedObjects {
   /** The upstream id, if an argument gives it. */
   readonly id: string | undefined;
   readonly owner: PlannedObjects | undefined;
-  /** The most owners that have such objects. */
+  /** The maximum number of owners that have such objects. */
   readonly owners: number;
   /** True if the rows and relations that the objects need are read in any case. */
   readonly certain: boolean;

@@ -60,8 +60,8 @@ function hintsOf({ calls, waves }: Plan): readonly string[] {
 }
 
 /**
- * The most deferred fragments of an answer in parts: ten thousand of them hold the event loop for most of a second, and
- * a hundred thousand for half a minute.
+ * The maximum number of deferred fragments of an answer in parts: ten thousand of them hold the event loop for most of
+ * a second, and a hundred thousand for half a minute.
  */
 const mostDeferredPlaces = 5000;
 
@@ -81,8 +81,8 @@ const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments 
 export function isWithinDeferLimits(request: EstimateRequest, document: DocumentNode): boolean {
   const { deferrals, introspects } = estimateOf(request);
   const { longestLabel, longestPath } = measureOf(document);
-  // The name of a deferred fragment is at most its label and its path without list indexes. The number of objects of
-  // the schema is known only from the answer.
+  // The name of a deferred fragment is no longer than its label and its path without list indexes. Introspection is
+  // never within the limits, because only its answer shows how many objects it has.
   const bytes = deferrals * (longestLabel + longestPath);
   return !introspects && deferrals <= mostDeferredPlaces && bytes <= mostNameBytes;
 }

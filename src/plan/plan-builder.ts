@@ -26,7 +26,7 @@ export interface PlanRequest extends OperationScope {
   readonly variableValues: VariableValues;
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
-  /** The most steps of planning (see `mostSteps`); by default unlimited. */
+  /** The maximum number of steps of planning (see `mostSteps`); by default unlimited. */
   readonly maxSteps?: number;
   /**
    * The rights of the caller for whom the operation would run; undefined if the caller has all rights of the API key.
@@ -152,7 +152,7 @@ export interface PlannedField {
   readonly path: string;
 }
 
-/** The most objects that have the field. */
+/** The maximum number of objects that have the field. */
 export function ownersOf({ parent }: PlannedField): number {
   return parent === undefined ? 1 : mostOf(parent);
 }
@@ -205,7 +205,7 @@ const stepsPerCall = 30;
 /** The lowest limit of steps, so that small operations are planned even if few calls are allowed. */
 const leastSteps = 2000;
 
-/** The most steps of planning, by the number of REST calls that an operation may make. */
+/** The maximum number of steps of planning, by the number of REST calls that an operation may make. */
 export function mostSteps(maxUpstreamCalls: number): number {
   return Math.max(leastSteps, stepsPerCall * maxUpstreamCalls);
 }

@@ -8,7 +8,7 @@ export interface PlannedCall {
   readonly path: string;
   readonly lower: number;
   readonly upper: number;
-  /** The most rows that the calls ask for. */
+  /** The maximum number of rows that the calls ask for. */
   readonly rows: number;
   /** The wave of the calls, counted from 1. A call waits for a call of the previous wave. */
   readonly wave: number;

@@ -109,7 +109,8 @@ export class RowPlans {
   }
 
   /**
-   * The most rows of a collection that may be wanted at once. All stages after the first may happen at the same time.
+   * The maximum number of rows of a collection that may be wanted at once. All stages after the first may happen at the
+   * same time.
    */
   #countKeys(collection: PlannedCollection, rows: readonly WantedRow[]): number {
     const keys = new Map(rows.map(({ objects }) => [textOf(objects), objects.to - objects.from]));

@@ -48,12 +48,15 @@ const anyCursors: CursorCodec = {
   decodeQuery: () => '?',
 };
 
-/** The most rounds over all variables. A variable is tried again, because later variables may change its effect. */
+/**
+ * The maximum number of rounds over all variables. A variable is tried again, because later variables may change its
+ * effect.
+ */
 const mostRounds = 3;
 
 /**
- * The most variables with which the search also goes on from plans that make as many calls as the best one. With more
- * variables, this would take seconds.
+ * The maximum number of variables with which the search also goes on from plans that make as many calls as the best
+ * one. With more variables, this would take seconds.
  */
 const mostTied = 5;
 
@@ -213,7 +216,7 @@ function choicesOf(
   return { name, values: canBeLeftOut ? [undefined, ...samples] : samples };
 }
 
-/** The most ids in the text of a document that are tried as values. */
+/** The maximum number of ids in the text of a document that are tried as values. */
 const mostNamed = 4;
 
 /** The ids in the text of an operation, other than `@current`. */

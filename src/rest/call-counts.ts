@@ -17,12 +17,12 @@ export interface CallCount {
 export const durationBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * The most pairs of REST operation and outcome that are counted. There could be many more, because an upstream may
- * answer with any status.
+ * The maximum number of pairs of REST operation and outcome that are counted. There could be many more, because an
+ * upstream may answer with any status.
  */
 const maximumCounts = 1000;
 
-/** The most tenants that are counted by name. */
+/** The maximum number of tenants that are counted by name. */
 export const mostTenants = 100;
 
 /** The name under which all further tenants are counted. */

@@ -1,6 +1,9 @@
 import { RecentMap } from '../recent-map.ts';
 
-/** The most proven keys that are remembered, and the most unproven ones: more than are used within a short time. */
+/**
+ * The maximum number of proven keys that are remembered, and the most unproven ones: more than are used within a short
+ * time.
+ */
 const mostKeys = 10_000;
 
 /**

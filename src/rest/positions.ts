@@ -23,7 +23,7 @@ export interface Boundary {
   readonly ids: readonly string[];
 }
 
-/** The most ids of a boundary that a cursor holds. */
+/** The maximum number of ids of a boundary that a cursor holds. */
 const maximumIds = 50;
 /** The most bytes of these ids as JSON. */
 const maximumBytes = 2000;

@@ -2,7 +2,10 @@ import { UpstreamError } from './errors.ts';
 import { parseJson, refuseMany } from './json.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
 
-/** The most objects, lists and members of objects in a response: parsing more would keep all clients waiting. */
+/**
+ * The maximum number of objects, lists and members of objects in a response: parsing more would keep all clients
+ * waiting.
+ */
 const mostValues = 250_000;
 
 /** The JSON that a response holds. */

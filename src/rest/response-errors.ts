@@ -135,11 +135,11 @@ function rejectionsIn(body: unknown, key: string): readonly Rejection[] {
   return rejectionsOf(body, (text) => safe(text, key) !== undefined && !secretive.some((shape) => shape.test(text)));
 }
 
-/** The most rejections that are passed on. */
+/** The maximum number of rejections that are passed on. */
 const maximumRejections = 20;
 /** The longest message of a rejection that is passed on, in characters. */
 const maximumMessage = 200;
-/** The most levels of objects and lists around a rejection. */
+/** The maximum number of levels of objects and lists around a rejection. */
 const maximumNesting = 7;
 
 /** Keys in errors of Django REST framework that are about the whole object around them, not about a field of it. */

@@ -4,8 +4,8 @@ import type { Reach, Rights } from './reach.ts';
 
 /**
  * A tenant: one entry of `UPSTREAM_KEYS`. Its users share a key that the gateway holds. If the entry has roles, a
- * `Tenant` may also be a part of the entry: what users with some of the roles may do. A tenant never changes: a reload
- * makes a new one.
+ * `Tenant` may also stand for some of them. It then allows what users with these roles may do. A tenant never changes:
+ * a reload makes a new one.
  */
 export interface Tenant extends Rights {
   readonly name: string;
@@ -65,8 +65,8 @@ export function runningOperation(tenant: Tenant, listedName: string | undefined)
 }
 
 /**
- * True if a tenant is missing or has changed in `tenants`, which were read later. If it is only a part of its entry, it
- * is compared with the part that has the same roles there.
+ * True if a tenant is missing from `tenants`, which were read later, or has changed there. A tenant that stands for some
+ * of the roles of its entry is compared with the same roles of the new entry.
  */
 export function isOutdated(tenant: Tenant, tenants: Tenants): boolean {
   const entry = tenants.get(tenant.name);

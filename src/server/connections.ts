@@ -8,8 +8,8 @@ import type { CountRefused } from '../telemetry/refused-requests.ts';
 const checksInGrace = 10;
 
 /**
- * The most requests of one connection that may wait for earlier answers. Clients that pipeline requests send fewer at a
- * time, and each waiting request takes memory.
+ * The maximum number of requests of one connection that may wait for earlier answers. Clients that pipeline requests
+ * send fewer at a time, and each waiting request takes memory.
  */
 const mostWaiting = 63;
 
@@ -24,7 +24,7 @@ const headerTextBytes = 32;
 
 /** Collaborators and limits of the connections of a server. */
 export interface ConnectionsOptions {
-  /** The most connections at a time. */
+  /** The maximum number of connections at a time. */
   readonly most: number;
   readonly readers?: ReaderLimits | undefined;
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void;

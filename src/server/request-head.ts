@@ -6,7 +6,7 @@ export interface HeadRefusal {
   readonly message: string;
 }
 
-/** The most header lines of a request: more than any client or proxy sends. */
+/** The maximum number of header lines of a request: more than any client or proxy sends. */
 const maximumHeaders = 100;
 
 /** Characters that end the host of a URL. A host with one of them would change the URL that is made from it. */

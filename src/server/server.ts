@@ -18,7 +18,7 @@ export interface ServerOptions extends StopTimes {
   readonly compression?: boolean;
   /** True if `/metrics` is answered on this port too; it is by default. */
   readonly metrics?: boolean;
-  /** The most connections of clients; by default 10,000. */
+  /** The maximum number of connections of clients; by default 10,000. */
   readonly maxConnections?: number;
   /** The least speed at which clients have to read; by default 128 KiB a second, after half a minute of grace. */
   readonly readers?: ReaderLimits;
@@ -48,12 +48,12 @@ const httpLimits = {
 } as const;
 
 /**
- * The most connections of clients. Each takes some kilobytes and a file descriptor. Connections to the upstream need
- * file descriptors, too.
+ * The maximum number of connections of clients. Each takes some kilobytes and a file descriptor. Connections to the
+ * upstream need file descriptors, too.
  */
 const mostConnections = 10_000;
 
-/** The most connections to the port of metrics, if metrics have one. */
+/** The maximum number of connections to the port of metrics, if metrics have one. */
 const mostScrapers = 100;
 
 /** Scrapers and operators are near and send little, so their requests have to arrive sooner than those of clients. */
@@ -122,8 +122,8 @@ export async function startMetricsServer(
 }
 
 /**
- * The most connections that wait to be accepted. The operating system drops further ones, and their clients try again
- * after seconds.
+ * The maximum number of connections that wait to be accepted. The operating system drops further ones, and their
+ * clients try again after seconds.
  */
 const backlog = 4096;
 

@@ -93,7 +93,7 @@ export function itemsOf(source: string): readonly string[] {
   return source.split(',').map((item) => item.trim());
 }
 
-/** The most calls that a budget may allow in one of its windows. */
+/** The maximum number of calls that a budget may allow in one of its windows. */
 const mostCalls = 1_000_000;
 
 /** The longest window of a budget, and the longest time that a cached answer may be fresh, in seconds: a day. */

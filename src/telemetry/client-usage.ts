@@ -46,14 +46,15 @@ export interface Usage {
 /** The usage before the first operation. */
 export const noUsage: Usage = { operations: [], deprecated: [], otherRestCalls: 0 };
 
-/** The most clients that are counted separately. Versions of a client count as different clients. */
+/** The maximum number of clients that are counted separately. Versions of a client count as different clients. */
 export const mostClients = 100;
 
 /** The name under which all further clients are counted. */
 export const otherClient = { client: 'other', version: '' } as const;
 
 /**
- * The most rows of all clients together. Beyond them, an operation is counted under the name `other` for its client.
+ * The maximum number of rows of all clients together. Beyond them, an operation is counted under the name `other` for
+ * its client.
  */
 const mostRows = 2000;
 

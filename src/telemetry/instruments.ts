@@ -26,8 +26,8 @@ export interface Bound {
 }
 
 /**
- * The most series of a counter whose labels are found at run time. Listed operations make fewer, even if manifests
- * change often.
+ * The maximum number of series of a counter whose labels are found at run time. Listed operations make fewer, even if
+ * manifests change often.
  */
 const mostSeries = 10_000;
 

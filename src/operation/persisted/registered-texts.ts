@@ -9,7 +9,7 @@ export interface TextStore {
   readonly set: (hash: string, text: string) => void;
 }
 
-/** The most texts and the most bytes that one process keeps. A character counts as two bytes. */
+/** The maximum number of texts and the most bytes that one process keeps. A character counts as two bytes. */
 const most = { entries: 10_000, bytes: 32 * 2 ** 20 };
 
 /** Keeps the most recently used texts in memory. */

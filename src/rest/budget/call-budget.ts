@@ -25,7 +25,9 @@ export interface CallBudgetOptions extends BudgetSettings {
   readonly usualMs: () => number;
 }
 
-/** The most calls that may wait, of all keys together, as a multiple of the calls that may be in flight. */
+/**
+ * The maximum number of calls that may wait, of all keys together, as a multiple of the calls that may be in flight.
+ */
 const queueFactor = 4;
 
 /** The least time that a call must be able to wait, in milliseconds. With less, its deadline would pass first. */
@@ -40,7 +42,7 @@ const unanswered: WantDecision = { kind: 'wait', turnMs: 1000, surface: 'rest' }
 /** The longest time until the ledger is asked again about a queue, in milliseconds. */
 const longestTimerMs = 60_000;
 
-/** The windows that limit an account, by surface: those of its key and of its subject combined. */
+/** For each surface, the windows that limit an account. Of the windows of its key and of its subject, the stricter counts. */
 export type Outlooks = ReadonlyMap<Surface, Outlook>;
 
 /** A call that waits for its place in the budget, or has it. */
@@ -319,7 +321,7 @@ export class CallBudget implements Gate {
   #forgetIdle(queue: KeyQueue): void {
     if (queue.calls.size > 0 || queue.isAsked || this.#wave.has(queue)) return;
     clearTimeout(queue.timer);
-    // A call that was refused as a background call may have begun another queue of this key.
+    // Only this queue is deleted. A call that was refused in the background and tried again may have begun another one.
     if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key);
   }
 

@@ -13,7 +13,7 @@ import type { Surface } from '../rest-operations.ts';
 import { CallWindows, type CountedCall, callsOf, notSent } from './call-windows.ts';
 import { type BudgetSettings, hasShare, type LimitSettings, limitsOf } from './settings.ts';
 
-/** The most users of one key whose calls are counted separately. */
+/** The maximum number of users of one key whose calls are counted separately. */
 const mostSubjects = 10_000;
 
 /** Settings of the ledger. */

@@ -49,10 +49,13 @@ type KeyPlaces = Map<string, number>;
  */
 const syncMs = 1000;
 
-/** The most calls that are sent in one run of the script. More calls are sent in several runs. */
+/** The maximum number of calls that are sent in one run of the script. More calls are sent in several runs. */
 const callsAStep = 500;
 
-/** The most changes that are kept while Redis cannot be reached. If there are more, Redis later gets all calls anew. */
+/**
+ * The maximum number of changes that are kept while Redis cannot be reached. If there are more, Redis later gets all
+ * calls anew.
+ */
 const mostChanges = 10_000;
 
 /**

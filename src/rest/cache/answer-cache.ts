@@ -239,5 +239,8 @@ function valueIn(text: string, format: ReadFormat): unknown {
   return decode({ status: 200, contentType, cacheControl: '', text });
 }
 
-/** The most ended epochs that are remembered. Fewer epochs end while calls that began under one are in flight. */
+/**
+ * The maximum number of ended epochs that are remembered. An ended epoch is remembered for the calls in flight that
+ * began under it, and fewer than this many epochs end meanwhile.
+ */
 const mostEnded = 1000;

@@ -19,7 +19,7 @@ interface CachedClientOptions {
   readonly run: RestRun;
 }
 
-/** The most calls of a refresh: one, and one retry. */
+/** The maximum number of calls of a refresh: one, and one retry. */
 const callsOfRefresh = 2;
 
 /** The time after which Redis may be asked again for an answer that another gateway refreshes, in milliseconds. */

@@ -11,7 +11,7 @@ export interface DriftSeries {
   readonly kind: DriftKind | 'other';
 }
 
-/** The most series that are counted by name. */
+/** The maximum number of series that are counted by name. */
 export const mostDriftSeries = 50;
 
 /** The series of all further differences. */
@@ -20,7 +20,7 @@ export const otherDrift = { route: 'other', column: 'other', kind: 'other' } as 
 /** Names that may be shown as names of columns. Any other name may be a value, or the name of a person. */
 const plainName = /^[a-z][a-z\d_]{0,49}$/;
 
-/** The most names of client-written columns that are remembered: more than clients have a use for. */
+/** The maximum number of names of client-written columns that are remembered: more than clients have a use for. */
 const mostWrittenNames = 1000;
 
 /**
@@ -53,7 +53,9 @@ export class DriftWatch {
     for (const name of Object.keys(body)) if (!documented.has(name)) this.#written.add(name);
   }
 
-  /** Compares the answer to a GET if it is in the sample, and counts its differences. Skips answers to other methods. */
+  /**
+   * Compares the answer to a GET if it is in the sample, and counts its differences. Skips answers to other methods.
+   */
   answered({ id, route }: RestOperation, target: string, body: unknown): void {
     // Only the answers to GETs have a shape.
     const shape = answers.operations[id];

@@ -31,7 +31,7 @@ const probeWaitMs = 750;
  */
 const writesLaterMs = 1000;
 
-/** The most keys with recent failures that are remembered. */
+/** The maximum number of keys with recent failures that are remembered. */
 const mostKeys = 10_000;
 
 /**

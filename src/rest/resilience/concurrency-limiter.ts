@@ -2,7 +2,7 @@ import { RefusedCall, type UpstreamError } from '../errors.ts';
 import { FairQueue, type Queued, unproven } from '../fair-queue.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The most calls that may wait, as a multiple of the calls that may be in flight. */
+/** The maximum number of calls that may wait, as a multiple of the calls that may be in flight. */
 const queueFactor = 8;
 
 /** The interval at which calls that can no longer start in time are removed from the queue, in milliseconds. */

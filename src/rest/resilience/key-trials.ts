@@ -3,18 +3,20 @@ import type { Caller } from '../caller.ts';
 import { isUnauthenticated, RefusedCall, type UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The most calls in flight with a key while the upstream has not yet shown that it knows the key. */
+/** The maximum number of calls in flight with a key while the upstream has not yet shown that it knows the key. */
 const mostInFlight = 8;
 
-/** The most calls that may wait until their keys are proven, with one key and with all keys of the process. */
+/**
+ * The maximum number of calls that may wait until their keys are proven, with one key and with all keys of the process.
+ */
 const mostWaiting = { key: 1000, process: 10_000 } as const;
 
 /** The time for which the gateway itself refuses a key that the upstream has rejected as unknown, in milliseconds. */
 const rejectedMs = 5000;
 
 /**
- * The most proven keys that are remembered, and the most rejected keys. The lists are separate, so that invented keys
- * only evict invented keys.
+ * The maximum number of proven keys that are remembered, and the most rejected keys. The lists are separate, so that
+ * invented keys only evict invented keys.
  */
 const mostKeys = 10_000;
 

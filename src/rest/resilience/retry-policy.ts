@@ -4,7 +4,7 @@ import { longestPause } from './rate-limit-pauses.ts';
 
 /** The policy for sending failed reads again. Writes are never repeated, because they may have had an effect. */
 export const retryPolicy = {
-  /** The most retries of one read at the cost of the retry budget. */
+  /** The maximum number of retries of one read at the cost of the retry budget. */
   limit: 1,
   /** The statuses that are retried. Failures without a response are, too. */
   statuses: new Set([429, 502, 503, 504]),
@@ -53,7 +53,9 @@ export function repeatOf(error: unknown, mayBeStale: boolean): Repeat | undefine
 /** The part of a retry that each first attempt earns. */
 const earnedRetries = 0.2;
 
-/** The most retries that can be saved up, so that a long time without failures does not pay for a burst. */
+/**
+ * The maximum number of retries that can be saved up, so that a long time without failures does not pay for a burst.
+ */
 const mostSaved = 10;
 
 /**

@@ -68,7 +68,7 @@ export interface UpstreamOptions {
   readonly url: string;
   readonly route?: Route | undefined;
   readonly connections: number;
-  /** The most calls in flight. Further calls wait. */
+  /** The maximum number of calls in flight. Further calls wait. */
   readonly maxInFlight: number;
   readonly bodyRoomLimits: BodyRoomLimits;
   /** The memory of the process; undefined means that it is unlimited. */

@@ -17,8 +17,8 @@ const decoders = {
 export const acceptedCodings = 'gzip, deflate, br';
 
 /**
- * The most bodies that are decoded at a time, one for each thread of libuv. Each may expand to the largest size that a
- * body may have.
+ * The maximum number of bodies that are decoded at a time, one for each thread of libuv. Each may expand to the largest
+ * size that a body may have.
  */
 const decodedTogether = 4;
 
@@ -38,7 +38,7 @@ function leave(): void {
   else next();
 }
 
-/** The most content codings of a body: more than servers send. Each is a pass over the body. */
+/** The maximum number of content codings of a body: more than servers send. Each is a pass over the body. */
 const maximumCodings = 3;
 
 /**

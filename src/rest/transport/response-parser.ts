@@ -20,7 +20,9 @@ export class NotHttp extends Error {
   override readonly name = 'NotHttp';
 }
 
-/** The most bytes of a head, of all interim responses before it, and of all trailers: the limit of each of these. */
+/**
+ * The most bytes of a head. The same limit holds for all interim responses before it together, and for all trailers.
+ */
 const maxHeadBytes = 2 ** 14;
 
 /** The most bytes of a line with the size of a chunk and its extensions. */
