@@ -65,8 +65,8 @@ export function runningOperation(tenant: Tenant, listedName: string | undefined)
 }
 
 /**
- * True if a tenant is missing from `tenants`, which were read later, or has changed there. A tenant that stands for some
- * of the roles of its entry is compared with the same roles of the new entry.
+ * True if a tenant is missing from `tenants`, which were read later, or has changed there. A tenant that stands for
+ * some of the roles of its entry is compared with the same roles of the new entry.
  */
 export function isOutdated(tenant: Tenant, tenants: Tenants): boolean {
   const entry = tenants.get(tenant.name);

@@ -42,7 +42,10 @@ const unanswered: WantDecision = { kind: 'wait', turnMs: 1000, surface: 'rest' }
 /** The longest time until the ledger is asked again about a queue, in milliseconds. */
 const longestTimerMs = 60_000;
 
-/** For each surface, the windows that limit an account. Of the windows of its key and of its subject, the stricter counts. */
+/**
+ * For each surface, the windows that limit an account. Of the windows of its key and of its subject, the stricter
+ * counts.
+ */
 export type Outlooks = ReadonlyMap<Surface, Outlook>;
 
 /** A call that waits for its place in the budget, or has it. */
