@@ -18,8 +18,8 @@ export interface NewestRows {
 export const mostCalls = 11;
 
 /**
- * How far back from the newest row the first poll of a tail reads, in seconds, because rows may arrive that late. If
- * the newest row is dated in the future, they are the seconds before the poll.
+ * The first poll of a tail reads the rows of this many seconds before the newest one, because rows may arrive that
+ * late. If the newest row is dated in the future, it reads those of as many seconds before the poll.
  */
 const firstSeconds = 60;
 
