@@ -76,7 +76,7 @@ test.for(Object.entries(forms))(
   },
   async ([name, { accept, query }]) => {
     await using gateway = await startSmallGateway(upstream);
-    for (let reader = readers; reader < readers + 12; reader += 1)
+    for (let reader = readers; reader < readers + 36; reader += 1)
       expect(await read(gateway, query(reader), accept)).toBeGreaterThan(12 * description.length);
     const before = await residentMemory(gateway);
     const sockets = await together(readers, 6, (reader) => askAndStop(gateway, query(reader), accept));
