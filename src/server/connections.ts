@@ -16,7 +16,7 @@ const mostWaiting = 63;
 /** The most memory of all requests that wait for earlier answers of their connections, in bytes. */
 const mostWaitingBytes = 32 * 2 ** 20;
 
-/** The estimated memory of a request and its answer without the names and values of its headers, in bytes. */
+/** The estimated memory of a request and its answer without its URL and headers, in bytes. */
 const requestBytes = 6144;
 
 /** The estimated memory of the name or the value of a header in addition to its characters, in bytes. */
@@ -232,8 +232,8 @@ export class Connections {
 }
 
 /** The estimated memory of a request that waits, and of its answer. */
-function bytesOf({ rawHeaders }: IncomingMessage): number {
-  let bytes = requestBytes;
+function bytesOf({ url = '', rawHeaders }: IncomingMessage): number {
+  let bytes = requestBytes + url.length;
   for (const { length } of rawHeaders) bytes += length + headerTextBytes;
   return bytes;
 }

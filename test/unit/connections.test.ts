@@ -68,34 +68,41 @@ test('what has been read of a connection is not parsed any more once too many re
   expect(server.refused).toEqual(['pipelined']);
 });
 
-test('requests that wait on many connections take little memory together, and one may always wait', async () => {
-  using server = await serve(1);
-  await expect.poll(() => server.parsed()).toBe(1);
-  // 20 kB each, so that a connection has 1.2 MB of them.
-  const headers = Array.from({ length: 90 }, (_, at) => `x-${at}: ${'x'.repeat(150)}\r\n`).join('');
-  const large = `GET / HTTP/1.1\r\nhost: a\r\n${headers}\r\n`;
-  const open = (requests: number) => {
-    const client = connect(server.port, '127.0.0.1', () => client.write(request + large.repeat(requests)));
-    onTestFinished(() => void client.destroy());
-    return client.on('error', () => undefined).resume();
-  };
-  const clients = Array.from({ length: 40 }, () => open(60));
-  await expect.poll(() => server.refused.length).toBeGreaterThan(0);
-  await expect.poll(() => server.asked.length).toBe(41);
-  expect(new Set(server.refused)).toEqual(new Set(['pipelined']));
-  const patient = open(1);
-  await expect.poll(() => server.asked.length).toBe(42);
-  await pause(100);
-  expect(patient.destroyed).toBe(false);
-  // Connections that are closed give their memory back.
-  for (const client of clients) client.destroy();
-  await expect.poll(() => server.size()).toBe(2);
-  const { length } = server.refused;
-  const last = open(60);
-  await expect.poll(() => server.asked.length).toBe(43);
-  await pause(100);
-  expect([last.destroyed, server.refused.length]).toEqual([false, length]);
-});
+test.each([
+  [
+    'headers',
+    `GET / HTTP/1.1\r\nhost: a\r\n${Array.from({ length: 90 }, (_, at) => `x-${at}: ${'x'.repeat(150)}\r\n`).join('')}\r\n`,
+  ],
+  ['URLs', `GET /?${'x'.repeat(15_000)} HTTP/1.1\r\nhost: a\r\n\r\n`],
+])(
+  'requests with long %s that wait on many connections take little memory together, and one may always wait',
+  async (_, large) => {
+    using server = await serve(1);
+    await expect.poll(() => server.parsed()).toBe(1);
+    // Each takes 20 kB, so that a connection has 1.2 MB of them.
+    const open = (requests: number) => {
+      const client = connect(server.port, '127.0.0.1', () => client.write(request + large.repeat(requests)));
+      onTestFinished(() => void client.destroy());
+      return client.on('error', () => undefined).resume();
+    };
+    const clients = Array.from({ length: 40 }, () => open(60));
+    await expect.poll(() => server.refused.length).toBeGreaterThan(0);
+    await expect.poll(() => server.asked.length).toBe(41);
+    expect(new Set(server.refused)).toEqual(new Set(['pipelined']));
+    const patient = open(1);
+    await expect.poll(() => server.asked.length).toBe(42);
+    await pause(100);
+    expect(patient.destroyed).toBe(false);
+    // Connections that are closed give their memory back.
+    for (const client of clients) client.destroy();
+    await expect.poll(() => server.size()).toBe(2);
+    const { length } = server.refused;
+    const last = open(60);
+    await expect.poll(() => server.asked.length).toBe(43);
+    await pause(100);
+    expect([last.destroyed, server.refused.length]).toEqual([false, length]);
+  },
+);
 
 test('a client that does not read gains no time by sending a request ahead', async () => {
   // Far more than the system takes for a client that does not read.
