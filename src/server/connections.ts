@@ -16,7 +16,7 @@ const mostWaiting = 63;
 /** The most memory of all requests that wait for earlier answers of their connections, in bytes. */
 const mostWaitingBytes = 32 * 2 ** 20;
 
-/** The estimated memory of a request and its answer without its URL and headers, in bytes. */
+/** The estimated memory of a request and its answer without its URL, headers and body, in bytes. */
 const requestBytes = 6144;
 
 /** The estimated memory of the name or the value of a header in addition to its characters, in bytes. */
@@ -232,10 +232,17 @@ export class Connections {
 }
 
 /** The estimated memory of a request that waits, and of its answer. */
-function bytesOf({ url = '', rawHeaders }: IncomingMessage): number {
-  let bytes = requestBytes + url.length;
+function bytesOf(request: IncomingMessage): number {
+  const { url = '', rawHeaders } = request;
+  let bytes = requestBytes + url.length + bodyBytesOf(request);
   for (const { length } of rawHeaders) bytes += length + headerTextBytes;
   return bytes;
+}
+
+/** The most bytes of a body that Node keeps as long as the request waits. The length of a chunked body is not known. */
+function bodyBytesOf({ headers, readableHighWaterMark }: IncomingMessage): number {
+  const length = 'transfer-encoding' in headers ? Number.POSITIVE_INFINITY : Number(headers['content-length'] ?? 0);
+  return Math.min(length, readableHighWaterMark);
 }
 
 /**
