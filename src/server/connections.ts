@@ -13,7 +13,10 @@ const checksInGrace = 10;
  */
 const mostWaiting = 63;
 
-/** The most memory of all requests that wait for earlier answers of their connections, in bytes. */
+/**
+ * The most memory of all requests that wait for earlier answers of their connections, in bytes. The first request that
+ * waits on each connection is not counted, so that no client is cut off for what others send.
+ */
 const mostWaitingBytes = 32 * 2 ** 20;
 
 /** The estimated memory of a request and its answer without its URL, headers and body, in bytes. */
@@ -143,24 +146,20 @@ export class Connections {
     if (latest === undefined || latest.writableFinished) {
       connection.oldestUnread = response;
       this.#answer(request, response);
-    } else if (this.#mayWait(connection, request)) {
+      return;
+    }
+    const { claim, waiting } = connection;
+    const claimed = waiting === 0 ? 0 : bytesOf(request);
+    if (waiting < mostWaiting && claim.resize(claim.bytes + claimed)) {
       connection.waiting += 1;
       // When the connection closes, Node emits `close` only for the answer in work. The requests that wait are then
       // never answered.
-      latest.once('close', () => this.#answerSoon(() => this.#answerNext(connection, request, response)));
+      latest.once('close', () => this.#answerSoon(() => this.#answerNext(connection, request, response, claimed)));
     } else {
-      this.#options.countRefused('pipelined');
+      this.#options.countRefused(waiting < mostWaiting ? 'noRoomToWait' : 'pipelined');
       socket.destroy();
       stopParsing(socket);
     }
-  }
-
-  /** Takes memory for one more request that waits. The first one of each connection may always wait. */
-  #mayWait({ waiting, claim }: Connection, request: IncomingMessage): boolean {
-    const bytes = claim.bytes + bytesOf(request);
-    if (waiting > 0) return waiting < mostWaiting && claim.resize(bytes);
-    claim.insist(bytes);
-    return true;
   }
 
   /** Schedules an answer. All answers that become due in one turn of the event loop are made in the next one. */
@@ -175,9 +174,10 @@ export class Connections {
     for (const answer of due) answer();
   };
 
-  #answerNext(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
+  /** Answers a request that has waited, and releases the bytes that were claimed for it. */
+  #answerNext(connection: Connection, request: IncomingMessage, response: ServerResponse, claimed: number): void {
     connection.waiting -= 1;
-    connection.claim.insist(connection.claim.bytes - bytesOf(request));
+    connection.claim.insist(connection.claim.bytes - claimed);
     if (!connection.isClosing && !request.socket.destroyed) this.#answer(request, response);
   }
 

@@ -13,6 +13,8 @@ const ofConnections = {
   slowRequest: 'slow_request',
   // A client sent too many requests without waiting for an answer.
   pipelined: 'pipelined',
+  // Requests that wait for earlier answers of their connections have no memory left.
+  noRoomToWait: 'no_room_to_wait',
   // A client takes its answer too slowly.
   slowReader: 'slow_reader',
   // The client accepts none of the media types that the gateway can answer with.

@@ -93,7 +93,7 @@ test.each([
     const clients = Array.from({ length: 40 }, () => open(60));
     await expect.poll(() => server.refused.length).toBeGreaterThan(0);
     await expect.poll(() => server.asked.length).toBe(41);
-    expect(new Set(server.refused)).toEqual(new Set(['pipelined']));
+    expect(new Set(server.refused)).toEqual(new Set(['noRoomToWait']));
     const patient = open(1);
     await expect.poll(() => server.asked.length).toBe(42);
     await pause(100);
