@@ -1,3 +1,4 @@
+import { memoize } from '../memoize.ts';
 import type { Rights } from './reach.ts';
 import { runningOperation, type Tenant } from './tenants.ts';
 
@@ -41,8 +42,11 @@ export function callerNameOf({ tenant, sharingKey }: Caller): string {
 export function runningCaller(caller: Caller, listedName: string | undefined): Caller | undefined {
   if (caller.tenant?.roles === undefined) return caller;
   const tenant = runningOperation(caller.tenant, listedName);
-  return tenant && { ...caller, tenant };
+  return tenant && (tenant === caller.tenant ? caller : withTenant(caller)(tenant));
 }
+
+/** Memoized, because the headers and the encryption key of a caller are kept as long as the object. */
+const withTenant = memoize((caller: Caller) => memoize((tenant: Tenant): Caller => ({ ...caller, tenant })));
 
 /** The rights of a caller; undefined if it has all rights of its key. */
 export function rightsOf(caller: Caller | undefined): Rights | undefined {

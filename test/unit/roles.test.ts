@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { type Caller, runningCaller } from '../../src/rest/caller.ts';
 import { runningOperation, type Tenant, withRoles } from '../../src/rest/tenants.ts';
 import { type Entry, tenantsOf } from '../support/tenants.ts';
 
@@ -106,4 +107,14 @@ test('the hash of a part changes with its own roles alone', () => {
   expect(withRoles(after, ['viewer'])?.entryHash).toBe(withRoles(before, ['viewer'])?.entryHash);
   expect(withRoles(after, ['editor'])?.entryHash).not.toBe(withRoles(before, ['editor'])?.entryHash);
   expect(after.entryHash).not.toBe(before.entryHash);
+});
+
+test('the caller of an operation is the same object for the same roles, so that its headers and its key are made once', () => {
+  const tenant = withRoles(acme, ['viewer', 'agent']);
+  if (tenant === undefined) throw new Error('expected a tenant');
+  const caller: Caller = { key: 'k', sharingKey: 'hash of k', queueKey: 'acme', tenant, subject: 'ada' };
+  expect(runningCaller(caller, 'Overview')).toBe(caller);
+  const viewer = runningCaller(caller, undefined);
+  expect(viewer).toEqual({ ...caller, tenant: withRoles(acme, ['viewer']) });
+  expect(runningCaller(caller, 'Unlisted')).toBe(viewer);
 });
