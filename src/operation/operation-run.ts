@@ -65,8 +65,8 @@ export interface Tracing {
 export interface OperationSpan extends CallSpans {
   readonly trace: TraceContext;
   /**
-   * Ends the span. `prepared` is undefined if the operation was refused. `code` is that of its first error, or
-   * `CLIENT_LEFT`.
+   * Ends the span. `prepared` is undefined if the operation was refused before its document was known. `code` is that of
+   * its first error, or `CLIENT_LEFT`.
    */
   readonly end: (prepared: PreparedOperation | undefined, code: string | undefined) => void;
 }

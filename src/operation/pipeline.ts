@@ -135,7 +135,8 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       result = { errors: toPublicErrors(errors, options), extensions: run?.cost.extensions() };
     }
     const operation: AnsweredOperation = run ?? { params, request, startedAt, document, cost: undefined };
-    const { prepared, parts, stream } = result;
+    const { parts, stream } = result;
+    const prepared = document?.prepared;
     const end = (last: OperationResult): void => {
       const report = reportOf(operation, last);
       span?.end(prepared, report.codes[0]);
@@ -144,7 +145,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
     if (isPlan) options.onPlan();
     else if (parts !== undefined) {
       // If the parts cannot be made, their span ends nevertheless.
-      if (span !== undefined) parts.finished.catch(() => span.end(prepared, codesOf(request)[0]));
+      if (span !== undefined) parts.finished.catch(() => span.end(prepared, 'INTERNAL_SERVER_ERROR'));
       parts.finished.then(end).catch(options.report);
     }
     // A subscription ends when its stream does. Its span ends when the stream begins.

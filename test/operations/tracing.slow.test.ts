@@ -222,9 +222,11 @@ test('a span has the name of its operation if it is in a listed document, else i
   const persistedQuery = { version: 1, sha256Hash: hashOf(query) };
   await ask(url, query, { headers: secret, extensions: { persistedQuery } });
   await ask(url, 'query Unlisted { project(id: 1) { name } }', { headers: secret });
+  await ask(url, 'query Refused { project(id: 1) { name } }', { headers: secret, extensions: { explain: 'all' } });
   expect(await stop()).toBe(0);
   const servers = collector.spans.filter(({ kind }) => kind === 2);
-  expect(servers.map(({ name }) => name)).toEqual(['query Listed', 'query']);
+  expect(servers.map(({ name }) => name)).toEqual(['query Listed', 'query', 'query']);
+  expect(servers[2]?.attributes).toMatchObject({ 'graphql.operation.name': 'Refused' });
   expect(servers[1]?.traceId).toHaveLength(32);
   for (const { traceId: own } of servers) expect(gateway.output()).toContain(`"traceId":"${own}"`);
 });
