@@ -59,8 +59,8 @@ export interface WorkerFunctions {
   manifestsRead(this: void, manifests: readonly ManifestFile[]): void;
   /** Report the worker's counts; undefined before it serves. */
   measure(this: void): Promise<Measurements> | undefined;
-  /** Change the epoch of one key or of all keys, because another worker has done so or has ended. */
-  adoptEpoch(this: void, change: EpochChange): void;
+  /** Change the epoch of one key or of all keys, because another worker has done so or has ended. Answered when done. */
+  adoptEpoch(this: void, change: EpochChange): true;
 }
 
 /** The functions of the primary that a worker calls. */
@@ -76,8 +76,8 @@ export interface PrimaryFunctions {
   register(this: void, text: { readonly hash: string; readonly text: string }): void;
   /** The text that a client has registered with any worker under this hash. */
   text(this: void, hash: string): Promise<string | undefined> | string | undefined;
-  /** Make all other workers change the epoch of one key or of all keys. Answered when they have done so. */
-  shareEpoch(this: void, change: EpochChange): Promise<true>;
+  /** Make all other workers change the epoch of one key or of all keys. True if all have done so in time. */
+  shareEpoch(this: void, change: EpochChange): Promise<true | undefined>;
   totals(this: void): Promise<Totals>;
   /** Reserve REST calls in the ledger of all workers; undefined if there is no ledger. */
   reserve(this: void, wants: readonly Want[]): MaybePromise<readonly WantDecision[]> | undefined;

@@ -106,7 +106,10 @@ export class PrimaryLink {
       tenantsRead: (tenants) => this.#tenants?.change(tenants),
       manifestsRead: (manifests) => this.#manifests?.change(manifests),
       measure: () => this.#served?.measure(),
-      adoptEpoch: (change) => this.epochs.adopt(change),
+      adoptEpoch: (change) => {
+        this.epochs.adopt(change);
+        return true;
+      },
     };
   }
 }

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import { type Log, LogThrottle } from '../log.ts';
 import { createMemoryStore } from '../operation/persisted/registered-texts.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { EpochChange } from '../rest/epochs.ts';
@@ -36,6 +36,7 @@ export class Workers {
   readonly #running = new Map<number, WorkerHandle>();
   readonly #jointStop = new JointStop(this.#running);
   readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #throttle = new LogThrottle();
   /** The time after which a write of an ended worker has arrived or will never arrive, in milliseconds. */
   readonly #lateMs: number;
   readonly #ownMetrics: () => Promise<Snapshot>;
@@ -148,11 +149,17 @@ export class Workers {
     this.#timers.add(timer);
   }
 
-  /** Changes epochs in all workers except `writer`. */
-  async #shareEpoch(writer: WorkerHandle, change: EpochChange): Promise<true> {
-    const others = [...this.#running.values()].filter((worker) => worker !== writer);
-    await Promise.all(others.map((worker) => worker.adoptEpoch(change)));
-    return true;
+  /** Changes epochs in all workers except `writer`. Resolves to undefined if one of them did not answer in time. */
+  async #shareEpoch(writer: WorkerHandle, change: EpochChange): Promise<true | undefined> {
+    const others = [...this.#running].filter(([, worker]) => worker !== writer);
+    const adopted = await Promise.all(others.map(([, worker]) => worker.adoptEpoch(change)));
+    const hanging = others.flatMap(([index], at) => (adopted[at] === true ? [] : [index]));
+    if (hanging.length === 0) return true;
+    if (this.#throttle.mayLog('hanging'))
+      this.#options.log('warn', 'workers do not answer: they may use cached answers that are older than a write', {
+        workers: hanging,
+      });
+    return undefined;
   }
 
   async #totals(): Promise<Totals> {

@@ -79,13 +79,14 @@ export class WorkerHandle {
   }
 
   /**
-   * Makes the worker change the epoch of one key or of all keys. Resolves when the worker has done so or has ended, or
-   * when the time is up.
+   * Makes the worker change the epoch of one key or of all keys. Resolves to true when the worker has done so or has
+   * ended, and to false when the time is up.
    */
-  async adoptEpoch(change: EpochChange): Promise<void> {
+  async adoptEpoch(change: EpochChange): Promise<boolean> {
     // A worker that was never handed a connection has read nothing that the change could affect.
-    if (this.handovers.handed === 0) return;
-    await this.#channel.ask('adoptEpoch', change, changeTimeoutMs);
+    if (this.handovers.handed === 0) return true;
+    const isAdopted = await this.#channel.ask('adoptEpoch', change, changeTimeoutMs);
+    return isAdopted ?? !this.#serves;
   }
 
   tell<Name extends keyof WorkerFunctions>(name: Name, argument: ArgumentOf<WorkerFunctions[Name]>): void {
