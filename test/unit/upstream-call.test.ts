@@ -264,3 +264,23 @@ test('a read waits for its place in the budget as long as enough time is left fo
   expect([await ends(200_000, 680_000), await ends(200_000, 720_000)]).toEqual([waited, refused]);
   expect([await ends(900_000, 480_000), await ends(900_000, 520_000)]).toEqual([waited, refused]);
 });
+
+test('a retry is counted once, also if its connection turns out to be closed and it is sent anew', async () => {
+  const faults = ['network', 'stale-socket', 'network'] as const;
+  const silent = createSilentUpstream();
+  let sent = 0;
+  const upstream: UpstreamResources = {
+    ...silent,
+    transport: {
+      ...silent.transport,
+      send: (_call, listener) => {
+        const error = new TransportError(faults[sent] ?? 'invalid');
+        sent += 1;
+        setImmediate(() => listener.failed(error));
+        return { isWaiting: false, abort: () => undefined };
+      },
+    },
+  };
+  await startRead(upstream).ended;
+  expect([sent, upstream.retries.sent]).toEqual([3, 1]);
+});

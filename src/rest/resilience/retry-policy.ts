@@ -71,7 +71,7 @@ export class RetryBudget {
     this.#tokens = Math.min(this.#tokens + earnedRetries, mostSaved);
   }
 
-  /** Takes one retry; false if there is none left. */
+  /** Takes one retry; false if there is none left. It stays taken even if the retry is not sent. */
   spend(): boolean {
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;

@@ -59,6 +59,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   /** The error of the previous attempt. */
   #failure: unknown;
   #retriesLeft: number = retryPolicy.limit;
+  /** True if the next attempt is a paid retry. */
+  #isPaid = false;
   #timer: NodeJS.Timeout | undefined;
   #isGivenUp = false;
 
@@ -117,7 +119,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     }
     const { calls, spans } = this.run;
     const { operation, target, headers, body, isWrite } = this.request;
-    if (this.#retriesLeft < retryPolicy.limit) retries.sent += 1;
+    if (this.#isPaid) retries.sent += 1;
     this.#sentAt = now();
     this.#status = 0;
     this.#onEnd = calls.begin(operation.method, target, this.#failure);
@@ -319,6 +321,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#status = 0;
     this.#heldMs = 0;
     this.isUrgent = false;
+    this.#isPaid = repeat.kind === 'paid';
     if (repeat.delayMs > 0) this.#startAfter(this.sleep(repeat.delayMs));
     else this.start();
   }
