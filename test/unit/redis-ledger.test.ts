@@ -37,3 +37,25 @@ test('a Redis that was out of reach since the start is sent only the calls that 
   ledger.close?.();
   redis.close();
 });
+
+test('calls that Redis has lost are counted as lost, also if the first try to send them again fails', async () => {
+  const redis = connectRedis({ redisUrl: 'redis://127.0.0.1:1' });
+  if (redis === undefined) throw new Error('no Redis');
+  vi.spyOn(redis, 'isUp', 'get').mockReturnValue(true);
+  const answers = [['one', 0, []], [], undefined, ['two', 3, []]];
+  vi.spyOn(redis, 'run').mockImplementation(() => Promise.resolve(answers.length > 1 ? answers.shift() : answers[0]));
+  const messages: string[] = [];
+  const ledger = createLedger({
+    settings: {
+      ...{ windows: { rest: [{ limit: 100, ms: 60_000 }] }, scope: 'all', replicas: 1 },
+      ...{ share: 100, agentShare: 100 },
+    },
+    ...{ operationDeadlineMs: 8000, upstreamUrl: 'http://upstream.test', redis },
+    log: (_level, message) => void messages.push(message),
+  });
+  await until(() => answers.length === 1 && ledger.counting?.().mode === 'redis');
+  expect(ledger.counting?.().lostCalls).toBe(3);
+  expect(messages.at(-1)).toMatch(/^Redis has lost calls/);
+  ledger.close?.();
+  redis.close();
+});

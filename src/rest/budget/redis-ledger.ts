@@ -61,7 +61,7 @@ const mostChanges = 10_000;
 /**
  * The failure of a wave whose era is over. It is logged only if it happens while this gateway sends all of its calls.
  */
-const lost = new Error('Redis keeps losing calls');
+const eraOver = new Error('Redis keeps losing calls');
 
 /**
  * Counts calls in Redis for all gateways together. Counts the calls of this gateway in a LocalLedger as well, which
@@ -86,6 +86,8 @@ export class RedisLedger implements Ledger {
   #changed = new Set<CountedCall>();
   /** True if Redis decides. */
   #isUp = false;
+  /** True if Redis lost calls while it decided, and has not been sent them again. */
+  #hasLost = false;
   #isClosed = false;
   #lostCalls = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -185,15 +187,14 @@ export class RedisLedger implements Ledger {
     });
   }
 
-  /**
-   * Tells Redis what it lacks. From then on Redis decides. `hasLost` is true if Redis lost calls while it decided.
-   */
-  async #sync(hasLost = false): Promise<void> {
+  /** Tells Redis what it lacks. From then on Redis decides. */
+  async #sync(): Promise<void> {
     const answer = await this.#ask([]);
     if (answer !== undefined && !this.#isUp && this.#options.redis.isUp) {
       this.#isUp = true;
-      if (hasLost) this.#lost(answer.added);
+      if (this.#hasLost) this.#lost(answer.added);
       else this.#options.log('info', 'calls are counted in Redis');
+      this.#hasLost = false;
     }
     clearTimeout(this.#timer);
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.#sync(), syncMs).unref();
@@ -223,13 +224,13 @@ export class RedisLedger implements Ledger {
       return answer;
     } catch (error) {
       this.#keep(changed);
-      if (error !== lost || era === undefined) this.#down(messageOf(error));
+      if (error !== eraOver || era === undefined) this.#down(messageOf(error));
       // Several waves may find that their era is over. Only the first of them begins to send all calls.
       else if (era === this.#era) {
-        const hasLost = this.#isUp;
+        this.#hasLost ||= this.#isUp;
         this.#isUp = false;
         this.#era = undefined;
-        void this.#sync(hasLost);
+        void this.#sync();
       }
       return undefined;
     }
@@ -316,7 +317,7 @@ export class RedisLedger implements Ledger {
 
 function toAnswer(answer: unknown): ScriptAnswer {
   const [era, added = 0, decisions] = list(answer);
-  if (decisions === undefined) throw lost;
+  if (decisions === undefined) throw eraOver;
   return { era: String(era), added: Number(added), decisions: list(decisions).map((one) => list(one).map(Number)) };
 }
 
