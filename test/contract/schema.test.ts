@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { buildSchema, printSchema, validateSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { createReadableSchema } from '../../src/schema.ts';
+import { createReadableSchema, createSchema } from '../../src/schema.ts';
 import { unnamedBreakingChanges, unreleased } from './schema-changes.ts';
 
 const snapshotUrl = new URL('../../schema.graphql', import.meta.url);
@@ -12,7 +12,8 @@ test('the schema is valid, and so are its definitions with the directives that m
   const files = globSync(new URL('../../schema/*.graphql', import.meta.url).pathname);
   const definitions = files.map((file) => readFileSync(file, 'utf8')).join('\n');
   expect(validateSchema(buildSchema(definitions))).toEqual([]);
-  expect(validateSchema(buildSchema(printSchema(createReadableSchema(true))))).toEqual([]);
+  for (const schema of [createReadableSchema(true), createSchema(false)])
+    expect(validateSchema(buildSchema(printSchema(schema)))).toEqual([]);
 });
 
 // One test, so that the snapshot cannot be updated past a breaking change without a word of it.
