@@ -67,6 +67,7 @@ test('a whole answer is not given if an answer that it was made of was replaced 
   for (const answer of [replaced, answerOf('a'), large]) answers.keep(answer);
   whole.keep('of a', '{}', [replaced.source]);
   whole.keep('of b', '{}', [large.source]);
+  expect(whole.bytes).toBe(0);
   expect(whole.find('of a')).toBeUndefined();
   expect(whole.find('of b')).toBeUndefined();
 });

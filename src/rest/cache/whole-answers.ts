@@ -76,8 +76,9 @@ export class WholeAnswers {
     return known;
   }
 
-  /** Keeps an answer that was made of these sources alone, unless it is too large. */
+  /** Keeps an answer that was made of these sources alone, unless it is too large or a source is no longer kept. */
   keep(name: string, text: string, sources: readonly AnswerSource[]): void {
+    if (!sources.every(isKept)) return;
     const freshUntil = Math.min(...sources.map((source) => source.freshUntil));
     const size = bytesOfEntry + 2 * (name.length + text.length) + bytesOfSource * sources.length;
     this.#answers.set(name, { text, mostBytes: Buffer.byteLength(text), freshUntil, sources }, { size });
