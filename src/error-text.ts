@@ -1,18 +1,3 @@
-/**
- * An error that the operator can mend. Its faults are in settings, in arguments, or in files that settings or arguments
- * name. Each fault says where it is, what is wrong and what is expected. No fault quotes a key.
- */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-  /** At least one. */
-  readonly faults: readonly string[];
-
-  constructor(...faults: readonly string[]) {
-    super(faults.join('; '));
-    this.faults = faults;
-  }
-}
-
 /** The message of what was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

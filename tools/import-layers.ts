@@ -29,6 +29,7 @@ const layers = [
   ['redis.ts'],
   ['redis-address.ts'],
   [
+    'config-error.ts',
     'error-text.ts',
     'event-loop-yield.ts',
     'late-packages.ts',

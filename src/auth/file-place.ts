@@ -1,4 +1,4 @@
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 import type { JsonObject } from '../rest/values.ts';
 
 /** A place in a file of upstream keys, for messages. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { ConfigError, unreadableBecause } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
+import { unreadableBecause } from '../error-text.ts';
 import { type Followed, follow } from '../follow.ts';
 import type { Log } from '../log.ts';
 import { readTextFile } from '../read-text.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 import { type Changeable, changeable } from '../follow.ts';
 import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { TextStore } from '../operation/persisted/registered-texts.ts';

@@ -9,7 +9,7 @@ import {
   validate,
   visit,
 } from 'graphql';
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.ts';
 import { type DescribedTool, describeTool, neededOfTools } from '../mcp/tool.ts';

@@ -1,5 +1,5 @@
 import { readTenants } from '../auth/tenants-file.ts';
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 import { createAgents } from '../mcp/mcp.ts';
 import { checkRoleDocuments, type DocumentSet } from '../operation/persisted/document-set.ts';
 import { sourcesOf } from '../operation/persisted/manifest.ts';

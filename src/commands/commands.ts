@@ -1,4 +1,4 @@
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 import { settings } from '../settings/declaration.ts';
 import type { Command } from './output.ts';
 

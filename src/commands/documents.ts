@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
+import { ConfigError } from '../config-error.ts';
 import type { CursorCodec } from '../context.ts';
-import { ConfigError, codeOf } from '../error-text.ts';
+import { codeOf } from '../error-text.ts';
 import { createCursorCodec } from '../graphql/cursors.ts';
 import { parseDocument, validationErrors } from '../operation/parse-document.ts';
 import { readFiles, readManifest } from '../operation/persisted/manifest.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 import { EventLoopYield } from '../event-loop-yield.ts';
 import { callerOf } from '../http/identifying-headers.ts';
 import type { Caller } from '../rest/caller.ts';

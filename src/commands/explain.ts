@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type DocumentNode, getOperationAST, getVariableValues, Kind, type OperationDefinitionNode } from 'graphql';
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 import { fragmentsOf } from '../look-ahead/selection-tree.ts';
 import { describeTool, neededOfTools } from '../mcp/tool.ts';
 import { withoutDefer } from '../operation/defer.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 import { isList, isObject } from '../rest/values.ts';
 import type { DeprecatedUse, UsageRow } from '../telemetry/client-usage.ts';
 import { readJsonObject } from './documents.ts';

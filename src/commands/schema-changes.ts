@@ -12,7 +12,7 @@ import {
   type SchemaChange,
   validate,
 } from 'graphql';
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 import { lineOf } from './documents.ts';
 import { clientsHit, type HitClient, type RecordedUsage } from './recorded-usage.ts';
 import { omission, type Uses, usesIn } from './schema-uses.ts';

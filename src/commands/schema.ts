@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { buildSchema, type GraphQLSchema, introspectionFromSchema, printSchema } from 'graphql';
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 import { createReadableSchema } from '../schema.ts';
 import { readPlainConfig } from '../settings/config.ts';
 import { type SettingsReader } from '../settings/settings.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 import type { Handle } from '../http/handle.ts';
 import { memoize } from '../memoize.ts';
 import type { ToolOf } from '../operation/cost.ts';

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import type { Workspace } from 'embedded-workspace';
 import type { Started } from '../cluster/messages.ts';
 import { commandIn, helpOf, loadCommand, overview } from '../commands/commands.ts';
+import { ConfigError } from '../config-error.ts';
 import type { DemoTenants } from '../demo/demo-tenants.ts';
-import { ConfigError } from '../error-text.ts';
 import {
   type Config,
   createReader,

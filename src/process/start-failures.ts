@@ -1,5 +1,6 @@
 import { WorkersError } from '../cluster/workers-error.ts';
-import { ConfigError, codeOf, messageOf } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
+import { codeOf, messageOf } from '../error-text.ts';
 import { printProblem } from '../telemetry/start-lines.ts';
 
 /** Prints the error, with a line for each fault of the settings, and ends the process. */

@@ -1,4 +1,4 @@
-import { ConfigError } from '../error-text.ts';
+import { ConfigError } from '../config-error.ts';
 
 /** An error that says in detail what is wrong with the text of a setting. The message quotes nothing secret. */
 export class ValueError extends Error {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { schemaDiff } from '../../src/commands/schema.ts';
-import { ConfigError } from '../../src/error-text.ts';
+import { ConfigError } from '../../src/config-error.ts';
 import { createReader } from '../../src/settings/config.ts';
 import { blocksOf } from '../support/documentation.ts';
 

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { buildClientSchema, type IntrospectionQuery, printSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandIn, loadCommand } from '../../src/commands/commands.ts';
-import { ConfigError } from '../../src/error-text.ts';
+import { ConfigError } from '../../src/config-error.ts';
 import { createReader } from '../../src/settings/config.ts';
 import { runMain } from '../support/process.ts';
 

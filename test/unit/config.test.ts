@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../src/error-text.ts';
+import { ConfigError } from '../../src/config-error.ts';
 import { cursorSecretOf, readConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/declaration.ts';
 import { currentRoute } from '../../src/settings/route.ts';

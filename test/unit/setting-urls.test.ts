@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../src/error-text.ts';
+import { ConfigError } from '../../src/config-error.ts';
 import { readConfig } from '../../src/settings/config.ts';
 import { createFolder, type Folder } from '../support/persisted.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Kind, parse, stripIgnoredCharacters } from 'graphql';
-import { ConfigError } from '../../error-text.ts';
+import { ConfigError } from '../../config-error.ts';
 import type { Tenants } from '../../rest/tenants.ts';
 import type { PreparedOperation, PrepareListed } from '../document.ts';
 import { RefusedDocument } from '../request-error.ts';

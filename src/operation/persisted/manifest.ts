@@ -1,6 +1,7 @@
 import { globSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, unreadableBecause } from '../../error-text.ts';
+import { ConfigError } from '../../config-error.ts';
+import { unreadableBecause } from '../../error-text.ts';
 import { quoted } from '../../graphql/input-error.ts';
 import { readTextFile } from '../../read-text.ts';
 import { isList, isObject, type JsonObject, jsonIn } from '../../rest/values.ts';

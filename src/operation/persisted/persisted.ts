@@ -1,4 +1,4 @@
-import { ConfigError } from '../../error-text.ts';
+import { ConfigError } from '../../config-error.ts';
 import { type Changing, type Followed, follow } from '../../follow.ts';
 import type { Log } from '../../log.ts';
 import type { RedisSettings, SharedRedis } from '../../redis.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConfigError, messageOf } from '../../error-text.ts';
+import { ConfigError } from '../../config-error.ts';
+import { messageOf } from '../../error-text.ts';
 import { type Followed, follow } from '../../follow.ts';
 import type { Log } from '../../log.ts';
 import { type FetchOptions, fetchDocument } from '../../rest/transport/fetch-document.ts';
