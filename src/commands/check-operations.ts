@@ -19,7 +19,7 @@ import { runningOperation, type Tenant, withRoles } from '../rest/tenants.ts';
 import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig, readTenantsSetting } from '../settings/config.ts';
 import { authSettings } from '../settings/declaration.ts';
-import { type SettingsReader } from '../settings/settings.ts';
+import type { SettingsReader } from '../settings/settings.ts';
 import { checkDocument, documentFilesAt, lineOf } from './documents.ts';
 import { type Cost, costText, counted, limitsFor, type Outcome } from './output.ts';
 

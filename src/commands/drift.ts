@@ -20,7 +20,7 @@ import { idText, isObject } from '../rest/values.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
 import { driftSettings, plainSettings } from '../settings/declaration.ts';
 import { readRoute } from '../settings/route.ts';
-import { type SettingsReader } from '../settings/settings.ts';
+import type { SettingsReader } from '../settings/settings.ts';
 import { embedded } from '../settings/urls.ts';
 import { readText } from './documents.ts';
 import { patchOf } from './drift-patch.ts';

@@ -10,7 +10,7 @@ import { planOperation } from '../plan/plan.ts';
 import type { Condition, PlannedCall } from '../plan/planned-calls.ts';
 import { createReadableSchema } from '../schema.ts';
 import { type PlainConfig, readPlainConfig } from '../settings/config.ts';
-import { type SettingsReader } from '../settings/settings.ts';
+import type { SettingsReader } from '../settings/settings.ts';
 import { checkDocument, cursorsOf, lineOf, readJsonObject } from './documents.ts';
 import { costText, limitsFor, type Outcome, rangeText, table } from './output.ts';
 

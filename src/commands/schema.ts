@@ -3,7 +3,7 @@ import { buildSchema, type GraphQLSchema, introspectionFromSchema, printSchema }
 import { ConfigError } from '../config-error.ts';
 import { createReadableSchema } from '../schema.ts';
 import { readPlainConfig } from '../settings/config.ts';
-import { type SettingsReader } from '../settings/settings.ts';
+import type { SettingsReader } from '../settings/settings.ts';
 import { documentFilesAt, readText } from './documents.ts';
 import { counted, type Outcome } from './output.ts';
 import { type HitClient, readUsage } from './recorded-usage.ts';

@@ -18,7 +18,7 @@ import { enumRestValue } from './enums.ts';
 import { isRowType, mappingOf, restNameOf, snakeCase } from './field-mapping.ts';
 import { isGlobalId, parseGlobalKey, parseIdWithin, parseOwnerId } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
-import { outOfReachError, refuseCurrent, refuseUnknownOwner } from './reach-errors.ts';
+import { outOfReachError, refuseCurrent, refuseUnknownOwner } from './reach-refusals.ts';
 
 /** The mutation that an input belongs to. */
 type MutationInfo = Pick<GraphQLResolveInfo, 'parentType' | 'fieldName'>;

@@ -112,7 +112,7 @@ export class Tail {
     const found = this.#joining.find((one) => one.position === position);
     if (found !== undefined) return found;
     const joining = {
-      position: position,
+      position,
       known: after && KnownRows.at(after),
       joinedAt: now(),
       listeners: new Set<Listener>(),

@@ -8,7 +8,7 @@ import {
 import type { GatewayContext } from '../context.ts';
 import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
-import { mutationReach } from '../graphql/reach-errors.ts';
+import { mutationReach } from '../graphql/reach-refusals.ts';
 import { current } from '../rest/paths.ts';
 import { originOf } from './field-origins.ts';
 import { selectionOf } from './operation-trees.ts';

@@ -1,6 +1,6 @@
 import { type GraphQLError, type GraphQLSchema, locatedError, type VariableValues } from 'graphql';
 import type { CursorCodec } from '../context.ts';
-import { ForbiddenError } from '../graphql/reach-errors.ts';
+import { ForbiddenError } from '../graphql/reach-refusals.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';
 import { memoize } from '../memoize.ts';
 import { type Estimate, estimateOf } from '../plan/estimate.ts';

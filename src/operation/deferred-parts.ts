@@ -71,13 +71,13 @@ export async function executeInParts(
 
 /**
  * The texts of all parts: `first`, and then the others. Each of these is made once the executor has the part and
- * `takeTurn` has resolved. `takeTurn` waits until there is time for a part.
+ * `waitToWrite` has resolved, which is when the event loop has time for a part.
  */
 function writeParts(
   writer: PartsWriter,
   first: string,
   further: AsyncIterable<PartPayload>,
-  takeTurn: () => Promise<void>,
+  waitToWrite: () => Promise<void>,
 ): Omit<AnswerParts, 'format'> {
   let controller: ReadableStreamDefaultController<string> | undefined;
   const texts = new ReadableStream<string>({
@@ -93,7 +93,7 @@ function writeParts(
   const write = async (): Promise<OperationResult> => {
     try {
       for await (const part of further) {
-        await takeTurn();
+        await waitToWrite();
         const text = await writer.next(part);
         controller?.enqueue(text);
       }

@@ -1,6 +1,6 @@
 import { GraphQLError, type SourceLocation } from 'graphql';
 import { inputPathOf, UserInputError } from '../graphql/input-error.ts';
-import { ForbiddenError } from '../graphql/reach-errors.ts';
+import { ForbiddenError } from '../graphql/reach-refusals.ts';
 import { UpstreamError, type UpstreamErrorDetails } from '../rest/errors.ts';
 import { RequestError } from './request-error.ts';
 

@@ -1,7 +1,7 @@
 import { tableSizeOf, tableWindowOf } from '../graphql/connections.ts';
 import { toEventQuery } from '../graphql/event-filter.ts';
 import { parseIdWithin, parseOwnerId } from '../graphql/ids.ts';
-import { refuseCurrent } from '../graphql/reach-errors.ts';
+import { refuseCurrent } from '../graphql/reach-refusals.ts';
 import { suffices, type View } from '../loaders/row-store.ts';
 import type { FieldOrigin } from '../look-ahead/field-origins.ts';
 import { type Needs, needsOf, ownView } from '../look-ahead/needs.ts';

@@ -1,6 +1,6 @@
 import { namesGlobally } from '../graphql/ids.ts';
 import { checkedWrite, ownerArgumentOf, textIn } from '../graphql/mutation-body.ts';
-import { mutationReach } from '../graphql/reach-errors.ts';
+import { mutationReach } from '../graphql/reach-refusals.ts';
 import { answersOwnerIds } from '../look-ahead/needs.ts';
 import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';

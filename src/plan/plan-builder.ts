@@ -3,7 +3,7 @@ import type { CursorCodec } from '../context.ts';
 import type { ConnectionArguments } from '../graphql/connections.ts';
 import type { EventFilter } from '../graphql/generated/resolvers.ts';
 import { UserInputError } from '../graphql/input-error.ts';
-import { ForbiddenError } from '../graphql/reach-errors.ts';
+import { ForbiddenError } from '../graphql/reach-refusals.ts';
 import type { OperationScope, Part, SelectedField } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import { type Reach, type Rights, reaches } from '../rest/reach.ts';

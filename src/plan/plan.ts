@@ -1,5 +1,5 @@
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
-import { refuseCurrent } from '../graphql/reach-errors.ts';
+import { refuseCurrent } from '../graphql/reach-refusals.ts';
 import { listView } from '../loaders/row-store.ts';
 import type { FieldOrigin } from '../look-ahead/field-origins.ts';
 import { rootOf } from '../look-ahead/operation-trees.ts';

@@ -29,7 +29,7 @@ interface Sampling {
   readonly named: readonly string[];
 }
 
-/** The id of a project or organization, chosen by `number`: one within reach, if the reach has any. */
+/** The id of a project or organization, chosen by `number`. It is one of those within reach, if there are any. */
 function ownerOf({ reach, number }: Sampling, type: 'Project' | 'Organization'): string {
   const reachable = [...((type === 'Project' ? reach?.projects : reach?.organizations) ?? [])];
   return reachable[number % reachable.length] ?? (type === 'Project' ? `${number}` : uuidOf(number));

@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import type { QueryResolvers } from '../graphql/generated/resolvers.ts';
 import { checkedIds, parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
-import { refuseCurrent } from '../graphql/reach-errors.ts';
+import { refuseCurrent } from '../graphql/reach-refusals.ts';
 import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { toError } from '../rest/errors.ts';

@@ -8,7 +8,7 @@ import type {
 } from '../graphql/generated/resolvers.ts';
 import { parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
-import { refuseCurrent } from '../graphql/reach-errors.ts';
+import { refuseCurrent } from '../graphql/reach-refusals.ts';
 import type { TailMessage } from '../live/listener.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { UpstreamError } from '../rest/errors.ts';

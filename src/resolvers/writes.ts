@@ -8,7 +8,7 @@ import {
   textIn,
   type WriteTarget,
 } from '../graphql/mutation-body.ts';
-import { mutationReach, outOfReachError } from '../graphql/reach-errors.ts';
+import { mutationReach, outOfReachError } from '../graphql/reach-refusals.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
 import { answersOwnerIds } from '../look-ahead/needs.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';

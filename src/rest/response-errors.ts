@@ -201,7 +201,7 @@ function isMessage(value: unknown): value is { readonly message: string } {
   return isObject(value) && typeof value['message'] === 'string' && typeof value['code'] === 'string';
 }
 
-/** True for the name of a member, or an index. A rejection whose path has any other part is left out. */
+/** True for the name of a member, or an index. If a path has any other part, its whole rejection is left out. */
 function isName(text: string): boolean {
   return /^(?:[a-z$][\w$]{0,63}|\d{1,4})$/i.test(text);
 }

@@ -10,7 +10,7 @@ export interface RestRun {
   readonly caller: Caller;
   readonly deadline: OperationDeadline;
   readonly calls: OperationCalls;
-  /** The epoch that it began under. Reads are shared only within one epoch. */
+  /** Its epoch, which its own writes renew. Reads are shared only within one epoch. */
   readonly epoch: OperationEpoch;
   /** True if no client waits for its calls. */
   readonly isBackground?: boolean | undefined;

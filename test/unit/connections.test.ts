@@ -77,7 +77,7 @@ test.each([
   ['bodies', `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 15000\r\n\r\n${'x'.repeat(15_000)}`],
   [
     'chunked bodies',
-    `POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n${`3a98\r\n${'x'.repeat(15_000)}\r\n0\r\n\r\n`}`,
+    `POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3a98\r\n${'x'.repeat(15_000)}\r\n0\r\n\r\n`,
   ],
 ])(
   'requests with long %s that wait on many connections take little memory together, and one may always wait',
