@@ -94,8 +94,8 @@ export function fetchConnection(
   wanted: Wanted,
 ): Promise<ConnectionSource> {
   const offsetBehind = (argument: 'after' | 'before', cursor: string): number => {
-    const { offset, isStuck } = cursors.decode(list, cursor, argument);
-    if (isStuck === true && argument === 'after') throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+    const { offset, isDeadEnd } = cursors.decode(list, cursor, argument);
+    if (isDeadEnd === true && argument === 'after') throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
     return offset;
   };
   const range = rangeOf(args, offsetBehind, maxPageSize);

@@ -79,11 +79,11 @@ function positionIn({ scope }: ListRef, payload: string): Position | undefined {
 }
 
 /** The payload of a position: mostly an offset; for events also the times, and the ids at their boundary. */
-function toPayload({ offset, before, after, boundary, isStuck = false }: Position): string {
-  const isPlain = before === undefined && after === undefined && boundary === undefined && !isStuck;
+function toPayload({ offset, before, after, boundary, isDeadEnd = false }: Position): string {
+  const isPlain = before === undefined && after === undefined && boundary === undefined && !isDeadEnd;
   if (isPlain) return String(offset);
   const instants = [before, after, boundary?.time].map((time) => time ?? null);
-  return JSON.stringify([offset, ...instants, boundary?.ids ?? [], ...(isStuck ? [true] : [])]);
+  return JSON.stringify([offset, ...instants, boundary?.ids ?? [], ...(isDeadEnd ? [true] : [])]);
 }
 
 /**
@@ -93,7 +93,7 @@ function toPayload({ offset, before, after, boundary, isStuck = false }: Positio
 function toPosition(payload: string): Position | undefined {
   const value = jsonIn(payload);
   const members: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const [offset, before = null, after = null, time = null, ids = [], isStuck = false] = members;
+  const [offset, before = null, after = null, time = null, ids = [], isDeadEnd = false] = members;
   const isValid = isOffset(offset) && isTime(before) && isTime(after) && isTime(time) && isListOfIds(ids);
   if (!isValid) return undefined;
   if (!Array.isArray(value)) return { offset };
@@ -102,7 +102,7 @@ function toPosition(payload: string): Position | undefined {
     before: before ?? undefined,
     after: after ?? undefined,
     boundary: time === null ? undefined : { time, ids },
-    isStuck: isStuck === true ? true : undefined,
+    isDeadEnd: isDeadEnd === true ? true : undefined,
   };
 }
 

@@ -46,7 +46,7 @@ export async function walkBack(reader: Reader, since: string | undefined, now: s
     until ??= firstMoment(page.rows, now);
     const { next } = further;
     const isWhole = next === undefined || isBelow(further.rows.at(-1), until);
-    if (next === undefined || isWhole || next.isStuck === true || calls === mostCalls)
+    if (next === undefined || isWhole || next.isDeadEnd === true || calls === mostCalls)
       return { rows: page.rows, isWhole };
     at = next;
   }

@@ -27,14 +27,14 @@ export function isEqualWindow(one: Window, other: Window): boolean {
  */
 export function mergeKeyOf({ list, at }: Window): string {
   if (isPlain(at)) return listText(list);
-  const { before = '', after = '', boundary, isStuck = false } = at;
-  if (boundary === undefined && !isStuck) return `${listText(list)} ${before} ${after}`;
+  const { before = '', after = '', boundary, isDeadEnd = false } = at;
+  if (boundary === undefined && !isDeadEnd) return `${listText(list)} ${before} ${after}`;
   return `${listText(list)} ${JSON.stringify(at)}`;
 }
 
 /** True if a position is an offset alone. */
-function isPlain({ before, after, boundary, isStuck }: Position): boolean {
-  return before === undefined && after === undefined && boundary === undefined && isStuck === undefined;
+function isPlain({ before, after, boundary, isDeadEnd }: Position): boolean {
+  return before === undefined && after === undefined && boundary === undefined && isDeadEnd === undefined;
 }
 
 /** A range of a list by offset: rows `offset` to `offset + limit - 1`. */

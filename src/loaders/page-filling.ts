@@ -56,7 +56,7 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
  */
 function repeats(further: WholePage, last: WholePage): boolean {
   if (further.next === undefined) return false;
-  if (further.isStuck) return true;
+  if (further.isNextBroken) return true;
   return further.at.offset > 0 && further.ids.length > 0 && hasEqualItems(further.ids, last.ids);
 }
 
@@ -66,7 +66,7 @@ function hasEqualItems(one: readonly unknown[], other: readonly unknown[]): bool
 
 /**
  * The next page. Undefined if its call fails after an earlier page had rows: those rows are then the answer. The cost
- * limit and a stuck position are errors in any case.
+ * limit and a dead end are errors in any case.
  */
 async function fetchFurther(
   reader: Reader,
@@ -77,7 +77,7 @@ async function fetchFurther(
   try {
     return await fetchRows(reader, at, limit);
   } catch (error) {
-    if (isCostLimit(error) || at.isStuck === true || page.rows.length === 0) throw error;
+    if (isCostLimit(error) || at.isDeadEnd === true || page.rows.length === 0) throw error;
     return undefined;
   }
 }
@@ -129,8 +129,8 @@ class WholePage implements ListPage {
     return this.#restPage.next;
   }
 
-  get isStuck(): boolean {
-    return this.#restPage.isStuck;
+  get isNextBroken(): boolean {
+    return this.#restPage.isNextBroken;
   }
 
   /** True if the upstream answered fewer rows than it was asked for, and has more. */

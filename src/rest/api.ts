@@ -66,7 +66,7 @@ export class RestApi {
 
   /** `GET …/?limit=&offset=`, the list view. */
   fetchPage(list: ListRef, at: Position, limit: number): Promise<RestPage> {
-    if (at.isStuck === true) return Promise.reject(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
+    if (at.isDeadEnd === true) return Promise.reject(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
     return this.#client
       .read(rowOperations[list.noun].list, pageTarget(list, at, limit))
       .then((body) => toPage(body, list, at));

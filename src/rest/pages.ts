@@ -38,7 +38,7 @@ export interface RestPage {
    */
   readonly next: Position | undefined;
   /** True if the upstream's `next` leads to no later place. The `next` of this page is then found by counting rows. */
-  readonly isStuck: boolean;
+  readonly isNextBroken: boolean;
 }
 
 /** The list as a short text: equal for equal lists. Cursors are bound to it. */
@@ -110,8 +110,8 @@ class LazyPage implements RestPage {
     return this.#next.position;
   }
 
-  get isStuck(): boolean {
-    return this.#next.isStuck;
+  get isNextBroken(): boolean {
+    return this.#next.isBroken;
   }
 
   get #next(): Next {

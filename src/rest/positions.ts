@@ -14,7 +14,7 @@ export interface Position {
   /**
    * True if the upstream's `next` led nowhere and no count shows the end of the list. No page can be read from here.
    */
-  readonly isStuck?: boolean | undefined;
+  readonly isDeadEnd?: boolean | undefined;
 }
 
 /** The moment of the last rows of earlier pages, and the ids of these rows. Other rows of that moment may follow. */
@@ -110,7 +110,7 @@ export interface Next {
    * True if the upstream's `next` named no place, or a place at or before the page. `position` is then found by
    * counting rows.
    */
-  readonly isStuck: boolean;
+  readonly isBroken: boolean;
 }
 
 /**
@@ -120,9 +120,9 @@ export interface Next {
  */
 export function nextOf(next: unknown, read: PageRead): Next {
   const isEnd = next === null || next === undefined || (read.rows.length === 0 && isBehindCount(read));
-  if (isEnd) return { position: undefined, isStuck: false };
+  if (isEnd) return { position: undefined, isBroken: false };
   const position = typeof next === 'string' ? positionIn(next, read) : undefined;
-  return position === undefined ? { position: countedOn(read), isStuck: true } : { position, isStuck: false };
+  return position === undefined ? { position: countedOn(read), isBroken: true } : { position, isBroken: false };
 }
 
 /** True if a page starts behind as many rows as its list has; false for a list that is walked by time. */
@@ -132,7 +132,7 @@ export function isBehindCount({ at, count }: Pick<PageRead, 'at' | 'count'>): bo
 
 function countedOn({ at, rows, count }: PageRead): Position | undefined {
   const offset = at.offset + rows.length;
-  if (count === undefined || (rows.length === 0 && offset < count)) return { ...at, offset, isStuck: true };
+  if (count === undefined || (rows.length === 0 && offset < count)) return { ...at, offset, isDeadEnd: true };
   return offset < count ? { ...at, offset } : undefined;
 }
 
