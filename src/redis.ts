@@ -145,10 +145,12 @@ export class SharedRedis {
    * undefined if a command fails or is too late. A name that is made meanwhile may stay.
    */
   async unlinkAll(pattern: string): Promise<number | undefined> {
+    const client = this.#client;
+    const nodes = client instanceof latePackage('ioredis').Cluster ? client.nodes('master') : [client];
+    // A client of a Cluster that it cannot reach knows no nodes.
+    if (nodes.length === 0) return undefined;
     let count = 0;
-    for (const node of this.#client instanceof latePackage('ioredis').Cluster
-      ? this.#client.nodes('master')
-      : [this.#client]) {
+    for (const node of nodes) {
       let cursor = '0';
       do {
         const found = await this.#ask('scan', {}, () => node.scan(cursor, 'MATCH', pattern, 'COUNT', namesPerScan));

@@ -171,6 +171,19 @@ test('without a cache there is nothing to forget, which is no success', async ()
   expect((await admin.post('/admin/cache/purge', '{"all": true}')).status).toBe(409);
 });
 
+test.each(['redis://127.0.0.1:1', 'redis+cluster://127.0.0.1:1'])(
+  'a purge that reaches no server of %s is no success',
+  async (redisUrl) => {
+    const { gateway } = await startBoth(routes, { cache: cacheSettings, persisted: { redisUrl } });
+    await using admin = await startAdmin(gateway);
+    const answer = await admin.post('/admin/cache/purge', '{"all": true}');
+    expect([answer.status, await answer.json()]).toEqual([
+      503,
+      { error: 'not all that share the cache could be told: ask again' },
+    ]);
+  },
+);
+
 test('a purge at one worker is one at all, and what all have counted is added up, whichever is asked', async () => {
   await using upstream = await startUpstream(routes);
   using folder = createFolder();

@@ -41,3 +41,14 @@ test.skipIf(!hasRedis)('a server without a replication id gives no epoch, and th
   for (const _ of [1, 2]) expect(await epochs.current('own', true)).toBeUndefined();
   expect(logged).toEqual(['Redis shows no master_replid: no answers are cached']);
 });
+
+test.each(['redis://127.0.0.1:1', 'redis+cluster://127.0.0.1:1', 'redis+sentinel://127.0.0.1:1/main/0'])(
+  'a purge of all keys that reaches no server of %s is none',
+  async (redisUrl) => {
+    const redis = connectRedis({ redisUrl });
+    if (redis === undefined) throw new Error('no Redis');
+    onTestFinished(() => redis.close());
+    const epochs = new RedisEpochs(redis, 'http://upstream.test', () => undefined);
+    expect(await epochs.purge(undefined)).toBeUndefined();
+  },
+);
