@@ -245,14 +245,6 @@ function cacheOptionsOf(
   return cache && { ...cache, maxBytes: Math.min(cache.maxBytes, processBytes() / 2), remote, refreshMs };
 }
 
-/** Watches for differences between answers and the OpenAPI document. Each kind of difference is logged once. */
-function watchDrift({ driftSampleRate, log }: GatewayOptions): DriftWatch | undefined {
-  if (driftSampleRate === 0) return undefined;
-  return new DriftWatch(driftSampleRate, (series) =>
-    log('warn', 'the upstream differs from the OpenAPI document', { ...series }),
-  );
-}
-
 function createPersistedDocuments(
   options: GatewayOptions,
   schemas: Schemas,
@@ -293,7 +285,7 @@ function upstreamOptionsOf(
     connections: options.upstreamConnections,
     maxInFlight: options.maxUpstreamInFlight,
     bodyRoomLimits: bodyRoomLimitsFor(options.maxAnswerBytes),
-    drift: watchDrift(options),
+    drift: options.driftSampleRate === 0 ? undefined : new DriftWatch(options.driftSampleRate, options.log),
     // Gateways that share kept answers share their epochs, too.
     epochs: redis && options.cache ? new RedisEpochs(redis, options.upstreamUrl, options.log) : options.epochs,
     log: options.log,

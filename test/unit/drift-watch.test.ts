@@ -22,3 +22,17 @@ test('no column that a row has beside the document is named once clients have se
   drift.answered(getDashboard, target, dashboard);
   expect(drift.counts).toEqual([{ route: 'other', column: 'other', kind: 'other', count: 1 }]);
 });
+
+test('a comparison that fails is logged once, and throws nothing into the call', () => {
+  const logged: unknown[] = [];
+  const drift = new DriftWatch(1, (...line) => logged.push(line));
+  const wrongId = '/api/organizations/%/plugins/1/';
+  for (const _ of [1, 2]) drift.answered(operations.getPlugin, wrongId, rows.plugin(1));
+  expect(logged).toEqual([
+    [
+      'error',
+      'an answer of the upstream could not be compared with the OpenAPI document',
+      { route: '/api/organizations/:id/plugins/:id/', reason: 'URI malformed' },
+    ],
+  ]);
+});

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
+import { DriftWatch } from '../../src/rest/drift/drift-watch.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Ledger, WantDecision } from '../../src/rest/ledger.ts';
 import type { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
+import type { CallResult } from '../../src/rest/resilience/gate.ts';
 import { UpstreamCall } from '../../src/rest/resilience/upstream-call.ts';
 import {
   createUpstreamResources,
@@ -13,6 +15,7 @@ import {
 import { TransportError } from '../../src/rest/transport/transport.ts';
 import { attemptOf, lostAfter, prove, successAfter } from '../support/attempts.ts';
 import { budgetOf, localBudget } from '../support/budgets.ts';
+import * as rows from '../support/rows.ts';
 import { runOf } from '../support/runs.ts';
 import { until } from '../support/until.ts';
 
@@ -283,4 +286,37 @@ test('a retry is counted once, also if its connection turns out to be closed and
   };
   await startRead(upstream).ended;
   expect([sent, upstream.retries.sent]).toEqual([3, 1]);
+});
+
+test('a call whose answer cannot be compared with the OpenAPI document is settled once, and its waiter has the value', async () => {
+  const silent = createSilentUpstream();
+  const response = { status: 200, headers: {}, body: Buffer.from('{}'), release: () => undefined };
+  const logged: string[] = [];
+  const upstream: UpstreamResources = {
+    ...silent,
+    drift: new DriftWatch(1, (_level, message) => logged.push(message)),
+    transport: {
+      ...silent.transport,
+      send: (_call, listener) => {
+        process.nextTick(() => listener.responded(response));
+        return { isWaiting: false, abort: () => undefined };
+      },
+    },
+  };
+  const row = rows.plugin(1);
+  const results: CallResult[] = [];
+  const run = runOf(caller);
+  const call = new UpstreamCall(upstream, run, {
+    operation: operations.getPlugin,
+    target: '/api/organizations/%/plugins/1/',
+    headers: {},
+    isWrite: false,
+    decode: () => row,
+    settle: (result) => void results.push(result),
+  });
+  const ended = call.join(run);
+  call.start();
+  expect(await ended).toBe(row);
+  expect(results).toMatchObject([{ value: row }]);
+  expect(logged).toEqual(['an answer of the upstream could not be compared with the OpenAPI document']);
 });

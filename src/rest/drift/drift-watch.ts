@@ -1,3 +1,5 @@
+import { messageOf } from '../../error-text.ts';
+import { type Log, LogThrottle } from '../../log.ts';
 import { answers } from '../generated/answers.ts';
 import type { RestOperation } from '../rest-operations.ts';
 import { isObject, type JsonObject } from '../values.ts';
@@ -20,16 +22,20 @@ export const otherDrift = { route: 'other', column: 'other', kind: 'other' } as 
 /** Names that may be shown as names of columns. Any other name may be a value, or the name of a person. */
 const plainName = /^[a-z][a-z\d_]{0,49}$/;
 
+/** The message of the log if a comparison has thrown, which only a fault of the gateway causes. */
+const failed = 'an answer of the upstream could not be compared with the OpenAPI document';
+
 /** The maximum number of names of client-written columns that are remembered: more than clients have a use for. */
 const mostWrittenNames = 1000;
 
 /**
- * Compares a random share of the upstream's answers with the OpenAPI document: `rate`, from 0 to 1. Calls back when a
- * series is first seen. Differences without a series of their own are counted as `otherDrift`.
+ * Compares a random share of the upstream's answers with the OpenAPI document: `rate`, from 0 to 1. Logs a series when it
+ * is first seen. Differences without a series of their own are counted as `otherDrift`.
  */
 export class DriftWatch {
   readonly #rate: number;
-  readonly #onFirstSight: (series: DriftSeries) => void;
+  readonly #log: Log;
+  readonly #failures = new LogThrottle();
   readonly #counts = new Map<string, DriftSeries & { count: number }>();
   /**
    * Columns that clients have written and the document lacks. If the upstream sends them back, they are not reported,
@@ -37,9 +43,9 @@ export class DriftWatch {
    */
   readonly #written = new Set<string>();
 
-  constructor(rate: number, onFirstSight: (series: DriftSeries) => void) {
+  constructor(rate: number, log: Log) {
     this.#rate = rate;
-    this.#onFirstSight = onFirstSight;
+    this.#log = log;
   }
 
   /** The number of answers with a difference, for each series. */
@@ -55,6 +61,7 @@ export class DriftWatch {
 
   /**
    * Compares the answer to a GET if it is in the sample, and counts its differences. Skips answers to other methods.
+   * Never throws, because a fault of the comparison must not become one of the call.
    */
   answered({ id, route }: RestOperation, target: string, body: unknown): void {
     // Only the answers to GETs have a shape.
@@ -65,7 +72,11 @@ export class DriftWatch {
     const found = new Map<string, Difference>();
     const note = (difference: Difference): void =>
       void found.set(`${difference.prefix}${difference.column} ${difference.kind}`, difference);
-    new Comparison(answers, foreignTo(target), note).compare(body, shape);
+    try {
+      new Comparison(answers, foreignTo(target), note).compare(body, shape);
+    } catch (error) {
+      if (this.#failures.mayLog(route)) this.#log('error', failed, { route, reason: messageOf(error) });
+    }
     for (const difference of found.values()) this.#count(route, difference);
   }
 
@@ -80,7 +91,7 @@ export class DriftWatch {
       return;
     }
     this.#counts.set(keyOf(counted), { ...counted, count: 1 });
-    this.#onFirstSight(counted);
+    this.#log('warn', 'the upstream differs from the OpenAPI document', counted);
   }
 
   /** True if a client may have chosen the name of a column. */

@@ -335,26 +335,26 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     const { operation, target, isWrite, decode, settle } = this.request;
     const { bodies, eventLoop, drift } = this.#upstream;
     const limit = isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation;
+    // A waiter leaves the list if its operation would then keep more memory than it may.
+    for (const { run } of [...this.waiters]) run.deadline.keep(body, limit);
+    body.release();
+    if (this.waiters.length === 0) return;
+    let value: unknown;
     try {
-      // A waiter leaves the list if its operation would then keep more memory than it may.
-      for (const { run } of [...this.waiters]) run.deadline.keep(body, limit);
-      if (this.waiters.length === 0) return;
-      const value = decode(response);
-      const settled = settle?.({ value, response })?.then(() => value) ?? value;
-      const size = response.text.length;
-      let isFirst = true;
-      for (const waiter of this.end()) {
-        const { isLarge, endsAt } = waiter.run.deadline;
-        if (!isLarge || isFirst) waiter.resolve(settled, size);
-        else eventLoop.doLater(() => waiter.resolve(settled, size), endsAt);
-        if (isLarge) isFirst = false;
-      }
-      drift?.answered(operation, target, value);
+      value = decode(response);
     } catch (error) {
-      this.#fail(error);
-    } finally {
-      body.release();
+      return this.#fail(error);
     }
+    const settled = settle?.({ value, response })?.then(() => value) ?? value;
+    const size = response.text.length;
+    let isFirst = true;
+    for (const waiter of this.end()) {
+      const { isLarge, endsAt } = waiter.run.deadline;
+      if (!isLarge || isFirst) waiter.resolve(settled, size);
+      else eventLoop.doLater(() => waiter.resolve(settled, size), endsAt);
+      if (isLarge) isFirst = false;
+    }
+    drift?.answered(operation, target, value);
   }
 
   #fail(error: unknown): void {
