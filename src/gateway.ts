@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { createTokenAuth, type TokenAuthOptions } from './auth/authenticator.ts';
+import { createTokenAuth } from './auth/authenticator.ts';
 import type { CursorCodec } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
@@ -52,7 +52,7 @@ export interface GatewayOptions
   /** The time in which an operation may be joined, in milliseconds; by default that of `SharedOperations`. */
   readonly joinWindowMs?: number | undefined;
   /** The authentication of requests, if the gateway holds the keys; by default callers send their own keys. */
-  readonly auth?: TokenAuthOptions | undefined;
+  readonly auth?: Omit<NonNullable<Config['auth']>, 'tenantsPath'> | undefined;
   /** The configuration of the cache of REST answers; by default nothing is cached. */
   readonly cache?: Omit<CacheOptions, 'refreshMs' | 'remote'> | undefined;
   /** The epochs of keys, if other processes renew them, too; by default only this process does. */
@@ -125,9 +125,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     checkRoleDocuments(tenants(), () => set.byId.values());
   };
   const persisted = await createPersistedDocuments(options, schemas, { redis, check, remote: options.manifests });
-  // Tokens for agents are accepted, too.
-  const tokens = options.auth && { ...options.auth, tenants, agentAudience: agents?.resource?.url };
-  const authenticator = tokens && createTokenAuth(tokens, currentRoute(tokens.route, files), log);
+  const { auth } = options;
+  const authenticator =
+    auth &&
+    createTokenAuth(auth.keySet, currentRoute(auth.route, files), {
+      rules: { ...auth.rules, agentAudience: agents?.resource?.url },
+      tenants,
+      log,
+    });
   const tls = await followTls({ files, route, log });
   if (tls !== undefined) resources.transport.reroute(tls.current());
   tls?.onChange((next) => resources.transport.reroute(next));
@@ -152,10 +157,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const made = { schema, upstream, cursors, persisted, shared, eventLoop, saved, callbacks, toolOf, memory };
   const { run, live } = createOperations(options, made);
   if (live !== undefined) metrics.measureStreams(live);
-  options.tenants?.onChange((next) => {
-    authenticator?.forget();
-    live?.streams.notifyOutdated(({ tenant }) => tenant !== undefined && isOutdated(tenant, next));
-  });
+  options.tenants?.onChange((next) =>
+    live?.streams.notifyOutdated(({ tenant }) => tenant !== undefined && isOutdated(tenant, next)),
+  );
   const edge = {
     ...options,
     run,

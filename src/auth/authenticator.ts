@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Log, LogThrottle } from '../log.ts';
+import { memoize } from '../memoize.ts';
 import { RecentMap } from '../recent-map.ts';
 import type { Caller } from '../rest/caller.ts';
 import { type Tenants, withRoles } from '../rest/tenants.ts';
@@ -39,7 +40,7 @@ export type Endpoint = 'graphql' | 'agents';
 export interface AuthenticatorOptions {
   readonly rules: TokenRules;
   readonly keySet: KeySet;
-  /** The present tenants. The owner of the authenticator calls `forget` when they change. */
+  /** Returns the current tenants. */
   readonly tenants: () => Tenants;
   /** Receives a line for each reason why tokens are refused, at most once a minute. */
   readonly log: Log;
@@ -64,16 +65,23 @@ const longestLogged = 200;
 
 interface Remembered {
   readonly token: VerifiedToken;
-  readonly answer: Authentication;
+  /** `KeySet.withdrawals` before the token was verified. */
+  readonly withdrawals: number;
 }
 
-/** Authenticates callers by the `Authorization` header. A token is verified once, and remembered until it expires. */
+/**
+ * Authenticates callers by the `Authorization` header. A token is verified once. The result is remembered until the
+ * token expires or the provider withdraws a key. What the tenants allow the user is looked up again when they change.
+ */
 export class Authenticator {
   readonly #options: Required<AuthenticatorOptions>;
   /** Keyed by the whole header value, so that the token need not be extracted. */
   readonly #known = new RecentMap<string, Remembered>({ entries: mostTokens, size: mostBytes });
   readonly #counts = new Map<AuthResult, number>();
   readonly #throttle = new LogThrottle();
+  readonly #answersBy = memoize((tenants: Tenants) =>
+    memoize((token: VerifiedToken) => this.#answerTo(token, tenants)),
+  );
 
   constructor(options: AuthenticatorOptions) {
     this.#options = { now: () => Date.now(), ...options };
@@ -85,14 +93,6 @@ export class Authenticator {
 
   get counts(): ReadonlyMap<AuthResult, number> {
     return this.#counts;
-  }
-
-  /**
-   * Forgets all verified tokens, because the provider's keys or the tenants have changed. Operations under way keep the
-   * entry that they began with.
-   */
-  forget(): void {
-    this.#known.clear();
   }
 
   /**
@@ -108,17 +108,20 @@ export class Authenticator {
     if (value === undefined || value === '') return this.#counted({ kind: 'no token' });
     const known = this.#known.get(value);
     if (known !== undefined) {
-      if (known.token.expiresAt > this.#options.now()) return this.#counted(this.#answerAt(endpoint, known));
+      const { keySet, now } = this.#options;
+      const isValid = known.token.expiresAt > now() && known.withdrawals === keySet.withdrawals;
+      if (isValid) return this.#counted(this.#answerAt(endpoint, known.token));
       this.#known.delete(value);
     }
     return this.#verify(value, endpoint).then((answer) => this.#counted(answer));
   }
 
   async #verify(value: string, endpoint: Endpoint): Promise<Authentication> {
-    const { keySet, rules, tenants } = this.#options;
+    const { keySet, rules } = this.#options;
     const text = bearer.exec(value)?.[1];
     if (text === undefined) return this.#invalid('the header `Authorization` is not `Bearer <token>`');
-    const { keys } = keySet;
+    // Read before the verification: a key that is withdrawn meanwhile may be the key of this token.
+    const { withdrawals } = keySet;
     const verdict = await verifyToken(text, keySet, rules);
     switch (verdict.kind) {
       case 'invalid':
@@ -126,12 +129,9 @@ export class Authenticator {
       case 'unverifiable':
         return { kind: 'unavailable', retryAfter: verdict.retryAfter };
       case 'verified': {
-        const known = { token: verdict.token, answer: answerFor(verdict.token, tenants()) };
-        this.#logUnentered(known);
-        // Not remembered if new keys were fetched during the verification: the key of this token may not be among them.
-        if (keySet.keys === keys)
-          this.#known.set(value, known, { size: value.length + bytesOfRole * verdict.token.roles.length });
-        return this.#answerAt(endpoint, known);
+        const { token } = verdict;
+        this.#known.set(value, { token, withdrawals }, { size: value.length + bytesOfRole * token.roles.length });
+        return this.#answerAt(endpoint, token);
       }
     }
   }
@@ -142,11 +142,15 @@ export class Authenticator {
     return { kind: 'invalid token' };
   }
 
-  /**
-   * Logs a tenant without an entry, or roles that its entry lacks. Clients cannot invent the names, because tokens are
-   * signed.
-   */
-  #logUnentered({ answer, token }: Remembered): void {
+  #answerAt(endpoint: Endpoint, token: VerifiedToken): Authentication {
+    if (endpoint === 'graphql' && token.isForAgentsOnly)
+      return this.#invalid('its only `aud` is the URL of /mcp, but it was sent to /graphql');
+    return this.#answersBy(this.#options.tenants())(token);
+  }
+
+  /** Logs a refusal with the tenant and the roles. Clients cannot invent these names, because tokens are signed. */
+  #answerTo(token: VerifiedToken, tenants: Tenants): Authentication {
+    const answer = answerFor(token, tenants);
     const tenant = token.tenant.slice(0, longestLogged);
     if (answer.kind === 'unknown tenant' && this.#throttle.mayLog(`tenant ${tenant}`))
       this.#options.log('info', 'a token names a tenant that UPSTREAM_KEYS does not have', { tenant });
@@ -154,11 +158,7 @@ export class Authenticator {
       const roles = token.roles.join(' ').slice(0, longestLogged);
       this.#options.log('info', 'a token names no role that the entry of its tenant has', { tenant, roles });
     }
-  }
-
-  #answerAt(endpoint: Endpoint, known: Remembered): Authentication {
-    if (endpoint === 'graphql' && known.token.isForAgentsOnly) return this.#invalid('its only `aud` is that of agents');
-    return known.answer;
+    return answer;
   }
 
   #counted(answer: Authentication): Authentication {
@@ -186,34 +186,21 @@ function answerFor({ tenant: name, roles, subject, expiresAt }: VerifiedToken, t
   };
 }
 
-/** Settings of the authentication by tokens. */
-export interface TokenAuthOptions {
-  readonly rules: TokenRules;
-  /** The location of the provider's key set: an https URL, or the path of a file. */
-  readonly keySet: string;
-  /** The route to that URL, with the authorities that are trusted at the start. */
-  readonly route: Route;
-}
-
-/** Makes an authenticator, and begins to fetch the provider's keys. `route` returns the current route to their URL. */
+/**
+ * Makes an authenticator, and begins to fetch the provider's keys from an https URL or from a file. `route` returns the
+ * current route to the URL.
+ */
 export function createTokenAuth(
-  {
-    rules,
-    keySet: from,
-    tenants,
-    agentAudience,
-  }: Omit<TokenAuthOptions, 'route'> & Pick<TokenRules, 'agentAudience'> & Pick<AuthenticatorOptions, 'tenants'>,
+  from: string,
   route: () => Route,
-  log: Log,
+  options: Omit<AuthenticatorOptions, 'keySet'>,
 ): Authenticator {
-  const keySet: KeySet = new KeySet({
+  const keySet = new KeySet({
     // The query of the URL may hold a secret.
     from: from.replace(/\?.*$/, ''),
     fetch: () => fetchKeySet({ from, route }),
-    onChange: () => authenticator.forget(),
-    log,
+    log: options.log,
   });
-  const authenticator = new Authenticator({ rules: { ...rules, agentAudience }, keySet, tenants, log });
   void keySet.follow();
-  return authenticator;
+  return new Authenticator({ ...options, keySet });
 }

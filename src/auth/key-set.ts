@@ -15,8 +15,6 @@ export interface KeySetOptions {
   readonly from: string;
   /** Reads the set. Rejects with an Error whose message is for an operator. */
   readonly fetch: () => Promise<JSONWebKeySet>;
-  /** Called when the keys have changed. Tokens that were verified with the old ones may no longer be valid. */
-  readonly onChange: () => void;
   readonly log: Log;
   /** A clock that never goes back. */
   readonly now?: () => number;
@@ -37,6 +35,8 @@ const apartMs = 30_000;
  */
 export class KeySet {
   readonly reloads: Reloads = { ok: 0, failed: 0 };
+  /** The number of times that a new set lacked a key of the set before. A token with such a key is no longer valid. */
+  withdrawals = 0;
   readonly #options: Required<KeySetOptions>;
   #set: JSONWebKeySet | undefined;
   #keys: LocalJWKSet | undefined;
@@ -90,7 +90,7 @@ export class KeySet {
     try {
       const set = await fetch();
       this.#isFailing = false;
-      if (!isDeepStrictEqual(set, this.#set)) this.#take(set);
+      if (!isDeepStrictEqual(set, this.#set)) this.#adopt(set);
       this.reloads.ok += 1;
     } catch (error) {
       this.#isFailing = true;
@@ -101,11 +101,12 @@ export class KeySet {
     }
   }
 
-  #take(set: JSONWebKeySet): void {
-    const { onChange, log } = this.#options;
+  #adopt(set: JSONWebKeySet): void {
+    const { log } = this.#options;
+    const hasKey = (key: object): boolean => set.keys.some((other) => isDeepStrictEqual(other, key));
+    if (this.#set?.keys.every(hasKey) === false) this.withdrawals += 1;
     this.#keys = latePackage('jose').createLocalJWKSet(set);
     this.#set = set;
-    onChange();
     log('info', 'keys of the identity provider read', { keys: set.keys.length });
   }
 }

@@ -61,7 +61,7 @@ describe('Of the requests for JSON', () => {
     await using gateway = await startTenants(upstream, entries, {
       ...options,
       auth: {
-        rules: { issuer: 'i', audience: 'a', tenantClaim: 'tenant' },
+        rules: { issuer: 'i', audience: 'a', tenantClaim: 'tenant', rolesClaim: undefined },
         keySet: 'http://127.0.0.1:1/',
         route: {},
       },

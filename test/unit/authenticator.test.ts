@@ -8,8 +8,6 @@ import type { Log } from '../../src/log.ts';
 import type { Caller } from '../../src/rest/caller.ts';
 import type { Tenant, Tenants } from '../../src/rest/tenants.ts';
 import { isObject } from '../../src/rest/values.ts';
-import { startProxy } from '../support/proxy.ts';
-import { authority, serverTls } from '../support/tls.ts';
 import {
   type Algorithm,
   answerJson,
@@ -21,7 +19,6 @@ import {
   startProvider,
   type TokenParts,
 } from '../support/tokens.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const rules = { issuer, audience, tenantClaim: 'tenant' };
 const acme: Tenant = {
@@ -55,15 +52,13 @@ async function start(from: string, { wait = true, timeoutMs = 5000 } = {}): Prom
     logged.push(`${level}: ${message}`);
     reasons.push(isObject(facts) ? facts['reason'] : undefined);
   };
-  const keySet: KeySet = new KeySet({
+  const keySet = new KeySet({
     from,
     fetch: () => fetchKeySet({ from, route: () => ({}), timeoutMs }),
-    onChange: () => authenticator.forget(),
     log,
     now: () => performance.now() + bench.later,
   });
   const tenants = changeable<Tenants>(new Map([['acme', acme]]));
-  tenants.onChange(() => authenticator.forget());
   const now = (): number => Date.now() + bench.later;
   const authenticator = new Authenticator({ rules, keySet, tenants: tenants.current, log, now });
   if (wait) await keySet.renew();
@@ -223,6 +218,26 @@ describe('A known token', () => {
     expect(ask(bench, token)).toBeInstanceOf(Promise);
   });
 
+  test('is verified once, whatever changes but its key', async () => {
+    const [key, other] = await Promise.all([createSigningKey('1'), createSigningKey('2')]);
+    await using provider = await startProvider(key);
+    const bench = await start(provider.url);
+    const token = await signToken(key, 'acme');
+    await ask(bench, token);
+    bench.tenants.change(new Map([['acme', { ...acme, key: 'phx_new' }]]));
+    expect(ask(bench, token)).toMatchObject({ caller: { key: 'phx_new' } });
+    for (const [time, keys] of [
+      [key, other],
+      [other, key],
+    ].entries()) {
+      provider.serve(...keys);
+      bench.later = 30_000 * (time + 1);
+      await bench.keySet.renew();
+      expect(bench.keySet.reloads.ok).toBe(time + 2);
+      expect(ask(bench, token)).toMatchObject({ kind: 'accepted' });
+    }
+  });
+
   test('is of the entry that its tenant has now', async () => {
     const key = await createSigningKey('1');
     await using provider = await startProvider(key);
@@ -370,19 +385,5 @@ describe('The provider', () => {
     const bench = await start(provider.url);
     expect(await ask(bench, await signToken(broken, 'acme'))).toEqual(invalid);
     expect(await ask(bench, await signToken(key, 'acme'))).toMatchObject({ kind: 'accepted' });
-  });
-
-  test('is asked on the route that is configured', async () => {
-    const key = await createSigningKey('1');
-    const body = { keys: [key.jwk] };
-    await using upstream = await startUpstream(() => body, { tls: serverTls });
-    upstream.release();
-    await using proxy = await startProxy();
-    const from = `${upstream.url}/keys`;
-    const route = { proxy: proxy.url, authorities: authority };
-    expect(await fetchKeySet({ from, route: () => route })).toEqual(body);
-    expect(proxy.requests).toEqual([`CONNECT ${new URL(upstream.url).host}`]);
-    expect(upstream.records.map(({ headers }) => headers.authorization)).toEqual([undefined]);
-    await expect(fetchKeySet({ from, route: () => ({}) })).rejects.toThrow('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
   });
 });

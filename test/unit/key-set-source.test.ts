@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
 import { createTokenAuth } from '../../src/auth/authenticator.ts';
 import { fetchKeySet, toKeySet } from '../../src/auth/key-set.ts';
+import type { Log } from '../../src/log.ts';
 import { createFolder } from '../support/persisted.ts';
+import { startProxy } from '../support/proxy.ts';
+import { authority, serverTls } from '../support/tls.ts';
 import { audience, createSigningKey, issuer, startProvider } from '../support/tokens.ts';
 import { until } from '../support/until.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 test('a provider that sends no content type is understood; the log has the address and the type of what cannot be taken', async () => {
   const key = await createSigningKey('1');
@@ -13,12 +17,12 @@ test('a provider that sends no content type is understood; the log has the addre
   provider.answerWith((response) => void response.writeHead(200, { 'content-type': 'Text/HTML; x=y' }).end('<p>'));
   const facts: unknown[] = [];
   const rules = { issuer, audience, tenantClaim: 'tenant' };
-  const options = { rules, keySet: `${provider.url}?secret=hunter2`, tenants: () => new Map() };
-  const { keySet } = createTokenAuth(
-    options,
-    () => ({}),
-    (_level, _message, fields) => facts.push(fields),
-  );
+  const log: Log = (_level, _message, fields) => facts.push(fields);
+  const { keySet } = createTokenAuth(`${provider.url}?secret=hunter2`, () => ({}), {
+    rules,
+    tenants: () => new Map(),
+    log,
+  });
   await until(() => facts.length === 1);
   keySet.close();
   expect(facts).toEqual([
@@ -41,4 +45,18 @@ test('a key set may be a file, which is held to the same rules', async () => {
   expect(() => toKeySet('{"jwks_uri": "https://issuer.test/keys"}', 'the answer')).toThrow(
     'the answer is the configuration of a provider; its `jwks_uri` is the address of the key set',
   );
+});
+
+test('a provider is asked on the route that is configured', async () => {
+  const key = await createSigningKey('1');
+  const body = { keys: [key.jwk] };
+  await using upstream = await startUpstream(() => body, { tls: serverTls });
+  upstream.release();
+  await using proxy = await startProxy();
+  const from = `${upstream.url}/keys`;
+  const route = { proxy: proxy.url, authorities: authority };
+  expect(await fetchKeySet({ from, route: () => route })).toEqual(body);
+  expect(proxy.requests).toEqual([`CONNECT ${new URL(upstream.url).host}`]);
+  expect(upstream.records.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+  await expect(fetchKeySet({ from, route: () => ({}) })).rejects.toThrow('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
 });

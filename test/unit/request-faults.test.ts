@@ -19,7 +19,7 @@ class FaultyAuthenticator extends Authenticator {
 
   constructor(answer: () => Promise<Authentication>) {
     const log = (): void => undefined;
-    const keySet = new KeySet({ from: '', fetch: () => Promise.reject(fault), onChange: log, log });
+    const keySet = new KeySet({ from: '', fetch: () => Promise.reject(fault), log });
     super({ rules: { issuer: '', audience: '', tenantClaim: '' }, keySet, tenants: () => new Map(), log });
     this.#answer = answer;
   }

@@ -23,12 +23,11 @@ async function start(rolesClaim = 'roles'): Promise<Bench> {
   const log = (level: string, message: string): void => void logged.push(`${level}: ${message}`);
   const { jwk } = await key;
   const fetch = () => Promise.resolve({ keys: [jwk] });
-  const keySet = new KeySet({ from: 'test', fetch, onChange: () => undefined, log });
+  const keySet = new KeySet({ from: 'test', fetch, log });
   await keySet.renew();
   const rules = { issuer, audience, tenantClaim: 'tenant', rolesClaim };
   const tenants = changeable(own);
   const authenticator = new Authenticator({ rules, keySet, tenants: tenants.current, log });
-  tenants.onChange(() => authenticator.forget());
   return { authenticator, tenants, logged };
 }
 
