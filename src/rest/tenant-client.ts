@@ -6,14 +6,6 @@ import type { ReadFormat } from './response-content.ts';
 import type { RestOperation } from './rest-operations.ts';
 import type { Tenant } from './tenants.ts';
 
-/** Counts of faults with the keys that the gateway holds for tenants, since the start. */
-interface HeldKeyFaults {
-  /** The number of REST calls whose key the upstream did not take. */
-  refusedKeys: number;
-  /** The number of REST calls that were stopped because they would have left the reach of their tenant. */
-  stoppedCalls: number;
-}
-
 /**
  * The error of a REST call beyond the reach of its tenant. Only a fault of the gateway causes such a call, never a
  * caller.
@@ -30,28 +22,31 @@ export function keyUnavailable(cause: unknown): UpstreamError {
   return new UpstreamError('UPSTREAM_UNAVAILABLE', undefined, cause);
 }
 
-/** Counts and logs faults with the keys of all tenants. */
+/** Counts, since the start, and logs faults with the keys that the gateway holds for tenants. */
 export class HeldKeys {
-  readonly faults: HeldKeyFaults = { refusedKeys: 0, stoppedCalls: 0 };
+  /** The number of REST calls whose key the upstream has rejected. */
+  rejectedCalls = 0;
+  /** The number of REST calls that would have left the reach of their tenant. */
+  stoppedCalls = 0;
   readonly #log: Log;
-  readonly #refusedKeys = new LogThrottle();
+  readonly #rejectedKeys = new LogThrottle();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  /** Counts and logs a tenant's key that the upstream has rejected. Returns the error for its clients. */
-  refused({ name, keyHash }: Tenant, cause: unknown): UpstreamError {
-    this.faults.refusedKeys += 1;
-    if (this.#refusedKeys.mayLog(keyHash)) {
+  /** Notes that the upstream has rejected the key of a tenant. Returns the error for its clients. */
+  noteRejected({ name, keyHash }: Tenant, cause: unknown): UpstreamError {
+    this.rejectedCalls += 1;
+    if (this.#rejectedKeys.mayLog(keyHash)) {
       this.#log('error', 'the upstream does not take the key of a tenant', { tenant: name });
     }
     return keyUnavailable(cause);
   }
 
-  /** Counts and logs a call that would have left the reach of its tenant. Returns its error. */
-  stopped({ name }: Tenant, { method, path }: RestOperation): ReachError {
-    this.faults.stoppedCalls += 1;
+  /** Notes a call that would have left the reach of its tenant. Returns its error. */
+  noteStopped({ name }: Tenant, { method, path }: RestOperation): ReachError {
+    this.stoppedCalls += 1;
     const operation = `${method} ${path}`;
     this.#log('error', 'a REST call that would have left the reach of its tenant was stopped', {
       tenant: name,
@@ -68,12 +63,12 @@ export class HeldKeys {
 export class TenantClient implements RestClient {
   readonly #client: RestClient;
   readonly #tenant: Tenant;
-  readonly #held: HeldKeys;
+  readonly #heldKeys: HeldKeys;
 
-  constructor(client: RestClient, tenant: Tenant, held: HeldKeys) {
+  constructor(client: RestClient, tenant: Tenant, heldKeys: HeldKeys) {
     this.#client = client;
     this.#tenant = tenant;
-    this.#held = held;
+    this.#heldKeys = heldKeys;
   }
 
   /** A read may go where the tenant reaches. */
@@ -93,10 +88,10 @@ export class TenantClient implements RestClient {
   }
 
   #stop(operation: RestOperation): Promise<never> {
-    return Promise.reject(this.#held.stopped(this.#tenant, operation));
+    return Promise.reject(this.#heldKeys.noteStopped(this.#tenant, operation));
   }
 
   readonly #fail = (error: unknown): never => {
-    throw isUnauthenticated(error) ? this.#held.refused(this.#tenant, error) : error;
+    throw isUnauthenticated(error) ? this.#heldKeys.noteRejected(this.#tenant, error) : error;
   };
 }

@@ -157,12 +157,12 @@ function measureAuth(
   instruments.counter(
     'gateway_held_key_refusals_total',
     'REST calls for which the upstream did not take a key that the gateway holds.',
-    () => heldKeys.faults.refusedKeys,
+    () => heldKeys.rejectedCalls,
   );
   instruments.counter(
     'gateway_reach_faults_total',
     'REST calls that were stopped because they would have left the reach of their tenant.',
-    () => heldKeys.faults.stoppedCalls,
+    () => heldKeys.stoppedCalls,
   );
 }
 
