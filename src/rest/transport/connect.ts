@@ -32,15 +32,12 @@ export class ProxyFailure extends Error {
   }
 }
 
-/** The codes of failed connections for which Node has no error. */
-type ConnectionFault = 'CONNECT_TIMEOUT' | 'CONNECTION_CLOSED';
-
-/** The error of a connection that was not opened in time, or that closed. */
+/** The error of a connection that was not opened in time, or that closed. Node has no error for either. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
-  readonly code: ConnectionFault;
+  readonly code: 'CONNECT_TIMEOUT' | 'CONNECTION_CLOSED';
 
-  constructor(code: ConnectionFault) {
+  constructor(code: ConnectionError['code']) {
     super(code);
     this.code = code;
   }

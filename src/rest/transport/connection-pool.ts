@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { ConnectionError, type Connector, type Opening } from './connect.ts';
 import { Connection, type Exchange } from './connection.ts';
+import { RequestHeads } from './request-heads.ts';
 import { NotHttp } from './response-parser.ts';
 
 /** The time between two looks for connections that were idle for too long, in milliseconds. */
@@ -13,10 +14,12 @@ interface Idle {
 }
 
 /**
- * The connections of one route. A request takes the idle connection that was used last, or waits for the first one that
+ * The connections of one route. Certificates belong to connections, so a new route needs new ones. A request takes the idle connection that was used last, or waits for the first one that
  * is opened or becomes free. The pool opens a connection for each request that waits, until it has as many as it may.
  */
 export class ConnectionPool {
+  /** Writes the heads of requests by this route. */
+  readonly heads: RequestHeads;
   readonly #connector: Connector;
   readonly #most: number;
   readonly #idle: Idle[] = [];
@@ -30,6 +33,7 @@ export class ConnectionPool {
   #isRetired = false;
 
   constructor(connector: Connector, most: number) {
+    this.heads = new RequestHeads(connector);
     this.#connector = connector;
     this.#most = most;
   }

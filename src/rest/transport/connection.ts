@@ -15,8 +15,8 @@ export interface Exchange extends ResponseSink {
   onError(error: unknown, isStale: boolean): void;
 }
 
-/** The pool that a connection belongs to. */
-interface Owner {
+/** The pool of a connection. */
+interface Pool {
   /** Called when the connection may be used for another request. */
   freed(connection: Connection): void;
   /** Called once when the connection can no longer be used. */
@@ -42,16 +42,16 @@ export class Connection {
   /** The longest that it may be idle, in milliseconds. */
   idleMs = usualIdleMs;
   readonly #socket: Socket;
-  readonly #owner: Owner;
+  readonly #pool: Pool;
   readonly #parser = new ResponseParser();
   #exchange: Exchange | undefined;
   #wasUsed = false;
   #isClosed = false;
   #error: Error | undefined;
 
-  constructor(socket: Socket, owner: Owner) {
+  constructor(socket: Socket, pool: Pool) {
     this.#socket = socket;
-    this.#owner = owner;
+    this.#pool = pool;
     socket.on('error', (error: Error) => {
       this.#error = error;
     });
@@ -92,7 +92,7 @@ export class Connection {
     const isStale = this.#wasUsed && this.#parser.isUntouched;
     this.#exchange = undefined;
     this.#socket.destroy();
-    this.#owner.closed(this);
+    this.#pool.closed(this);
     exchange?.onError(error, isStale);
   }
 
@@ -115,7 +115,7 @@ export class Connection {
     if (keepAliveSeconds !== undefined) this.idleMs = Math.min(keepAliveSeconds * 1000 - idleMarginMs, longestIdleMs);
     // A server that answers before it has the whole request may close the connection, or read on.
     const isSent = this.#socket.writableLength === 0;
-    if (isClean && isSent && isPersistent && !exchange.needsNewConnection && this.idleMs > 0) this.#owner.freed(this);
+    if (isClean && isSent && isPersistent && !exchange.needsNewConnection && this.idleMs > 0) this.#pool.freed(this);
     else this.close();
   }
 }

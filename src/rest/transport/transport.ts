@@ -3,7 +3,7 @@ import { Chunks } from './chunks.ts';
 import { ConnectionError, Connector, ProxyFailure, type Route } from './connect.ts';
 import type { Connection, Exchange } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { type HttpRequest, RequestHeads } from './request-heads.ts';
+import type { HttpRequest } from './request-heads.ts';
 import { NotHttp, type ResponseHeaders } from './response-parser.ts';
 
 /** One HTTP response. Its body is complete and still encoded, and takes up memory until `release` is called. */
@@ -75,28 +75,30 @@ export interface TransportOptions {
  * Only the deadline of the operation limits the time of a call.
  */
 export function createTransport(options: TransportOptions): Transport {
-  let current = routePoolOf(options, options.route ?? {});
+  const poolBy = (route: Route): ConnectionPool =>
+    new ConnectionPool(new Connector(options.origin, route), options.connections);
+  let pool = poolBy(options.route ?? {});
   let isClosed = false;
   return {
     send: (call, listener) => {
-      const request = new Request(options, current.pool, call, listener);
+      const request = new Request(options, pool, call, listener);
       try {
         if (isClosed) throw new ConnectionError('CONNECTION_CLOSED');
-        request.head = current.heads.of(call);
+        request.head = pool.heads.of(call);
       } catch (error) {
         request.onError(error, false);
         return request;
       }
-      current.pool.send(request);
+      pool.send(request);
       return request;
     },
     reroute: (route) => {
-      current.pool.retire();
-      current = routePoolOf(options, route);
+      pool.retire();
+      pool = poolBy(route);
     },
     close: () => {
       isClosed = true;
-      current.pool.destroy();
+      pool.destroy();
     },
   };
 }
@@ -110,17 +112,6 @@ export function askOnce(transport: Transport, request: HttpRequest, timeoutMs: n
   const sent = transport.send(request, { responded: resolve, failed: reject });
   const timer = setTimeout(() => sent.abort(), timeoutMs);
   return promise.finally(() => clearTimeout(timer));
-}
-
-/** A route with its connections. Certificates belong to connections, so a new route needs new connections. */
-interface RoutePool {
-  readonly pool: ConnectionPool;
-  readonly heads: RequestHeads;
-}
-
-function routePoolOf({ origin, connections }: TransportOptions, route: Route): RoutePool {
-  const connector = new Connector(origin, route);
-  return { pool: new ConnectionPool(connector, connections), heads: new RequestHeads(connector) };
 }
 
 const noHeaders: ResponseHeaders = {};
