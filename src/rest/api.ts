@@ -18,7 +18,7 @@ import { type RestOperation, rowOperations } from './rest-operations.ts';
 import { isObject, type JsonObject, type Row } from './values.ts';
 
 /** The reports on all plugins of an organization. */
-export type PluginsReport = 'activity' | 'exports_unsubscribe_configs' | 'repository' | 'unused';
+export type PluginsReport = keyof typeof pluginsReports;
 
 /** The actions on one plugin. */
 export type PluginAction = keyof typeof pluginActions;
@@ -33,12 +33,13 @@ const pluginActions = {
   check_for_updates: operations.checkPluginForUpdates,
 } as const;
 
-const pluginsReports: Readonly<Record<PluginsReport, RestOperation>> = {
+/** The REST operation of each report. */
+const pluginsReports = {
   activity: operations.listPluginActivity,
   exports_unsubscribe_configs: operations.listPluginExportsUnsubscribeConfigs,
   repository: operations.listPluginRepository,
   unused: operations.listUnusedPlugins,
-};
+} as const;
 
 /** A query for the values of the property `key` in events that are named `event_name`. */
 export interface ValuesQuery {

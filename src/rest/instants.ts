@@ -40,9 +40,8 @@ export function inUtc(time: unknown): string | undefined {
 
 /** The next whole second after a date-time, in UTC. An upstream that ignores fractions takes it for later, too. */
 export function secondAfter(time: unknown): string | undefined {
-  const instant = toInstant(time);
-  if (instant === undefined) return undefined;
-  return `${new Date(Date.parse(`${instant.text.slice(0, 19)}Z`) + 1000).toISOString().slice(0, 19)}Z`;
+  const moment = sortableMoment(time);
+  return moment === undefined ? undefined : wholeSecond(secondsBefore(moment, -1));
 }
 
 /** A moment as a text that sorts as moments do, in UTC and to the nanosecond; undefined for what is no date-time. */

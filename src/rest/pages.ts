@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { memoize } from '../memoize.ts';
 import { readCsv } from './csv.ts';
 import { UpstreamError } from './errors.ts';
 import { secondAfter } from './instants.ts';
@@ -54,18 +55,11 @@ export function listText({ noun, scope, filter, form }: ListRef): string {
  */
 const longestFilter = 500;
 
-const filterTexts = new WeakMap<EventQuery, string>();
-
-/** A filter as text: equal for equal filters. The text of a long filter is a hash, which is made only once. */
-function filterText(filter: EventQuery): string {
-  const known = filterTexts.get(filter);
-  if (known !== undefined) return known;
+/** A filter as text: equal for equal filters. */
+const filterText = memoize((filter: EventQuery) => {
   const text = target('', filterOf({ filter }, { offset: 0 }));
-  if (text.length <= longestFilter) return text;
-  const short = `?${hash('sha256', text, 'base64url')}`;
-  filterTexts.set(filter, short);
-  return short;
-}
+  return text.length <= longestFilter ? text : `?${hash('sha256', text, 'base64url')}`;
+});
 
 /** Path and query that read `limit` rows from a position. */
 export function pageTarget(list: ListRef, at: Position, limit: number): string {
@@ -143,15 +137,12 @@ export interface TablePage<Content> {
   readonly hasNext: boolean;
 }
 
-/** The start of a page of a table: by offset, and before a moment if one is known. */
-type At = Pick<Position, 'offset' | 'before'>;
-
 /**
  * Reads a page of a `select`. `next` only shows whether the list goes on. It is not followed, because it may continue
  * after the time of the last row, which would skip other rows of that time. Throws if `next` says that the list goes on
  * although the page has no rows.
  */
-export function toRowsPage(body: unknown, at: At): TablePage<readonly unknown[]> {
+export function toRowsPage(body: unknown, at: Position): TablePage<readonly unknown[]> {
   if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   const content: readonly unknown[] = body['results'];
   const { next = null } = body;
@@ -164,14 +155,14 @@ export function toRowsPage(body: unknown, at: At): TablePage<readonly unknown[]>
  * for. So only an empty page is the end. Plain events come newest first. All pages but the first are read with a
  * `before`: the first whole second after the newest row. So events that arrive meanwhile move no row to another page.
  */
-export function toCsvPage(text: string, { filter }: ListRef, at: At): TablePage<string> {
+export function toCsvPage(text: string, { filter }: ListRef, at: Position): TablePage<string> {
   const { rows, firstCell } = readCsv(text);
   const isBound = (at.before ?? filter?.before ?? filter?.select) !== undefined || at.offset > 0;
   const before = isBound ? at.before : secondAfter(firstCell('timestamp'));
   return { content: text, end: behind({ offset: at.offset, before }, rows), hasNext: rows > 0 };
 }
 
-function behind({ offset, before }: At, rows: number): Position | undefined {
+function behind({ offset, before }: Position, rows: number): Position | undefined {
   return rows === 0 ? undefined : { offset: offset + rows, before };
 }
 
