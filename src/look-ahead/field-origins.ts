@@ -67,7 +67,7 @@ function findOrigin(type: GraphQLObjectType, field: GraphQLField<unknown, unknow
   // One mutation uses GET, so the HTTP method does not show which fields write.
   if (type.name === 'Mutation') return { kind: 'write', endpoint };
   if (type.name === 'Subscription') return { kind: 'tail', endpoint };
-  if (endpoint.report !== '') return { kind: 'report', endpoint };
+  if (endpoint.subpath !== '') return { kind: 'report', endpoint };
   if (endpoint.isRow) {
     if (view !== undefined) return { kind: 'reference', view, endpoint };
     if (isLeafType(answer)) return { kind: 'text', endpoint };

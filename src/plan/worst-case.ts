@@ -152,8 +152,8 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
       if (inside !== undefined && (isObject || origin.kind === 'organization'))
         addReads(inside, isVaried || id?.kind === Kind.VARIABLE);
       if (!('endpoint' in origin) || origin.kind === 'reference') continue;
-      const { noun, report, id: operation } = origin.endpoint;
-      if (!isObject || inside === undefined) kinds.add(report === '' ? noun : operation);
+      const { noun, subpath, id: operation } = origin.endpoint;
+      if (!isObject || inside === undefined) kinds.add(subpath === '' ? noun : operation);
       else if (needsOf(inside).view !== undefined) kinds.add(noun);
       // An object without selected relations is shown to exist only by its row.
       else if (origin.kind === 'byId' && needsOf(inside).relations.length === 0 && !hasDirectives) kinds.add(noun);

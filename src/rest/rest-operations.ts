@@ -30,7 +30,7 @@ export interface RestOperation {
   /** True if its path names one row. */
   readonly isRow: boolean;
   /** The part of its path behind the collection or the row; empty if the path ends there. */
-  readonly report: string;
+  readonly subpath: string;
 }
 
 /** The operations on rows of each noun. An operation that the API does not have is undefined. */

@@ -37,14 +37,14 @@ function surfaceOf(path: string): string {
 }
 
 /** The one form of all paths (see `src/rest/paths.ts`), with a parameter in the place of each id. */
-const pathForm = /^\/api\/(?:\w+\/\{(?!id\})\w+\}\/)?(?<collection>\w+)\/(?<row>\{id\}\/)?(?<report>.*)$/;
+const pathForm = /^\/api\/(?:\w+\/\{(?!id\})\w+\}\/)?(?<collection>\w+)\/(?<row>\{id\}\/)?(?<subpath>.*)$/;
 
 /** The subject of an operation, read from the template of its path. */
 function subjectOf(path: string): object {
-  const { collection, row, report = '' } = pathForm.exec(path)?.groups ?? {};
+  const { collection, row, subpath = '' } = pathForm.exec(path)?.groups ?? {};
   const noun = nounNames.find((name) => nouns[name].path === collection);
   if (noun === undefined) throw new Error(`${path} is about no noun of the schema`);
-  return { noun, isRow: row !== undefined, report };
+  return { noun, isRow: row !== undefined, subpath };
 }
 
 function table(name: string, description: string, entries: readonly Entry[]): string {
