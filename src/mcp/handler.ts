@@ -60,7 +60,7 @@ export function createMcpHandler(options: McpHandlerOptions): Handle {
       await context.identified;
       const { refusal, caller } = context;
       // All agents of a key share one part of its budget, whichever user they act for.
-      context.caller = caller && { ...caller, countedAs: agents };
+      context.caller = caller && { ...caller, budgetSubject: agents };
       if (refusal !== undefined) answer = unauthorized(refusal, resource);
       else {
         const message = await readBody(request, bodyLimits, claim, toMessage);

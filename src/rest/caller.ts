@@ -20,7 +20,7 @@ export interface Caller {
   /** SHA-256 of the user that the caller's token names; undefined without a tenant. */
   readonly subject?: string;
   /** The subject whose share of the limits the caller uses up; by default `subject`. */
-  readonly countedAs?: string;
+  readonly budgetSubject?: string;
 }
 
 /** The subject that stands for all agents of a key. Users have hashes as subjects, and no hash has this form. */

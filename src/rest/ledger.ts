@@ -11,7 +11,7 @@ export interface Account {
 }
 
 /** The account that the calls of a caller count against. */
-export function accountOf({ sharingKey: key, subject: user = '', countedAs: subject = user }: Caller): Account {
+export function accountOf({ sharingKey: key, subject: user = '', budgetSubject: subject = user }: Caller): Account {
   return { key, subject };
 }
 
