@@ -66,10 +66,10 @@ export class LocalEpochs implements Epochs {
   }
 
   async purge(sharingKey: string | undefined): Promise<number | undefined> {
-    const count = sharingKey === undefined ? this.#epochs.size : 1;
-    if (sharingKey === undefined) this.adopt('all');
-    const change = sharingKey === undefined ? 'all' : this.#change(sharingKey);
-    return (await this.#sendToOthers(change)) && count;
+    if (sharingKey !== undefined) return (await this.#sendToOthers(this.#change(sharingKey))) && 1;
+    const { size } = this.#epochs;
+    this.adopt('all');
+    return (await this.#sendToOthers('all')) && size;
   }
 
   /** Adopts a change that another process has made. */
