@@ -8,13 +8,13 @@ export interface Rejection {
 
 /** The members of an upstream's error that may reach a client (`extensions.upstream`). `retryAfter` is in seconds. */
 export interface UpstreamErrorDetails {
-  readonly status?: number;
-  readonly code?: string;
-  readonly attr?: string;
-  readonly detail?: string;
-  readonly retryAfter?: number;
+  readonly status?: number | undefined;
+  readonly code?: string | undefined;
+  readonly attr?: string | undefined;
+  readonly detail?: string | undefined;
+  readonly retryAfter?: number | undefined;
   /** The complaints about fields of the request body. */
-  readonly errors?: readonly Rejection[];
+  readonly errors?: readonly Rejection[] | undefined;
 }
 
 const messages = {

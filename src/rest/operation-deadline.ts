@@ -84,14 +84,13 @@ export class OperationDeadline {
   }
 
   /**
-   * Holds the memory of a body until the operation is finished. If all of its bodies together would exceed the limit,
-   * ends the operation and returns false.
+   * Holds the memory of a body until the operation is finished. Ends the operation instead if all of its bodies together
+   * would exceed the limit.
    */
-  keep(body: Claim, limit: number): boolean {
-    if (this.count(body.bytes, limit) !== undefined) return false;
+  keep(body: Claim, limit: number): void {
+    if (this.count(body.bytes, limit) !== undefined) return;
     body.hold();
     this.#bodies.push(body);
-    return true;
   }
 
   /**
@@ -129,11 +128,7 @@ const errors: Readonly<Record<EndReason, UpstreamError>> = {
  * before it reads input. So in a busy process, the timer may run before a response that came in time is read.
  */
 function endByDeadline(deadline: OperationDeadline): void {
-  setImmediate(endOverdue, deadline);
-}
-
-function endOverdue(deadline: OperationDeadline): void {
-  deadline.end('deadline');
+  setImmediate(() => deadline.end('deadline'));
 }
 
 /** True if the error of an operation's end says that its deadline passed, and not that its client left. */

@@ -1,14 +1,7 @@
-import {
-  certificateWanted,
-  noRoomForBodies,
-  type Rejection,
-  UpstreamError,
-  type UpstreamErrorCode,
-  type UpstreamErrorDetails,
-} from './errors.ts';
+import { certificateWanted, noRoomForBodies, type Rejection, UpstreamError, type UpstreamErrorCode } from './errors.ts';
 import { requestColumns } from './generated/views.ts';
 import type { ResponseHeaders } from './transport/response-parser.ts';
-import type { TransportError } from './transport/transport.ts';
+import { TransportError } from './transport/transport.ts';
 import { isObject, type JsonObject, jsonIn } from './values.ts';
 
 /** The error of a response whose status is not a success. `text` is its decoded body, empty if it has none. */
@@ -26,14 +19,7 @@ export function toUpstreamError(status: number, headers: ResponseHeaders, text: 
   const isApi = statementStatuses.has(status) ? isOwn : mayBeApi;
   const errorCode = isOwn && given !== undefined && ofTheKey.has(given) ? 'UNAUTHENTICATED' : codeOf(status, isApi);
   const errors = errorCode === 'BAD_USER_INPUT' || errorCode === 'CONFLICT' ? rejectionsIn(json, key) : [];
-  const details: UpstreamErrorDetails = {
-    status,
-    ...(code !== undefined && { code }),
-    ...(attr !== undefined && { attr }),
-    ...(detail !== undefined && { detail }),
-    ...(retryAfter !== undefined && { retryAfter }),
-    ...(errors.length > 0 && { errors }),
-  };
+  const details = { status, code, attr, detail, retryAfter, errors: errors.length > 0 ? errors : undefined };
   return new UpstreamError(errorCode, details, wantsCertificate(status, text) ? certificateWanted : undefined);
 }
 
@@ -45,8 +31,9 @@ function wantsCertificate(status: number, text: string): boolean {
   return status === 400 && /<title>400 [^<]*SSL certificate/i.test(text);
 }
 
-/** The error of a request that got no response. */
-export function fromTransport(error: TransportError): UpstreamError {
+/** The error of a failed call, as resolvers may see it. */
+export function toDomainError(error: unknown): unknown {
+  if (!(error instanceof TransportError)) return error;
   if (error.fault === 'no-room') return noRoomForBodies;
   return new UpstreamError(
     error.fault === 'invalid' ? 'UPSTREAM_INVALID_RESPONSE' : 'UPSTREAM_UNAVAILABLE',
@@ -131,10 +118,6 @@ const clientCodes: Readonly<Record<number, UpstreamErrorCode>> = {
  */
 const longestError = 2 ** 16;
 
-function rejectionsIn(body: unknown, key: string): readonly Rejection[] {
-  return rejectionsOf(body, (text) => safe(text, key) !== undefined && !secretive.some((shape) => shape.test(text)));
-}
-
 /** The maximum number of rejections that are passed on. */
 const maximumRejections = 20;
 /** The longest message of a rejection that is passed on, in characters. */
@@ -161,10 +144,12 @@ const errorWords: ReadonlySet<string> = new Set(['type', 'code', 'attr', 'status
 
 /**
  * The validation errors in a JSON body: `{"name": ["…"]}`, nested and in lists, and `{"detail": "…", "attr": "a__b"}`.
- * Errors of other forms are left out, and so are texts that fail `isSafe`.
+ * Errors of other forms are left out, and so are texts that may hold a secret.
  */
-function rejectionsOf(body: unknown, isSafe: (text: string) => boolean): readonly Rejection[] {
+function rejectionsIn(body: unknown, key: string): readonly Rejection[] {
   const found: Rejection[] = [];
+  const isSafe = (text: string): boolean =>
+    safe(text, key) !== undefined && !secretive.some((shape) => shape.test(text));
   const add = (path: readonly string[], message: string): void => {
     const isFit = message !== '' && message.length <= maximumMessage && isSafe(message) && path.every(isName);
     if (!isFit || found.length === maximumRejections) return;

@@ -4,10 +4,11 @@ import { isRateLimited, isUnauthenticated, noRoomForBodies, RefusedCall, Upstrea
 import { reasonOf } from '../failure-reasons.ts';
 import { type OnEnd, statusOf } from '../operation-calls.ts';
 import { type EndListener, isOverdue } from '../operation-deadline.ts';
+import { toDomainError } from '../response-errors.ts';
 import type { RestRun } from '../rest-run.ts';
 import { SharedWork } from '../single-flight.ts';
 import { largestBody } from '../transport/body-room.ts';
-import { type DecodedResponse, decodeText, toDecoded, toDomainError } from '../transport/decode-response.ts';
+import { type DecodedResponse, decodeText, toDecoded } from '../transport/decode-response.ts';
 import { type RawResponse, type ResponseListener, type SentRequest, TransportError } from '../transport/transport.ts';
 import type { Attempt, CallRequest, Outcome } from './gate.ts';
 import { type Repeat, repeatOf, retryPolicy } from './retry-policy.ts';
@@ -257,7 +258,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#leave({ kind: 'answered', status, error: undefined, provesKey: true, tookMs: this.#tookMs });
     if (this.waiters.length === 0) return;
     const { bodies, eventLoop } = this.#upstream;
-    const body = this.request.isWrite ? bodies.keepWritten(response.text) : bodies.keep(response.text);
+    const body = bodies.keep(response.text, this.request.isWrite);
     if (body === undefined) return this.#fail(noRoomForBodies);
     const isLarge = this.waiters.some(({ run }) => run.deadline.isLarge);
     if (isLarge) eventLoop.doLarge(() => this.#resolve(response, body), this.endsAt);

@@ -53,19 +53,15 @@ export class BodyRoom extends MemoryRoom {
     this.limits = limits;
   }
 
-  /** Claims room for the value of a text before it is parsed; undefined if there is not enough. */
-  keep(text: string): Claim | undefined {
-    const claim = this.claim();
-    return claim.resize(this.#weigh(text)) ? claim : undefined;
-  }
-
   /**
-   * Claims room for the value of a write's response, even if there is not enough, because the response shows the effect
-   * of the write.
+   * Claims room for the value of a text before it is parsed; undefined if there is not enough. There is always enough
+   * for the response of a write, because it shows the effect of the write.
    */
-  keepWritten(text: string): Claim {
+  keep(text: string, isWrite: boolean): Claim | undefined {
     const claim = this.claim();
-    claim.insist(this.#weigh(text));
+    const bytes = this.#weigh(text);
+    if (isWrite) claim.insist(bytes);
+    else if (!claim.resize(bytes)) return undefined;
     return claim;
   }
 

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../errors.ts';
-import { fromTransport, toUpstreamError } from '../response-errors.ts';
+import { toUpstreamError } from '../response-errors.ts';
 import { decompress, textOf } from './content-coding.ts';
-import { type RawResponse, TransportError } from './transport.ts';
+import type { RawResponse } from './transport.ts';
 
 /** A response with a success status. `text` is its body; empty if it had none. */
 export interface DecodedResponse {
@@ -53,11 +53,6 @@ function textOrUndefined(body: Buffer): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Turns a failure into the domain error that resolvers may see. */
-export function toDomainError(error: unknown): unknown {
-  return error instanceof TransportError ? fromTransport(error) : error;
 }
 
 /**
