@@ -217,11 +217,17 @@ test('the limits that are explained are the settings and their defaults', () => 
   expect(own.filter((limit) => !told.some(([name]) => name === limit))).toEqual([]);
 });
 
-test('every setting stands in the table of settings, or the beginning of its name does', () => {
-  const shown = quotedIn(chapterOf('docs/settings.md', '## Settings')).map((name) => name.split('…', 1)[0] ?? '');
-  const isShown = (name: string): boolean =>
-    shown.some((one) => one === name || (one.endsWith('_') && name.startsWith(one)));
-  expect(Object.keys(settings).filter((name) => !isShown(name))).toEqual([]);
+test('every setting stands in .env.example, below headings that name pages which exist', () => {
+  const example = textOf('.env.example');
+  const shown = new Set([...example.matchAll(/^# (\w+)=/gm)].map(([, name = '']) => name));
+  expect(Object.keys(settings).filter((name) => !shown.has(name))).toEqual([]);
+  const named = [...example.matchAll(/^#### .*: (docs\/[\w-]+\.md)(?:#(\S+))?$/gm)];
+  expect(named.length).toBeGreaterThan(8);
+  const broken = named.filter(
+    ([, page = '', anchor]) =>
+      !existsSync(new URL(page, root)) || (anchor !== undefined && !anchorsOf(page).includes(anchor)),
+  );
+  expect(broken.map(([heading]) => heading)).toEqual([]);
 });
 
 test('every limit says what it protects', () => {
