@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, test } from 'vitest';
-import { LocalEpochs } from '../../src/rest/epochs.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { connectRedis } from '../../src/redis.ts';
+import { RedisAnswers } from '../../src/rest/cache/redis-answers.ts';
+import { LocalEpochs, type Reuse } from '../../src/rest/epochs.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Upstream } from '../../src/rest/upstream.ts';
 import { begin, callerWith, codeOf, connectCached, readName } from '../support/cached-clients.ts';
-import { refusal, reply } from '../support/replies.ts';
+import { type JsonObject, refusal, reply } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
@@ -180,5 +182,76 @@ test('an operation reads its own writes, and others that began before them go on
     'Old',
     'New',
   ]);
+  upstream.close();
+});
+
+/** A store in Redis whose look-ups of answers end when a test says so. */
+function createSlowStore(url: string): {
+  readonly remote: RedisAnswers;
+  readonly finds: (row: object, limit?: number) => void;
+} {
+  const redis = connectRedis({ redisUrl: 'redis://127.0.0.1:1' });
+  if (redis === undefined) throw new Error('no Redis');
+  onTestFinished(() => redis.close());
+  const remote = new RedisAnswers(redis, url);
+  const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<RedisAnswers['find']>>>();
+  vi.spyOn(remote, 'find').mockReturnValueOnce(promise).mockResolvedValue(undefined);
+  return { remote, finds: (row, limit) => resolve({ text: JSON.stringify(row), limit, ageMs: 1000 }) };
+}
+
+test('what was read anew while Redis was asked is not replaced by what Redis has', async () => {
+  await using api = await startUpstream({ [`GET ${one}`]: project(1, { name: 'New' }) });
+  const { remote, finds } = createSlowStore(api.url);
+  const upstream = connectCached(api.url, { remote });
+  const early = read(upstream, one);
+  expect(await readName(await begin(upstream, caller, 'reload'), one)).toBe('New');
+  finds(project(1, { name: 'Old' }));
+  expect([await early, await read(upstream, one)]).toEqual(['New', 'New']);
+  expect(api.requests).toEqual([`GET ${one}`]);
+  upstream.close();
+});
+
+const pageOf = (limit: number): string => `/api/projects/?limit=${limit}`;
+
+function rows(name: string): JsonObject {
+  return { count: 2, next: null, results: [project(1, { name }), project(2, { name })] };
+}
+
+/** Reads a page of two projects; all of them have the same name. */
+async function readPage(upstream: Upstream, limit: number, reuse?: Reuse): Promise<unknown> {
+  return (await begin(upstream, caller, reuse)).read(operations.listProjects, pageOf(limit));
+}
+
+test('a page that was read anew while Redis was asked is not replaced by an older one with more rows', async () => {
+  await using api = await startUpstream({ 'GET /api/projects/': rows('New') });
+  const { remote, finds } = createSlowStore(api.url);
+  const upstream = connectCached(api.url, { remote });
+  const early = readPage(upstream, 2);
+  await readPage(upstream, 1, 'reload');
+  finds(rows('Old'), 2);
+  expect([await early, await readPage(upstream, 2)]).toEqual([rows('New'), rows('New')]);
+  expect(api.requests).toEqual([`GET ${pageOf(1)}`, `GET ${pageOf(2)}`]);
+  upstream.close();
+});
+
+test('an answer whose read began before that of the kept one does not replace it, here or in Redis', async () => {
+  const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
+  await using api = await startUpstream({
+    'GET /api/projects/': async ({ query }) => {
+      if (query.get('limit') === '1') return rows('New');
+      await mayAnswer;
+      return rows('Old');
+    },
+  });
+  api.release();
+  const { remote } = createSlowStore(api.url);
+  const kept = vi.spyOn(remote, 'keep');
+  const upstream = connectCached(api.url, { remote });
+  const early = readPage(upstream, 2, 'reload');
+  await expect.poll(() => api.requests).toHaveLength(1);
+  await readPage(upstream, 1, 'reload');
+  answer();
+  expect([await early, await readPage(upstream, 1)]).toEqual([rows('Old'), rows('New')]);
+  expect([api.requests, kept.mock.calls.length]).toEqual([[`GET ${pageOf(2)}`, `GET ${pageOf(1)}`], 1]);
   upstream.close();
 });

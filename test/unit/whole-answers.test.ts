@@ -9,7 +9,7 @@ function sourceOf({ freshUntil = 60 } = {}): AnswerSource {
 }
 
 function answerOf(name: string, { text = '{}' } = {}): KeptAnswer {
-  const read = { name, noun: 'projects', freshMs: 60, limit: undefined, limitAskedAt: 0 };
+  const read = { name, noun: 'projects', freshMs: 60, limit: undefined, limitAskedAt: 0, calledAt: 0 };
   return new KeptAnswer(read, {}, text, 0);
 }
 

@@ -40,6 +40,8 @@ export interface CachedRead extends Freshness {
   readonly limit: number | undefined;
   /** The time at which an operation last asked for `limit` rows. */
   readonly limitAskedAt: number;
+  /** The time at which a call for it began. */
+  calledAt: number;
 }
 
 /** The part of `maxBytes` that is for whole answers of queries. */
@@ -101,7 +103,8 @@ export class AnswerCache {
     if (freshness === undefined || namesCurrent(target)) return undefined;
     const name = nameOf(epoch, target);
     const limit = limitIn(target);
-    return { caller, operation, target, format, name, limit, limitAskedAt: this.now(), ...freshness };
+    const now = this.now();
+    return { caller, operation, target, format, name, limit, limitAskedAt: now, calledAt: now, ...freshness };
   }
 
   /** The answer that may be given without a call, if there is one. Counts the read. */
@@ -130,8 +133,8 @@ export class AnswerCache {
   /** Keeps the answer to a read, with the text that it was read from. */
   keep(read: CachedRead, value: unknown, text: string): void {
     this.#resources.epochs.prove?.(read.caller.sharingKey);
-    this.#keepHere(read, value, text, this.now());
-    this.#remote?.keep(read, text);
+    const answer = new KeptAnswer(read, value, text, this.now());
+    if (this.#kept.keep(answer) === answer) this.#remote?.keep(read, text);
   }
 
   /**
@@ -191,20 +194,18 @@ export class AnswerCache {
 
   /** Adopts Redis's answer to a read, if it is younger than `youngerMs` milliseconds and has enough rows. */
   async #findRemote(remote: RedisAnswers, read: CachedRead, youngerMs: number): Promise<KeptAnswer | undefined> {
+    const now = this.now();
     const found = await remote.find(read);
     if (found === undefined || found.ageMs >= youngerMs || !holds(found, read.limit)) return undefined;
     const { text, limit, ageMs } = found;
+    // Redis has told the age after `now`, so the upstream gave the answer at this time or later.
+    const readAt = now - ageMs;
     try {
-      return this.#keepHere({ ...read, limit }, valueIn(text, read.format), text, this.now() - ageMs);
+      const value = valueIn(text, read.format);
+      return this.#kept.keep(new KeptAnswer({ ...read, limit, calledAt: readAt }, value, text, readAt));
     } catch {
       return undefined;
     }
-  }
-
-  #keepHere(read: CachedRead, value: unknown, text: string, readAt: number): KeptAnswer {
-    const answer = new KeptAnswer(read, value, text, readAt);
-    this.#kept.keep(answer);
-    return answer;
   }
 }
 

@@ -54,7 +54,8 @@ export class CachedClient implements RestClient {
   #call(read: CachedRead): Promise<unknown> {
     const { cache, run } = this.#options;
     const { operation, target, format } = read;
-    run.calls.limitFreshness(cache.now() + read.freshMs);
+    read.calledAt = cache.now();
+    run.calls.limitFreshness(read.calledAt + read.freshMs);
     return this.#client.read(operation, target, format, (result) => this.#settle(result, target, read));
   }
 

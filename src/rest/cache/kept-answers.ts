@@ -20,6 +20,8 @@ export class KeptAnswer {
   readonly source: AnswerSource;
   /** The number of rows that were asked for; undefined if the answer is not a page. */
   readonly limit: number | undefined;
+  /** The time at which the call for it began. */
+  readonly calledAt: number;
   /** The time at which an operation last asked for `limit` rows. */
   limitAskedAt: number;
   isRefreshing = false;
@@ -28,18 +30,19 @@ export class KeptAnswer {
 
   /** `readAt` is the time at which the upstream gave the value, which was read from `text`. */
   constructor(
-    read: Pick<CachedRead, 'name' | 'noun' | 'freshMs' | 'limit' | 'limitAskedAt'>,
+    read: Pick<CachedRead, 'name' | 'noun' | 'freshMs' | 'limit' | 'limitAskedAt' | 'calledAt'>,
     value: unknown,
     text: string,
     readAt: number,
   ) {
-    const { name, noun, freshMs, limit, limitAskedAt } = read;
+    const { name, noun, freshMs, limit, limitAskedAt, calledAt } = read;
     this.name = name;
     this.value = value;
     this.length = text.length;
     this.bytes = bytesOfEntry + 2 * name.length + text.length + bytesOnceParsed(text);
     this.source = { noun, readAt, freshUntil: readAt + freshMs, isKept: false };
     this.limit = limit;
+    this.calledAt = calledAt;
     this.limitAskedAt = limitAskedAt;
   }
 }
@@ -72,8 +75,14 @@ export class KeptAnswers {
     return this.#answers.get(name);
   }
 
-  /** Keeps an answer in place of the one of the same name. */
-  keep(answer: KeptAnswer): void {
+  /**
+   * Keeps an answer in place of the one of the same name, unless the call for that one began later. Returns the answer
+   * whose call began later.
+   */
+  keep(answer: KeptAnswer): KeptAnswer {
+    const known = this.#answers.get(answer.name);
+    if (known !== undefined && known.calledAt > answer.calledAt) return known;
     this.#answers.set(answer.name, answer, { size: answer.bytes });
+    return answer;
   }
 }
