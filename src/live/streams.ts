@@ -24,6 +24,7 @@ type Opening =
 /** The open streams of one process. Each is the answer to a subscription. */
 export class Streams {
   readonly #limits: StreamLimits;
+  readonly #isProven: (caller: Caller) => boolean;
   readonly #open = new Set<OpenStream>();
   readonly #byCaller = new Map<string, number>();
   /** True for a caller whose rights have changed. */
@@ -31,8 +32,10 @@ export class Streams {
   #isClosed = false;
   messages = 0;
 
-  constructor(limits: StreamLimits) {
+  /** `isProven` is true for a caller whose key the upstream is known to accept. */
+  constructor(limits: StreamLimits, isProven: (caller: Caller) => boolean) {
     this.#limits = limits;
+    this.#isProven = isProven;
   }
 
   get size(): number {
@@ -45,6 +48,7 @@ export class Streams {
     const own = this.#byCaller.get(name) ?? 0;
     if (this.#isClosed || this.#open.size >= maxStreams) return 'too many';
     if (own >= maxStreamsPerCaller) return 'too many of its caller';
+    if (!this.#isProven(stream.caller) && this.#isFullOfUnproven()) return 'too many';
     this.#open.add(stream);
     this.#byCaller.set(name, own + 1);
     // The rights of the caller may have changed since it was authenticated.
@@ -58,6 +62,16 @@ export class Streams {
     const own = (this.#byCaller.get(name) ?? 0) - 1;
     if (own > 0) this.#byCaller.set(name, own);
     else this.#byCaller.delete(name);
+  }
+
+  /**
+   * True if callers with unproven keys have half of the places. While the upstream is down, no invented key is refused
+   * by it, and without this limit such keys could take all places.
+   */
+  #isFullOfUnproven(): boolean {
+    const most = this.#limits.maxStreams / 2;
+    if (this.#open.size < most) return false;
+    return [...this.#open].filter(({ caller }) => !this.#isProven(caller)).length >= most;
   }
 
   /** Notifies the open streams whose callers are outdated, and from now on each such stream as it opens. */

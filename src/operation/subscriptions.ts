@@ -80,9 +80,9 @@ export class Subscriptions {
 
   constructor(settings: SubscriptionSettings, options: SubscriptionsOptions) {
     const { maxPageSize, operationDeadlineMs: deadlineMs, upstream, memory } = options;
-    const { budget } = upstream.resources;
+    const { budget, keys } = upstream.resources;
     this.options = options;
-    this.streams = new Streams(settings);
+    this.streams = new Streams(settings, (caller) => keys.isProven(caller));
     this.tails = new Tails({
       pollMs: settings.pollMs,
       room: new MemoryRoom(settings.waitingBytes ?? waitingBytes, { within: memory }),

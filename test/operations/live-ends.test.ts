@@ -9,6 +9,7 @@ import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startSmallGateway } from '../support/small-gateway.ts';
 import { startTenants } from '../support/tenants.ts';
+import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { openWith, postOf } from '../support/wire.ts';
 
@@ -150,6 +151,7 @@ test('more streams than a caller, or a process, may have are refused at once, an
   await using gateway = await startGateway(upstream, { live: { ...quick, maxStreams: 3, maxStreamsPerCaller: 2 } });
   const ofOther = { authorization: 'Bearer phx_other' };
   await using one = await subscribe(gateway.url);
+  await begun(upstream);
   await using two = await subscribe(gateway.url);
   await using refused = await subscribe(gateway.url);
   await using other = await subscribe(gateway.url, { headers: ofOther });
@@ -166,6 +168,33 @@ test('more streams than a caller, or a process, may have are refused at once, an
   await expect.poll(() => streamsOf(gateway)).toBe(2);
   await using again = await subscribe(gateway.url);
   expect(again.status).toBe(200);
+});
+
+test('while the upstream is down, keys that it has not accepted hold at most half of the streams of a process', async () => {
+  const events = new GrowingEvents();
+  let isDown = false;
+  await using upstream = await startUpstream({
+    'GET /api/projects/1/events/': (request) => (isDown ? refusal(503, 'error', 'Down.') : events.list(request)),
+  });
+  upstream.release();
+  await using gateway = await startGateway(upstream, { live: { ...quick, maxStreams: 6 } });
+  const withKey = (of: string) => subscribe(gateway.url, { headers: { authorization: `Bearer ${of}` } });
+  await using proven = await subscribe(gateway.url);
+  await begun(upstream);
+  isDown = true;
+  await using one = await withKey('phx_invented_1');
+  await using two = await withKey('phx_invented_2');
+  await using three = await withKey('phx_invented_3');
+  await using refused = await withKey('phx_invented_4');
+  await using further = await subscribe(gateway.url);
+  const all = [proven, one, two, three, refused, further];
+  expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200, 503, 200]);
+  isDown = false;
+  // Once their keys have been accepted, these streams leave places for further keys.
+  await until(async () => {
+    await using last = await withKey('phx_invented_4');
+    return last.status === 200;
+  });
 });
 
 test('a subscription is refused at once if a window of the budget never has room for a whole poll', async () => {
