@@ -60,7 +60,7 @@ export async function executeInParts(
     const first = writer.first(executed.initialResult, mostBytes);
     cost.calls.noteAnswer();
     const parts = writeParts(writer, first, executed.subsequentResults, waitToWrite);
-    parts.finished.finally(finish).catch(options.report);
+    parts.finished.then(finish, finish);
     const { rateLimits } = await results.withRateLimits(run, {});
     return { prepared, data: whole.data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
   } catch (error) {
@@ -104,7 +104,10 @@ function writeParts(
     controller?.close();
     return { data: null, errors: writer.errors };
   };
-  return { texts, finished: write() };
+  const finished = write();
+  // If not even the last part can be made, the client must see that its answer is incomplete.
+  finished.catch((error: unknown) => controller?.error(error));
+  return { texts, finished };
 }
 
 /**

@@ -144,9 +144,9 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
     };
     if (isPlan) options.onPlan();
     else if (parts !== undefined) {
-      // If the parts cannot be made, their span ends nevertheless.
-      if (span !== undefined) parts.finished.catch(() => span.end(prepared, 'INTERNAL_SERVER_ERROR'));
-      parts.finished.then(end).catch(options.report);
+      // The operation also ends if its parts cannot be made.
+      const fail = (error: unknown): void => end({ errors: toPublicErrors([error], options) });
+      parts.finished.then(end, fail).catch(options.report);
     }
     // A subscription ends when its stream does. Its span ends when the stream begins.
     else if (stream !== undefined) span?.end(prepared, codesOf(request)[0]);
