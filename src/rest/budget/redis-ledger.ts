@@ -97,7 +97,7 @@ export class RedisLedger implements Ledger {
     const { redis, upstreamUrl, windows } = options;
     this.#options = options;
     this.#local = new LocalLedger({ ...options, onChange: (calls) => this.#note(calls) });
-    this.#prefix = `budget:{${hashOf(upstreamUrl)}}:`;
+    this.#prefix = `budget:{${hash('sha256', upstreamUrl, 'base64url')}}:`;
     this.#longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
     redis.onChange(() => (redis.isUp ? void this.#sync() : this.#down(redis.reason)));
     // Started before there is a connection, because each synchronization also limits the changes that are kept.
@@ -307,7 +307,7 @@ export class RedisLedger implements Ledger {
   #logsOf({ key, subject, surface }: Omit<LedgerCall, 'id'>, names: KeyPlaces): readonly number[] {
     const owners = hasShare(this.#options, subject) ? [key, `${key} ${subject}`] : [key];
     return owners.map((owner) => {
-      const name = `${this.#prefix}${hashOf(owner)}:${surface}`;
+      const name = `${this.#prefix}${hash('sha256', owner, 'base64url')}:${surface}`;
       const place = names.get(name) ?? names.size + 1;
       names.set(name, place);
       return place;
@@ -324,9 +324,4 @@ function toAnswer(answer: unknown): ScriptAnswer {
 function list(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw new Error('unexpected answer');
   return value;
-}
-
-/** The hash that stands for a text in names. */
-export function hashOf(text: string): string {
-  return hash('sha256', text, 'base64url');
 }
