@@ -1,7 +1,7 @@
 import type { Claim, MemoryRoom } from './memory.ts';
 
 /** The maximum number of objects and bytes that the data of an answer may have. */
-export interface AnswerLimits {
+export interface CounterLimits {
   readonly maxAnswerObjects: number;
   readonly maxAnswerBytes: number;
 }
@@ -64,7 +64,7 @@ const smallAnswer = 2 ** 20;
  * text of the upstream may be repeated. All counts are upper bounds: an object that turns out to be null counts too.
  */
 export class AnswerCounter {
-  readonly #limits: AnswerLimits;
+  readonly #limits: CounterLimits;
   readonly #room: MemoryRoom;
   readonly #onExcess: () => void;
   #claim: Claim | undefined;
@@ -83,7 +83,7 @@ export class AnswerCounter {
    * `onExcess` ends the calls that are still under way for the answer. Once the answer is made, call `finish`, which
    * releases its memory.
    */
-  constructor(limits: AnswerLimits, room: MemoryRoom, onExcess: () => void) {
+  constructor(limits: CounterLimits, room: MemoryRoom, onExcess: () => void) {
     this.#limits = limits;
     this.#room = room;
     this.#onExcess = onExcess;

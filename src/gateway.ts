@@ -8,6 +8,7 @@ import { createRequestRoom } from './http/request.ts';
 import { SavedCalls } from './loaders/saved-calls.ts';
 import type { Log } from './log.ts';
 import { answerRoomBytes, MemoryRoom, processBytes } from './memory.ts';
+import { AnswerLimits } from './operation/answer-limits.ts';
 import { createContexts } from './operation/contexts.ts';
 import { Costs, type ToolOf } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
@@ -21,7 +22,6 @@ import {
   type PersistedSettings,
 } from './operation/persisted/persisted.ts';
 import { createRunOperation, type OperationsOptions, type RunOperation } from './operation/pipeline.ts';
-import { Results } from './operation/results.ts';
 import { SharedOperations } from './operation/shared-operations.ts';
 import { type SubscriptionSettings, Subscriptions } from './operation/subscriptions.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
@@ -207,9 +207,9 @@ function createOperations(
   const answerBytes = options.answerRoomBytes ?? answerRoomBytes(options.maxAnswerBytes);
   const room = new MemoryRoom(answerBytes, { within: memory });
   const createContext = createContexts({ ...options, cursors, upstream, room, saved });
-  const results = new Results({ ...options, ...callbacks, room, upstream });
+  const answerLimits = new AnswerLimits({ ...options, ...callbacks, room });
   const { cache, keyFaultOf } = upstream;
-  const ofStreams = { schema, createContext, results, eventLoop, memory, upstream };
+  const ofStreams = { schema, createContext, answerLimits, eventLoop, memory, upstream };
   const subscriptions = options.live && new Subscriptions(options.live, { ...options, ...callbacks, ...ofStreams });
   const run = createRunOperation({
     resolve: persisted.resolve,
@@ -224,7 +224,7 @@ function createOperations(
     shared,
     operationDeadlineMs: options.operationDeadlineMs,
     eventLoop,
-    results,
+    answerLimits,
     maxErrors: options.maxErrors,
     tracing: options.tracing,
     ...callbacks,

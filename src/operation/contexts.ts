@@ -1,4 +1,4 @@
-import { AnswerCounter, type AnswerLimits } from '../answer-counter.ts';
+import { AnswerCounter, type CounterLimits } from '../answer-counter.ts';
 import type { CursorCodec, GatewayContext } from '../context.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { SavedCalls } from '../loaders/saved-calls.ts';
@@ -12,7 +12,7 @@ import type { Upstream } from '../rest/upstream.ts';
 export type CreateContext = (run: AnyRestRun) => GatewayContext;
 
 /** Collaborators and limits of the contexts of all operations. */
-export interface ContextOptions extends AnswerLimits {
+export interface ContextOptions extends CounterLimits {
   readonly maxPageSize: number;
   readonly cursors: CursorCodec;
   readonly upstream: Pick<Upstream, 'clientFor' | 'keyFaultOf'>;

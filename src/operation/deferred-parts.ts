@@ -2,16 +2,19 @@ import type { GatewayContext, PartsFormat } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Claim } from '../memory.ts';
 import { UpstreamError } from '../rest/errors.ts';
+import type { Upstream } from '../rest/upstream.ts';
+import type { AnswerLimits, Execution } from './answer-limits.ts';
 import type { PartEntry, PartPayload } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import { type AnswerParts, formatted, type OperationResult, stringifyResult } from './operation-result.ts';
 import type { OperationRun } from './operation-run.ts';
+import { withRateLimits } from './rate-limits.ts';
 import { overload } from './request-error.ts';
-import type { Execution, Results } from './results.ts';
 
 interface PartsOptions extends ErrorReporting {
-  readonly results: Results;
+  readonly answerLimits: AnswerLimits;
+  readonly upstream: Pick<Upstream, 'resources'>;
   readonly eventLoop: EventLoopYield;
 }
 
@@ -38,7 +41,7 @@ export async function executeInParts(
 ): Promise<OperationResult> {
   const { cost, coerced } = run;
   const { prepared, answerCounter, deadline } = execution;
-  const { results, eventLoop } = options;
+  const { answerLimits, eventLoop, upstream } = options;
   const finish = (): void => {
     deadline.finish();
     answerCounter.finish();
@@ -51,17 +54,17 @@ export async function executeInParts(
     await waitToWrite();
     const isInParts = 'initialResult' in executed;
     const whole = isInParts ? executed.initialResult : executed;
-    const { error, mostBytes } = results.checkLimits(whole, execution);
+    const { error, mostBytes } = answerLimits.check(whole, execution);
     if (!isInParts || error !== undefined) {
       finish();
-      return await results.withRateLimits(run, results.of(whole, execution));
+      return await withRateLimits(run, answerLimits.resultOf(whole, execution), upstream.resources);
     }
     const writer = new PartsWriter(run, format, execution, options);
     const first = writer.first(executed.initialResult, mostBytes);
     cost.calls.noteAnswer();
     const parts = writeParts(writer, first, executed.subsequentResults, waitToWrite);
     parts.finished.then(finish, finish);
-    const { rateLimits } = await results.withRateLimits(run, {});
+    const { rateLimits } = await withRateLimits(run, {}, upstream.resources);
     return { prepared, data: whole.data, errors: writer.errors, parts: { format, ...parts }, rateLimits };
   } catch (error) {
     finish();
@@ -131,7 +134,7 @@ class PartsWriter {
     this.#format = format;
     this.#execution = execution;
     this.#options = options;
-    this.#claim = options.results.claimFor(run.request);
+    this.#claim = options.answerLimits.claimFor(run.request);
   }
 
   get errors(): readonly PublicError[] | undefined {
@@ -143,7 +146,7 @@ class PartsWriter {
    * is no room for it.
    */
   first({ data, errors = [], pending = [] }: PartPayload, mostBytes: number): string {
-    if (!this.#options.results.makeRoomForText(data, mostBytes)) throw overload();
+    if (!this.#options.answerLimits.makeRoomForText(data, mostBytes)) throw overload();
     for (const entry of pending) this.#pending.add(idOf(entry));
     const { prepared } = this.#execution;
     const reported = errors.length === 0 ? undefined : toPublicErrors(errors, this.#options);
@@ -158,11 +161,11 @@ class PartsWriter {
 
   /** The JSON text of a further part. Rejects with the reason if the part exceeds a limit. */
   async next({ pending = [], incremental = [], completed = [], hasNext }: PartPayload): Promise<string> {
-    const { results } = this.#options;
+    const { answerLimits } = this.#options;
     const data = incremental.map((entry) => entry.data);
-    const { error, mostBytes } = results.checkLimits({ data }, this.#execution, this.#written);
+    const { error, mostBytes } = answerLimits.check({ data }, this.#execution, this.#written);
     if (error !== undefined) throw error;
-    if (!results.makeRoomForText(data, mostBytes)) throw new UpstreamError('OVERLOADED');
+    if (!answerLimits.makeRoomForText(data, mostBytes)) throw new UpstreamError('OVERLOADED');
     if (!hasNext) await this.#completeCost();
     const text = stringifyPart({
       pending: pending.length === 0 ? undefined : pending,
@@ -196,7 +199,7 @@ class PartsWriter {
 
   /** Adds the rate limits to the cost, which the last part reports. */
   async #completeCost(): Promise<void> {
-    if (this.#run.cost.wantsCost) await this.#options.results.withRateLimits(this.#run, {});
+    if (this.#run.cost.wantsCost) await withRateLimits(this.#run, {}, this.#options.upstream.resources);
   }
 
   #masked(entry: PartEntry): object {

@@ -7,6 +7,7 @@ import type { OperationEpoch } from '../rest/epochs.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Upstream } from '../rest/upstream.ts';
+import type { AnswerLimits } from './answer-limits.ts';
 import { refuseArguments } from './argument-sizes.ts';
 import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
@@ -18,8 +19,8 @@ import { type OperationResult, stringifyResult } from './operation-result.ts';
 import { type AnsweredOperation, nameOf, OperationRun, type RequestContext, type Tracing } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
+import { withRateLimits } from './rate-limits.ts';
 import { overload, RefusedDocument, RequestError } from './request-error.ts';
-import type { Results } from './results.ts';
 import type { SharedOperations } from './shared-operations.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -37,7 +38,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly shared: SharedOperations;
   /** The total time that an operation may take, in milliseconds. */
   readonly operationDeadlineMs: number;
-  readonly results: Results;
+  readonly answerLimits: AnswerLimits;
   readonly eventLoop: EventLoopYield;
   /** The time for which a client may keep the answer to a GET by id, if it has no errors, in seconds. */
   readonly getMaxAge: number;
@@ -72,7 +73,7 @@ export type RunOperation = (params: GraphQLParams, request: RequestContext) => P
  * because each further `await` costs a small operation one percent of its time.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
-  const { resolve, costs, results, eventLoop } = options;
+  const { resolve, costs, answerLimits, eventLoop } = options;
   return async (params, request) => {
     const startedAt = performance.now();
     const isPlan = asksForPlan(params);
@@ -116,7 +117,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       if (cost.planOnly) result = { data: null, extensions: cost.extensions() };
       else {
         // OVERLOADED
-        if (!results.makeRoomForAnswer() || (cost.isLarge && eventLoop.isCrowded)) throw overload();
+        if (!answerLimits.makeRoomForAnswer() || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
         // OVERLOADED and RATE_LIMITED if the first REST calls are refused; later errors are in the result
         const { caller } = request;
@@ -124,10 +125,10 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         const epoch = current instanceof Promise ? await current : current;
         const running = begin(run, epoch, options);
         const made = running instanceof Promise ? await running : running;
-        if (results.isLarge(made)) await eventLoop.waitToWrite();
+        if (answerLimits.isLarge(made)) await eventLoop.waitToWrite();
 
         // COST_LIMIT_EXCEEDED and OVERLOADED in place of the data
-        result = results.claimText(made, prepared, request);
+        result = answerLimits.claimText(made, prepared, request);
         keepAnswer(run, result, options.wholeAnswers);
       }
     } catch (error) {
@@ -259,7 +260,8 @@ function execute(
       deadline.finish();
       const make = (): MaybePromise<OperationResult> => {
         answerCounter.finish();
-        return options.results.withRateLimits(run, options.results.of(whole, execution));
+        const made = options.answerLimits.resultOf(whole, execution);
+        return withRateLimits(run, made, options.upstream.resources);
       };
       // A large result is made when there is time for it.
       const largeTurn = cost.isLarge ? options.eventLoop.waitToWrite() : undefined;

@@ -1,7 +1,13 @@
 import type { GraphQLError } from 'graphql';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Outlooks } from '../rest/budget/call-budget.ts';
 import type { RefusedCall } from '../rest/errors.ts';
-import type { Surface } from '../rest/rest-operations.ts';
+import { operations } from '../rest/generated/views.ts';
+import { accountOf } from '../rest/ledger.ts';
+import type { UpstreamResources } from '../rest/resilience/upstream-resources.ts';
+import { type Surface, surfaces } from '../rest/rest-operations.ts';
+import type { OperationResult } from './operation-result.ts';
+import type { OperationRun } from './operation-run.ts';
 import { overload, RequestError } from './request-error.ts';
 
 /**
@@ -34,8 +40,31 @@ export function refusedOperation({ shortage, upstream }: RefusedCall): GraphQLEr
   });
 }
 
+/**
+ * Adds rate limits to a result: those of each surface that the operation called. If the client wants the cost, the cost
+ * also lists those of surfaces that were only planned. If there is no surface of either kind, nothing is looked up.
+ */
+export function withRateLimits(
+  { request: { caller }, cost }: OperationRun,
+  result: OperationResult,
+  { budget }: Pick<UpstreamResources, 'budget'>,
+): MaybePromise<OperationResult> {
+  if (budget === undefined || caller === undefined) return result;
+  const { surfaces: touched } = cost.calls;
+  const planned = cost.wantsCost ? cost.plan?.calls.map(({ operation }) => operations[operation].surface) : [];
+  const asked = surfaces.filter((surface) => touched.has(surface) || planned?.includes(surface) === true);
+  if (asked.length === 0) return result;
+  return budget.look(accountOf(caller), asked).then((outlooks) => {
+    const all = rateLimitsOf(outlooks);
+    const rateLimits = all.filter(({ surface }) => touched.has(surface));
+    if (!cost.wantsCost) return { ...result, rateLimits };
+    cost.rateLimits = all;
+    return { ...result, rateLimits, extensions: cost.extensions() };
+  });
+}
+
 /** The rate limits of surfaces, as clients see them. */
-export function rateLimitsOf(outlooks: Outlooks): readonly RateLimit[] {
+function rateLimitsOf(outlooks: Outlooks): readonly RateLimit[] {
   return [...outlooks].flatMap(([surface, windows]) =>
     windows.map(({ ms, limit, remaining, resetsInMs }) => ({
       ...{ surface, limit, remaining },

@@ -20,12 +20,12 @@ import { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { AnyRestRun } from '../rest/rest-run.ts';
 import type { Upstream } from '../rest/upstream.ts';
 import { isObject } from '../rest/values.ts';
+import type { AnswerLimits } from './answer-limits.ts';
 import type { CreateContext } from './contexts.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import type { OperationResult, StreamMessage } from './operation-result.ts';
 import { nameOf, type OperationRun, type RequestContext } from './operation-run.ts';
 import { overload, RefusedDocument, RequestError } from './request-error.ts';
-import type { Results } from './results.ts';
 
 /** Settings of subscriptions. */
 export interface SubscriptionSettings extends StreamLimits {
@@ -45,7 +45,7 @@ interface SubscriptionsOptions extends ErrorReporting {
   readonly schema: GraphQLSchema;
   readonly createContext: CreateContext;
   readonly upstream: Pick<Upstream, 'resources' | 'epochOf'>;
-  readonly results: Results;
+  readonly answerLimits: AnswerLimits;
   readonly eventLoop: EventLoopYield;
   /** The longest time for answering one message, in milliseconds. */
   readonly operationDeadlineMs: number;
@@ -153,7 +153,7 @@ export class Subscriptions {
 
   /** Executes a message as an operation with its own deadline and limits. */
   async #execute(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
-    const { results, eventLoop, createContext } = this.options;
+    const { answerLimits, eventLoop, createContext } = this.options;
     const turn = eventLoop.waitForTurn(performance.now());
     if (turn !== undefined) await turn;
     const calls = run.cost.calls.forNextMessage();
@@ -174,7 +174,7 @@ export class Subscriptions {
       answerCounter.finish();
     }
     const { prepared } = run.document;
-    return { result: results.of(executed, { prepared, cost, answerCounter, deadline }), calls: calls.made };
+    return { result: answerLimits.resultOf(executed, { prepared, cost, answerCounter, deadline }), calls: calls.made };
   }
 }
 
@@ -282,7 +282,7 @@ class Subscription implements OpenStream, StreamEnd {
   /** Takes room for a result until the client has read it or has left. */
   #claimText(result: OperationResult): OperationResult {
     const { request, document } = this.#run;
-    return this.#subscriptions.options.results.claimText(result, document.prepared, {
+    return this.#subscriptions.options.answerLimits.claimText(result, document.prepared, {
       get stuckSince() {
         return request.stuckSince;
       },

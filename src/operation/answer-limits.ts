@@ -1,30 +1,22 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { type AnswerCounter, type AnswerExcess, AnswerLimitError } from '../answer-counter.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
 import type { Claim, MemoryRoom, Reader } from '../memory.ts';
 import { noRoomForBodies, RefusedCall } from '../rest/errors.ts';
-import { operations } from '../rest/generated/views.ts';
-import { accountOf } from '../rest/ledger.ts';
 import type { BodyExcess, OperationDeadline } from '../rest/operation-deadline.ts';
-import { surfaces } from '../rest/rest-operations.ts';
-import type { Upstream } from '../rest/upstream.ts';
 import { isObject } from '../rest/values.ts';
 import { measureJson, mostValues } from './answer-bytes.ts';
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import { type OperationResult, stringifyResult } from './operation-result.ts';
-import type { OperationRun } from './operation-run.ts';
-import { rateLimitsOf, refusedOperation } from './rate-limits.ts';
+import { refusedOperation } from './rate-limits.ts';
 import { overload } from './request-error.ts';
 
-/** Collaborators and limits of results. */
-export interface ResultsOptions extends ErrorReporting {
+interface AnswerLimitsOptions extends ErrorReporting {
   /** The memory for answers that are being made or that clients have not read yet. */
   readonly room: MemoryRoom;
   readonly maxAnswerBytes: number;
-  readonly upstream: Pick<Upstream, 'resources'>;
 }
 
 /** The data and errors that an executor has made. */
@@ -48,11 +40,11 @@ interface LimitCheck {
   readonly mostBytes: number;
 }
 
-/** Makes the results of operations and applies the limits of answers. */
-export class Results {
-  readonly #options: ResultsOptions;
+/** Makes the results of operations within the limits of answers. */
+export class AnswerLimits {
+  readonly #options: AnswerLimitsOptions;
 
-  constructor(options: ResultsOptions) {
+  constructor(options: AnswerLimitsOptions) {
     this.#options = options;
   }
 
@@ -64,10 +56,10 @@ export class Results {
   }
 
   /** The result of an execution. If it exceeds a limit, an error with the reason replaces its data. */
-  of({ data, errors }: DataAndErrors, execution: Execution): OperationResult {
+  resultOf({ data, errors }: DataAndErrors, execution: Execution): OperationResult {
     const { prepared, cost, deadline } = execution;
     const extensions = cost.extensions();
-    const { error, mostBytes } = this.checkLimits({ data, errors }, execution);
+    const { error, mostBytes } = this.check({ data, errors }, execution);
     if (error === undefined) {
       const { freshUntil } = cost.calls;
       const publicErrors = errors && toPublicErrors(errors, this.#options);
@@ -82,31 +74,10 @@ export class Results {
   }
 
   /**
-   * Adds rate limits to a result: those of each surface that the operation called. If the client wants the cost, the
-   * cost also lists those of surfaces that were only planned. If there is no surface of either kind, nothing is looked
-   * up.
-   */
-  withRateLimits({ request: { caller }, cost }: OperationRun, result: OperationResult): MaybePromise<OperationResult> {
-    const { budget } = this.#options.upstream.resources;
-    if (budget === undefined || caller === undefined) return result;
-    const { surfaces: touched } = cost.calls;
-    const planned = cost.wantsCost ? cost.plan?.calls.map(({ operation }) => operations[operation].surface) : [];
-    const asked = surfaces.filter((surface) => touched.has(surface) || planned?.includes(surface) === true);
-    if (asked.length === 0) return result;
-    return budget.look(accountOf(caller), asked).then((outlooks) => {
-      const all = rateLimitsOf(outlooks);
-      const rateLimits = all.filter(({ surface }) => touched.has(surface));
-      if (!cost.wantsCost) return { ...result, rateLimits };
-      cost.rateLimits = all;
-      return { ...result, rateLimits, extensions: cost.extensions() };
-    });
-  }
-
-  /**
    * Checks the data of an execution, or of one part of an answer, against the limits of an answer. `earlierBytes` is
    * the number of bytes of earlier parts.
    */
-  checkLimits(
+  check(
     { data, errors }: DataAndErrors,
     { prepared, answerCounter, deadline }: Execution,
     earlierBytes = 0,
