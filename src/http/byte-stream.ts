@@ -4,32 +4,27 @@ import { freeLarge } from '../rest/transport/chunks.ts';
 export const sliceLength = 65_536;
 
 /**
- * The bytes of a text, in slices that are made one by one. The text is first encoded as a whole, so that it waits for
- * its client outside of V8's heap. That memory is given back as soon as the reader has all slices or stops. The slices
- * are copies, because a connection may still be writing the last slice at that moment.
+ * `before`, `text` and `after` in slices, in this order. A small text is one slice, which a client can read at once. A
+ * large one is first encoded as a whole, so that it waits for its client outside of V8's heap.
  */
-function* slicesOf(text: string): Generator<Buffer> {
-  const bytes = Buffer.from(text);
+export function framed(before: string, text: string, after: string): Iterable<Buffer> {
+  if (text.length <= sliceLength) return [Buffer.from(before + text + after)];
+  // The text is not an argument of the generator, which would keep it until the client has read the last slice.
+  return slicesOf(Buffer.from(before), Buffer.from(text), Buffer.from(after));
+}
+
+/**
+ * The memory of `bytes` is given back as soon as the reader has all slices or stops. The slices are copies, because a
+ * connection may still be writing the last slice at that moment.
+ */
+function* slicesOf(before: Buffer, bytes: Buffer<ArrayBuffer>, after: Buffer): Generator<Buffer> {
   try {
+    yield before;
     for (let start = 0; start < bytes.length; start += sliceLength)
       yield Buffer.from(bytes.subarray(start, start + sliceLength));
   } finally {
     freeLarge(bytes);
   }
-}
-
-/**
- * `before`, `text` and `after` in slices, in this order. A small text is one slice, which a client can read at once. A
- * large one is first encoded as a whole, as by `slicesOf`.
- */
-export function framed(before: string, text: string, after: string): Iterable<Buffer> {
-  if (text.length <= sliceLength) return [Buffer.from(before + text + after)];
-  return between(Buffer.from(before), slicesOf(text), Buffer.from(after));
-}
-
-function* between(before: Buffer, slices: Iterable<Buffer>, after: Buffer): Generator<Buffer> {
-  yield before;
-  yield* slices;
   yield after;
 }
 
