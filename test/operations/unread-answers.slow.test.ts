@@ -17,6 +17,9 @@ const readers = 60;
 /** The most bytes by which the memory of the gateway may grow while clients read nothing. */
 const allowance = 128 * 2 ** 20;
 
+/** The most bytes that may be in use for them: those of two answers, and 18 MiB for connections and operations. */
+const liveAllowance = 40 * 2 ** 20;
+
 const description = 'x'.repeat(900_000);
 const honest = '{ project(id: 1) { name } }';
 
@@ -76,15 +79,17 @@ test.for(Object.entries(forms))(
   },
   async ([name, { accept, query }]) => {
     await using gateway = await startSmallGateway(upstream);
-    for (let reader = readers; reader < readers + 36; reader += 1)
+    for (let reader = readers; reader < readers + 12; reader += 1)
       expect(await read(gateway, query(reader), accept)).toBeGreaterThan(12 * description.length);
     const before = await residentMemory(gateway);
+    const { live } = await gateway.weigh();
     const sockets = await together(readers, 6, (reader) => askAndStop(gateway, query(reader), accept));
     await pause(3000);
     const more = (await peakMemory(gateway)) - before;
     const after = await gateway.weigh();
     measured(name, { before, after, more: Math.round(more / 2 ** 20) });
     expect(more).toBeLessThan(allowance);
+    expect(after.live - live).toBeLessThan(liveAllowance);
     expect((await gateway.ask(honest)).data).toEqual({ project: { name: 'Project 1' } });
     for (const socket of sockets) socket.destroy();
   },
