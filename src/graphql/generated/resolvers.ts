@@ -18,9 +18,9 @@ export type Scalars = {
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
   /**
-   * A moment in time, as an ISO 8601 date-time with its zone. In answers it is the upstream's text unchanged, usually in UTC
-   * with up to six digits of a second; one without a zone is in UTC, and gets a `Z`. As an input it is checked, and sent in
-   * UTC. Example: `2024-05-01T10:00:00Z`.
+   * A moment in time, as an ISO 8601 date-time with its zone. Answers have the text of the REST API, usually in UTC with up
+   * to six digits of a second. A time without a zone is in UTC, and gets a `Z`. Inputs are checked, and sent in UTC.
+   * Example: `2024-05-01T10:00:00Z`.
    */
   DateTime: { input: string; output: string; }
   /**
@@ -43,7 +43,7 @@ export type Node = {
   id: Scalars['ID']['output'];
 };
 
-/** Where a page stands in its list, after the Relay cursor connections specification. */
+/** Where a page stands in its list, as in the Relay cursor connections specification. */
 export type PageInfo = {
   __typename?: 'PageInfo';
   /** Whether the list goes on after this page. */
@@ -57,18 +57,17 @@ export type PageInfo = {
 };
 
 /**
- * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs if it costs anything.
- * A field that reads one object by its id is null, without an error, if there is no such object.
+ * Everything that can be read. REST calls are scarce: the REST API (the upstream) allows a key 240 to 480 of them a
+ * minute. So descriptions say which fields cost a call. A field that reads one object by its id is null, without an error,
+ * if there is no such object.
  */
 export type Query = {
   __typename?: 'Query';
   /** The object with this global id; null if it does not exist. Costs one REST call, or none for an organization. */
   node?: Maybe<Node>;
   /**
-   * The objects with these global ids, one for each id and in the same order; null stands for one that does not exist.
-   * Costs one REST call for each different object, because the upstream cannot read many ids at once; organizations cost
-   * none.
+   * The objects with these global ids, in the same order, with null for each object that does not exist. Costs one REST
+   * call for each different object, because the upstream cannot read many ids at once. Organizations cost none.
    */
   nodes: Array<Maybe<Node>>;
   /**
@@ -91,9 +90,9 @@ export type Query = {
 
 
 /**
- * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs if it costs anything.
- * A field that reads one object by its id is null, without an error, if there is no such object.
+ * Everything that can be read. REST calls are scarce: the REST API (the upstream) allows a key 240 to 480 of them a
+ * minute. So descriptions say which fields cost a call. A field that reads one object by its id is null, without an error,
+ * if there is no such object.
  */
 export type QueryNodeArgs = {
   id: Scalars['ID']['input'];
@@ -101,9 +100,9 @@ export type QueryNodeArgs = {
 
 
 /**
- * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs if it costs anything.
- * A field that reads one object by its id is null, without an error, if there is no such object.
+ * Everything that can be read. REST calls are scarce: the REST API (the upstream) allows a key 240 to 480 of them a
+ * minute. So descriptions say which fields cost a call. A field that reads one object by its id is null, without an error,
+ * if there is no such object.
  */
 export type QueryNodesArgs = {
   ids: Array<Scalars['ID']['input']>;
@@ -111,9 +110,9 @@ export type QueryNodesArgs = {
 
 
 /**
- * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs if it costs anything.
- * A field that reads one object by its id is null, without an error, if there is no such object.
+ * Everything that can be read. REST calls are scarce: the REST API (the upstream) allows a key 240 to 480 of them a
+ * minute. So descriptions say which fields cost a call. A field that reads one object by its id is null, without an error,
+ * if there is no such object.
  */
 export type QueryOrganizationArgs = {
   id: Scalars['ID']['input'];
@@ -121,9 +120,9 @@ export type QueryOrganizationArgs = {
 
 
 /**
- * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs if it costs anything.
- * A field that reads one object by its id is null, without an error, if there is no such object.
+ * Everything that can be read. REST calls are scarce: the REST API (the upstream) allows a key 240 to 480 of them a
+ * minute. So descriptions say which fields cost a call. A field that reads one object by its id is null, without an error,
+ * if there is no such object.
  */
 export type QueryProjectsArgs = {
   first?: InputMaybe<Scalars['Int']['input']>;
@@ -134,18 +133,17 @@ export type QueryProjectsArgs = {
 
 
 /**
- * Everything that can be read. REST calls are the scarce resource: the upstream allows a key 240 to 480 of them a minute,
- * so descriptions say what a field costs if it costs anything.
- * A field that reads one object by its id is null, without an error, if there is no such object.
+ * Everything that can be read. REST calls are scarce: the REST API (the upstream) allows a key 240 to 480 of them a
+ * minute. So descriptions say which fields cost a call. A field that reads one object by its id is null, without an error,
+ * if there is no such object.
  */
 export type QueryProjectArgs = {
   id: Scalars['ID']['input'];
 };
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type Mutation = {
   __typename?: 'Mutation';
@@ -189,9 +187,8 @@ export type Mutation = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationCreateDashboardArgs = {
   input: CreateDashboardInput;
@@ -199,9 +196,8 @@ export type MutationCreateDashboardArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationUpdateDashboardArgs = {
   input: UpdateDashboardInput;
@@ -209,9 +205,8 @@ export type MutationUpdateDashboardArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationDeleteDashboardArgs = {
   input: DeleteDashboardInput;
@@ -219,9 +214,8 @@ export type MutationDeleteDashboardArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationRestoreDashboardArgs = {
   input: RestoreDashboardInput;
@@ -229,9 +223,8 @@ export type MutationRestoreDashboardArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationMoveDashboardTileArgs = {
   input: MoveDashboardTileInput;
@@ -239,9 +232,8 @@ export type MutationMoveDashboardTileArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationCreateDashboardFromTemplateArgs = {
   input: CreateDashboardFromTemplateInput;
@@ -249,9 +241,8 @@ export type MutationCreateDashboardFromTemplateArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationCreatePluginArgs = {
   input: CreatePluginInput;
@@ -259,9 +250,8 @@ export type MutationCreatePluginArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationUpdatePluginArgs = {
   input: UpdatePluginInput;
@@ -269,9 +259,8 @@ export type MutationUpdatePluginArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationDeletePluginArgs = {
   input: DeletePluginInput;
@@ -279,9 +268,8 @@ export type MutationDeletePluginArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationUpdatePluginSourceArgs = {
   input: UpdatePluginSourceInput;
@@ -289,9 +277,8 @@ export type MutationUpdatePluginSourceArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationUpgradePluginArgs = {
   input: UpgradePluginInput;
@@ -299,9 +286,8 @@ export type MutationUpgradePluginArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationCheckPluginForUpdatesArgs = {
   input: CheckPluginForUpdatesInput;
@@ -309,9 +295,8 @@ export type MutationCheckPluginForUpdatesArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationCreateProjectArgs = {
   input: CreateProjectInput;
@@ -319,9 +304,8 @@ export type MutationCreateProjectArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationUpdateProjectArgs = {
   input: UpdateProjectInput;
@@ -329,30 +313,30 @@ export type MutationUpdateProjectArgs = {
 
 
 /**
- * Everything that can be changed. The mutations of one operation run one after the other, and each costs one REST call,
- * which is never repeated by the gateway. One that fails is null with an error, and leaves the answers of the others as
- * they are.
+ * Everything that can be changed. The mutations of one operation run one after the other. Each costs one REST call, which
+ * the gateway never repeats. A mutation that fails is null with an error. The others keep their answers.
  */
 export type MutationDeleteProjectArgs = {
   input: DeleteProjectInput;
 };
 
 /**
- * What the gateway sends by itself, as a stream of answers: served if the gateway runs with `LIVE=on`, over server-sent events
+ * Streams of answers that the gateway sends by itself, if it runs with `LIVE=on`. They come as server-sent events
  * (`Accept: text/event-stream`) or as multipart (`Accept: multipart/mixed; subscriptionSpec="1.0"`).
  */
 export type Subscription = {
   __typename?: 'Subscription';
   /**
-   * The events that are captured in a project, as they come. The gateway asks the upstream every few seconds: one REST call,
-   * however many clients follow the same events with the same key, and further ones if more came than fit in a page.
+   * The events that are captured in a project, as they come. The gateway asks the upstream every few seconds. That costs
+   * one REST call for all clients that follow the same events with the same key, and further calls if more events came
+   * than fit in a page.
    */
   eventsAdded: EventsAdded;
 };
 
 
 /**
- * What the gateway sends by itself, as a stream of answers: served if the gateway runs with `LIVE=on`, over server-sent events
+ * Streams of answers that the gateway sends by itself, if it runs with `LIVE=on`. They come as server-sent events
  * (`Accept: text/event-stream`) or as multipart (`Accept: multipart/mixed; subscriptionSpec="1.0"`).
  */
 export type SubscriptionEventsAddedArgs = {
@@ -430,7 +414,7 @@ export type Dashboard = Node & {
   project?: Maybe<Project>;
 };
 
-/** A page of dashboards, after the Relay cursor connections specification. */
+/** A page of dashboards, as in the Relay cursor connections specification. */
 export type DashboardConnection = {
   __typename?: 'DashboardConnection';
   /** The items of the page, each with its cursor. */
@@ -440,8 +424,8 @@ export type DashboardConnection = {
   /** Whether there is more, and the cursors to go on from. */
   pageInfo: PageInfo;
   /**
-   * How many items the whole list has, as the upstream counted them at that moment. Costs nothing beside a page of the
-   * list; asked for alone it costs one REST call.
+   * The number of items in the whole list, as the REST API counted them. Costs one REST call if no page of the list is
+   * read, otherwise none.
    */
   totalCount?: Maybe<Scalars['Int']['output']>;
 };
@@ -461,15 +445,12 @@ export type RestrictionLevel =
   | 'EVERYONE_CAN_EDIT'
   /** Only those invited to this dashboard can edit (37 in the REST API). */
   | 'ONLY_INVITED_CAN_EDIT'
-  /**
-   * A value of the upstream that this enum does not have. It is for answers only, so that a new value does not fail the
-   * field.
-   */
+  /** A value of the upstream that this enum does not have. It appears only in answers. */
   | 'UNKNOWN';
 
 /**
- * A new dashboard. No field beside the project is required. One that is left out is not sent, and one given as null is
- * sent as null.
+ * A new dashboard. Only the project is required. A field that is left out is not sent. A field that is null is sent as
+ * null.
  */
 export type CreateDashboardInput = {
   /** The project to create the dashboard in: its global id, its upstream id (an integer), or `@current`. */
@@ -491,19 +472,19 @@ export type CreateDashboardInput = {
   /** Who may edit the dashboard. */
   restrictionLevel?: InputMaybe<RestrictionLevel>;
   /**
-   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
-   * under REST names (snake_case). A name of a column, or of an input field of a mutation of dashboards, is refused.
+   * Further members of the request body, as a JSON object with REST names (snake_case): members that the REST API takes
+   * and this schema does not have. Names of columns, and of input fields of mutations of dashboards, are refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
 
-/** A dashboard, and the fields to change. A field that is left out is not sent, and one given as null is sent as null. */
+/** A dashboard, and the fields to change. A field that is left out is not sent. A field that is null is sent as null. */
 export type UpdateDashboardInput = {
   /** The dashboard: its global id, or its upstream id (an integer) beside `projectId`. */
   id: Scalars['ID']['input'];
   /**
-   * The project that the dashboard is in: global id, upstream id or `@current`. Needed beside an upstream id, and not
-   * beside a global one; if both are given they have to agree.
+   * The project that the dashboard is in: global id, upstream id or `@current`. Required if `id` is an upstream id. With a
+   * global `id` it may be left out, or must agree with it.
    */
   projectId?: InputMaybe<Scalars['ID']['input']>;
   /** The name of the dashboard. */
@@ -513,8 +494,8 @@ export type UpdateDashboardInput = {
   /** Whether the dashboard is pinned to the top of the project. */
   pinned?: InputMaybe<Scalars['Boolean']['input']>;
   /**
-   * Whether the dashboard is deleted. `deleteDashboard` sets this, and `restoreDashboard` takes it back, which the upstream
-   * accepts only if nothing else is sent.
+   * Whether the dashboard is deleted. To bring a dashboard back, use `restoreDashboard`: the upstream accepts that only if
+   * nothing else is sent.
    */
   deleted?: InputMaybe<Scalars['Boolean']['input']>;
   /** Whether the insights on the dashboard are deleted along with it, beside `deleted`. */
@@ -526,8 +507,8 @@ export type UpdateDashboardInput = {
   /** Who may edit the dashboard. */
   restrictionLevel?: InputMaybe<RestrictionLevel>;
   /**
-   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
-   * under REST names (snake_case). A name of a column, or of an input field of a mutation of dashboards, is refused.
+   * Further members of the request body, as a JSON object with REST names (snake_case): members that the REST API takes
+   * and this schema does not have. Names of columns, and of input fields of mutations of dashboards, are refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -537,8 +518,8 @@ export type DeleteDashboardInput = {
   /** The dashboard: its global id, or its upstream id (an integer) beside `projectId`. */
   id: Scalars['ID']['input'];
   /**
-   * The project that the dashboard is in: global id, upstream id or `@current`. Needed beside an upstream id, and not
-   * beside a global one; if both are given they have to agree.
+   * The project that the dashboard is in: global id, upstream id or `@current`. Required if `id` is an upstream id. With a
+   * global `id` it may be left out, or must agree with it.
    */
   projectId?: InputMaybe<Scalars['ID']['input']>;
   /** Whether the insights on the dashboard are deleted along with it. Not sent if left out. */
@@ -550,8 +531,8 @@ export type RestoreDashboardInput = {
   /** The dashboard: its global id, or its upstream id (an integer) beside `projectId`. */
   id: Scalars['ID']['input'];
   /**
-   * The project that the dashboard is in: global id, upstream id or `@current`. Needed beside an upstream id, and not
-   * beside a global one; if both are given they have to agree.
+   * The project that the dashboard is in: global id, upstream id or `@current`. Required if `id` is an upstream id. With a
+   * global `id` it may be left out, or must agree with it.
    */
   projectId?: InputMaybe<Scalars['ID']['input']>;
 };
@@ -561,8 +542,8 @@ export type MoveDashboardTileInput = {
   /** The dashboard that the tile is on now: its global id, or its upstream id (an integer) beside `projectId`. */
   id: Scalars['ID']['input'];
   /**
-   * The project that the dashboards are in: global id, upstream id or `@current`. Needed beside an upstream id, and not
-   * beside a global one; if both are given they have to agree.
+   * The project that the dashboards are in: global id, upstream id or `@current`. Required if `id` is an upstream id. With
+   * a global `id` it may be left out, or must agree with it.
    */
   projectId?: InputMaybe<Scalars['ID']['input']>;
   /** The tile to move: the `id` in one of the dashboard's `tiles` (an integer). */
@@ -570,8 +551,8 @@ export type MoveDashboardTileInput = {
   /** The dashboard to move it to: its global id, or its upstream id (an integer). It has to be one of the same project. */
   toDashboardId: Scalars['ID']['input'];
   /**
-   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
-   * under REST names (snake_case). A name of a column, or of an input field of a mutation of dashboards, is refused.
+   * Further members of the request body, as a JSON object with REST names (snake_case): members that the REST API takes
+   * and this schema does not have. Names of columns, and of input fields of mutations of dashboards, are refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -583,8 +564,8 @@ export type CreateDashboardFromTemplateInput = {
   /** The template: an object whose structure is the upstream's own. */
   template: Scalars['JSON']['input'];
   /**
-   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
-   * under REST names (snake_case). A name of a column, or of an input field of a mutation of dashboards, is refused.
+   * Further members of the request body, as a JSON object with REST names (snake_case): members that the REST API takes
+   * and this schema does not have. Names of columns, and of input fields of mutations of dashboards, are refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -662,7 +643,7 @@ export type Event = Node & {
   project?: Maybe<Project>;
 };
 
-/** A page of events, newest first and forward only, after the Relay cursor connections specification. */
+/** A page of events, newest first and forward only, as in the Relay cursor connections specification. */
 export type EventConnection = {
   __typename?: 'EventConnection';
   /** The items of the page, each with its cursor. */
@@ -700,8 +681,8 @@ export type EventsCsvPage = {
    */
   endCursor?: Maybe<Scalars['String']['output']>;
   /**
-   * Whether there may be more. A CSV answer does not say where its list ends, nor whether the upstream capped the page
-   * below `first`, so this is true for every page that has rows: go on until it is false, on the first page without rows.
+   * True for every page that has rows, because a CSV answer does not say where its list ends. Go on until it is false, on
+   * the first page without rows.
    */
   hasNextPage: Scalars['Boolean']['output'];
 };
@@ -746,7 +727,7 @@ export type EventValue = {
   body: Scalars['JSON']['output'];
 };
 
-/** The conditions for events to list. All that are given have to hold; one that is left out or null does not count. */
+/** Conditions for the events of a list. All of them have to hold. A condition that is left out or null does not count. */
 export type EventFilter = {
   /** Only events after this moment. Sent as `after`, in UTC. */
   occurredAfter?: InputMaybe<Scalars['DateTime']['input']>;
@@ -772,8 +753,8 @@ export type EventFilter = {
 };
 
 /**
- * Events that were captured, as one message of a subscription. Each event is sent once in a connection, and at least once
- * if later connections go on with `after`.
+ * Events that were captured, as one message of a subscription. A connection sends each event once. A later connection that
+ * goes on with `after` may send some again.
  */
 export type EventsAdded = {
   __typename?: 'EventsAdded';
@@ -784,7 +765,7 @@ export type EventsAdded = {
   nodes: Array<Event>;
   /** The place to go on from: send it as `after`, with the same filter, to any of the gateways. */
   cursor: Scalars['String']['output'];
-  /** Whether events before these were left out, because more had come than the gateway reads at once. */
+  /** True if events before these may be missing: too many came at once, or the first read was late. */
   gap: Scalars['Boolean']['output'];
 };
 
@@ -907,7 +888,7 @@ export type Plugin = Node & {
   source?: Maybe<PluginSource>;
 };
 
-/** A page of plugins, after the Relay cursor connections specification. */
+/** A page of plugins, as in the Relay cursor connections specification. */
 export type PluginConnection = {
   __typename?: 'PluginConnection';
   /** The items of the page, each with its cursor. */
@@ -917,8 +898,8 @@ export type PluginConnection = {
   /** Whether there is more, and the cursors to go on from. */
   pageInfo: PageInfo;
   /**
-   * How many items the whole list has, as the upstream counted them at that moment. Costs nothing beside a page of the
-   * list; asked for alone it costs one REST call.
+   * The number of items in the whole list, as the REST API counted them. Costs one REST call if no page of the list is
+   * read, otherwise none.
    */
   totalCount?: Maybe<Scalars['Int']['output']>;
 };
@@ -1016,15 +997,12 @@ export type PluginType =
   | 'REPOSITORY'
   /** Source code that is kept and edited upstream (`source`). */
   | 'SOURCE'
-  /**
-   * A value of the upstream that this enum does not have, such as `inline`. It is for answers only, so that a new value
-   * does not fail the field.
-   */
+  /** A value of the upstream that this enum does not have, such as `inline`. It appears only in answers. */
   | 'UNKNOWN';
 
 /**
- * A new plugin. No field beside the organization is required. One that is left out is not sent, and one given as null is
- * sent as null.
+ * A new plugin. Only the organization is required. A field that is left out is not sent. A field that is null is sent as
+ * null.
  */
 export type CreatePluginInput = {
   /** The organization to install the plugin in: its global id, its upstream id (a UUID), or `@current`. */
@@ -1052,19 +1030,19 @@ export type CreatePluginInput = {
   /** The jobs that a user can start, in the upstream's own structure. */
   publicJobs?: InputMaybe<Scalars['JSON']['input']>;
   /**
-   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
-   * under REST names (snake_case). A name of a column, or of an input field of a mutation of plugins, is refused.
+   * Further members of the request body, as a JSON object with REST names (snake_case): members that the REST API takes
+   * and this schema does not have. Names of columns, and of input fields of mutations of plugins, are refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
 
-/** A plugin, and the fields to change. A field that is left out is not sent, and one given as null is sent as null. */
+/** A plugin, and the fields to change. A field that is left out is not sent. A field that is null is sent as null. */
 export type UpdatePluginInput = {
   /** The plugin: its global id, or its upstream id (an integer) beside `organizationId`. */
   id: Scalars['ID']['input'];
   /**
-   * The organization that the plugin belongs to: global id, upstream id or `@current`. Needed beside an upstream id, and
-   * not beside a global one; if both are given they have to agree.
+   * The organization that the plugin belongs to: global id, upstream id or `@current`. Required if `id` is an upstream id.
+   * With a global `id` it may be left out, or must agree with it.
    */
   organizationId?: InputMaybe<Scalars['ID']['input']>;
   /** Where the plugin's code comes from. */
@@ -1088,8 +1066,8 @@ export type UpdatePluginInput = {
   /** The jobs that a user can start, in the upstream's own structure. */
   publicJobs?: InputMaybe<Scalars['JSON']['input']>;
   /**
-   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
-   * under REST names (snake_case). A name of a column, or of an input field of a mutation of plugins, is refused.
+   * Further members of the request body, as a JSON object with REST names (snake_case): members that the REST API takes
+   * and this schema does not have. Names of columns, and of input fields of mutations of plugins, are refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1099,8 +1077,8 @@ export type DeletePluginInput = {
   /** The plugin: its global id, or its upstream id (an integer) beside `organizationId`. */
   id: Scalars['ID']['input'];
   /**
-   * The organization that the plugin belongs to: global id, upstream id or `@current`. Needed beside an upstream id, and
-   * not beside a global one; if both are given they have to agree.
+   * The organization that the plugin belongs to: global id, upstream id or `@current`. Required if `id` is an upstream id.
+   * With a global `id` it may be left out, or must agree with it.
    */
   organizationId?: InputMaybe<Scalars['ID']['input']>;
 };
@@ -1110,8 +1088,8 @@ export type UpdatePluginSourceInput = {
   /** The plugin: its global id, or its upstream id (an integer) beside `organizationId`. */
   id: Scalars['ID']['input'];
   /**
-   * The organization that the plugin belongs to: global id, upstream id or `@current`. Needed beside an upstream id, and
-   * not beside a global one; if both are given they have to agree.
+   * The organization that the plugin belongs to: global id, upstream id or `@current`. Required if `id` is an upstream id.
+   * With a global `id` it may be left out, or must agree with it.
    */
   organizationId?: InputMaybe<Scalars['ID']['input']>;
   /** The files to write, whole, whether they are there already or not. */
@@ -1141,13 +1119,13 @@ export type UpgradePluginInput = {
   /** The plugin: its global id, or its upstream id (an integer) beside `organizationId`. */
   id: Scalars['ID']['input'];
   /**
-   * The organization that the plugin belongs to: global id, upstream id or `@current`. Needed beside an upstream id, and
-   * not beside a global one; if both are given they have to agree.
+   * The organization that the plugin belongs to: global id, upstream id or `@current`. Required if `id` is an upstream id.
+   * With a global `id` it may be left out, or must agree with it.
    */
   organizationId?: InputMaybe<Scalars['ID']['input']>;
   /**
-   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
-   * under REST names (snake_case). A name of a column, or of an input field of a mutation of plugins, is refused.
+   * Further members of the request body, as a JSON object with REST names (snake_case): members that the REST API takes
+   * and this schema does not have. Names of columns, and of input fields of mutations of plugins, are refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
@@ -1157,8 +1135,8 @@ export type CheckPluginForUpdatesInput = {
   /** The plugin: its global id, or its upstream id (an integer) beside `organizationId`. */
   id: Scalars['ID']['input'];
   /**
-   * The organization that the plugin belongs to: global id, upstream id or `@current`. Needed beside an upstream id, and
-   * not beside a global one; if both are given they have to agree.
+   * The organization that the plugin belongs to: global id, upstream id or `@current`. Required if `id` is an upstream id.
+   * With a global `id` it may be left out, or must agree with it.
    */
   organizationId?: InputMaybe<Scalars['ID']['input']>;
 };
@@ -1573,7 +1551,7 @@ export type ProjectEventRowsArgs = {
   filter?: InputMaybe<EventFilter>;
 };
 
-/** A page of projects, after the Relay cursor connections specification. */
+/** A page of projects, as in the Relay cursor connections specification. */
 export type ProjectConnection = {
   __typename?: 'ProjectConnection';
   /** The items of the page, each with its cursor. */
@@ -1583,8 +1561,8 @@ export type ProjectConnection = {
   /** Whether there is more, and the cursors to go on from. */
   pageInfo: PageInfo;
   /**
-   * How many items the whole list has, as the upstream counted them at that moment. Costs nothing beside a page of the
-   * list; asked for alone it costs one REST call.
+   * The number of items in the whole list, as the REST API counted them. Costs one REST call if no page of the list is
+   * read, otherwise none.
    */
   totalCount?: Maybe<Scalars['Int']['output']>;
 };
@@ -1604,15 +1582,12 @@ export type WeekStartDay =
   | 'SUNDAY'
   /** Weeks begin on Monday (1 in the REST API). */
   | 'MONDAY'
-  /**
-   * A value of the upstream that this enum does not have. It is for answers only, so that a new value does not fail the
-   * field.
-   */
+  /** A value of the upstream that this enum does not have. It appears only in answers. */
   | 'UNKNOWN';
 
 /**
  * The settings of a new project. No field is required here, but the upstream may require some. A field that is left out is
- * not sent, and one given as null is sent as null.
+ * not sent. A field that is null is sent as null.
  */
 export type CreateProjectInput = {
   /** The name of the project. */
@@ -1682,13 +1657,13 @@ export type CreateProjectInput = {
   /** Whether surveys may be shown in the project's apps. */
   surveysOptIn?: InputMaybe<Scalars['Boolean']['input']>;
   /**
-   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
-   * under REST names (snake_case). A name of a column, or of an input field of a mutation of projects, is refused.
+   * Further members of the request body, as a JSON object with REST names (snake_case): members that the REST API takes
+   * and this schema does not have. Names of columns, and of input fields of mutations of projects, are refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };
 
-/** A project, and the settings to change. A field that is left out is not sent, and one given as null is sent as null. */
+/** A project, and the settings to change. A field that is left out is not sent. A field that is null is sent as null. */
 export type UpdateProjectInput = {
   /** The project: its global id, its upstream id (an integer), or `@current`. */
   id: Scalars['ID']['input'];
@@ -1759,8 +1734,8 @@ export type UpdateProjectInput = {
   /** Whether surveys may be shown in the project's apps. */
   surveysOptIn?: InputMaybe<Scalars['Boolean']['input']>;
   /**
-   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
-   * under REST names (snake_case). A name of a column, or of an input field of a mutation of projects, is refused.
+   * Further members of the request body, as a JSON object with REST names (snake_case): members that the REST API takes
+   * and this schema does not have. Names of columns, and of input fields of mutations of projects, are refused.
    */
   extra?: InputMaybe<Scalars['JSON']['input']>;
 };

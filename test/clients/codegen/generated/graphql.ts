@@ -10,19 +10,16 @@ export type RestrictionLevel =
   | 'EVERYONE_CAN_EDIT'
   /** Only those invited to this dashboard can edit (37 in the REST API). */
   | 'ONLY_INVITED_CAN_EDIT'
-  /**
-   * A value of the upstream that this enum does not have. It is for answers only, so that a new value does not fail the
-   * field.
-   */
+  /** A value of the upstream that this enum does not have. It appears only in answers. */
   | 'UNKNOWN';
 
-/** A dashboard, and the fields to change. A field that is left out is not sent, and one given as null is sent as null. */
+/** A dashboard, and the fields to change. A field that is left out is not sent. A field that is null is sent as null. */
 export type UpdateDashboardInput = {
   /** The dashboard: its global id, or its upstream id (an integer) beside `projectId`. */
   id: string | number;
   /**
-   * The project that the dashboard is in: global id, upstream id or `@current`. Needed beside an upstream id, and not
-   * beside a global one; if both are given they have to agree.
+   * The project that the dashboard is in: global id, upstream id or `@current`. Required if `id` is an upstream id. With a
+   * global `id` it may be left out, or must agree with it.
    */
   projectId?: string | number | null | undefined;
   /** The name of the dashboard. */
@@ -32,8 +29,8 @@ export type UpdateDashboardInput = {
   /** Whether the dashboard is pinned to the top of the project. */
   pinned?: boolean | null | undefined;
   /**
-   * Whether the dashboard is deleted. `deleteDashboard` sets this, and `restoreDashboard` takes it back, which the upstream
-   * accepts only if nothing else is sent.
+   * Whether the dashboard is deleted. To bring a dashboard back, use `restoreDashboard`: the upstream accepts that only if
+   * nothing else is sent.
    */
   deleted?: boolean | null | undefined;
   /** Whether the insights on the dashboard are deleted along with it, beside `deleted`. */
@@ -45,8 +42,8 @@ export type UpdateDashboardInput = {
   /** Who may edit the dashboard. */
   restrictionLevel?: RestrictionLevel | null | undefined;
   /**
-   * A JSON object merged into the request body, for members that the upstream reads and its documentation does not name,
-   * under REST names (snake_case). A name of a column, or of an input field of a mutation of dashboards, is refused.
+   * Further members of the request body, as a JSON object with REST names (snake_case): members that the REST API takes
+   * and this schema does not have. Names of columns, and of input fields of mutations of dashboards, are refused.
    */
   extra?: unknown;
 };
