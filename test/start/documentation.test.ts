@@ -192,10 +192,12 @@ function isDeclared(name: string, source: string): boolean {
 
 test('every error code that the gateway can answer is explained', () => {
   const explained = textOf('docs/settings.md') + textOf('docs/persisted-documents.md');
-  const written = globSync('src/**/*.ts', { cwd: root, exclude: ['**/generated'] }).flatMap((file) =>
-    [...textOf(file).matchAll(/(?:^ {2}\| |code: |code = |coded\(error, )'([A-Z][A-Z_]+)'/gm)].map(
-      ([, code = '']) => code,
-    ),
+  // The codes of connections reach no client: what sends a call turns them into errors of the upstream.
+  const written = globSync('src/**/*.ts', { cwd: root, exclude: ['**/generated', 'src/rest/transport'] }).flatMap(
+    (file) =>
+      [...textOf(file).matchAll(/(?:^ {2}\| |code: |code = |coded\(error, )'([A-Z][A-Z_]+)'/gm)].map(
+        ([, code = '']) => code,
+      ),
   );
   const codes = [...written, ...upstreamErrorCodes];
   for (const code of ['UPSTREAM_TIMEOUT', 'GRAPHQL_PARSE_FAILED', 'LIMIT_EXCEEDED', 'INTERNAL_SERVER_ERROR'])
