@@ -65,7 +65,8 @@ export function changeable<T>(first: T): Changeable<T> {
     onChange: (listener) => void listeners.push(listener),
     change: (value) => {
       current = value;
-      for (const listener of listeners) listener(value);
+      // If a listener throws, the others still get the value, and the process logs an unhandled rejection.
+      for (const listener of listeners) void Promise.try(listener, value);
     },
   };
 }
