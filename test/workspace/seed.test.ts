@@ -27,6 +27,14 @@ test('the seed holds 2 organizations, 6 projects, 60 dashboards with tiles, 14 p
   expect(types.map(({ type }) => type)).toEqual(['custom', 'local', 'repository', 'source']);
 });
 
+test('late events of a project are stored before the first search begins, so that its time does not include that', () => {
+  const store = openStore(':memory:');
+  seedOnce(store, { lateEvents: true });
+  const events = findEvents(store, 1, {});
+  expect([...store.lateEvents.keys()]).toEqual([2, 3, 4, 5, 6]);
+  expect(events.take(3).toArray()).toHaveLength(3);
+});
+
 test('the events of a project lie within 30 days, no two at the same time', () => {
   const rows = seededStore()
     .database.prepare(

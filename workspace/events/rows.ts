@@ -29,17 +29,21 @@ export interface EventSearch {
 }
 
 /** The events of a project, newest first, read one by one; equal timestamps in the order of their ids. */
-export function* findEvents(store: Store, projectId: number, search: EventSearch): Generator<EventRow> {
-  const { database, lateEvents } = store;
-  const seed = lateEvents.get(projectId);
-  if (seed !== undefined) transact(database, seed);
-  lateEvents.delete(projectId);
+export function findEvents(store: Store, projectId: number, search: EventSearch): IteratorObject<EventRow> {
+  storeLateEvents(store, projectId);
   const [conditions, values] = conditionsOf(search);
-  const statement = database.prepare(`
+  const statement = store.database.prepare(`
     SELECT events.*, persons.uuid AS person_uuid, persons.body AS person
     FROM events LEFT JOIN persons ON persons.id = events.person_id
     WHERE events.project_id = ?${conditions} ORDER BY timestamp DESC, events.id`);
-  for (const row of statement.iterate(projectId, ...values)) yield toEvent(row);
+  return statement.iterate(projectId, ...values).map(toEvent);
+}
+
+function storeLateEvents({ database, lateEvents }: Store, projectId: number): void {
+  const seed = lateEvents.get(projectId);
+  if (seed === undefined) return;
+  transact(database, seed);
+  lateEvents.delete(projectId);
 }
 
 function conditionsOf(search: EventSearch): [string, SQLInputValue[]] {
