@@ -66,7 +66,7 @@ export interface WorkerFunctions {
 /** The functions of the primary that a worker calls. */
 export interface PrimaryFunctions {
   listening(this: void, started: Started): void;
-  /** The worker cannot start, and exits with this code. */
+  /** The worker cannot start, and exits with this code: 2 if the operator can correct the error. */
   failed(this: void, failure: { readonly message: string; readonly exitCode: number }): void;
   /** The worker is stopping, and lets requests wait. Answered when it may stop listening. */
   mayClose(this: void): Promise<void>;

@@ -1,3 +1,4 @@
+import { messageOf } from '../error-text.ts';
 import { type Log, LogThrottle } from '../log.ts';
 import { createMemoryStore } from '../operation/persisted/registered-texts.ts';
 import type { SharedRedis } from '../redis.ts';
@@ -11,7 +12,6 @@ import type { Orders, Started, Totals, WorkerFunctions } from './messages.ts';
 import type { ArgumentOf } from './rpc.ts';
 import { addEnded, totalsOf } from './totals.ts';
 import { createRestarts, setUpWorkers, type WorkerEvents, WorkerHandle } from './worker-handle.ts';
-import { WorkersError } from './workers-error.ts';
 
 /** Settings of the workers. */
 export interface WorkersOptions {
@@ -44,7 +44,7 @@ export class Workers {
   #endedUsage = noUsage;
   #restarted = 0;
   #stopped: PromiseWithResolvers<void> | undefined;
-  readonly #end = Promise.withResolvers<WorkersError>();
+  readonly #end = Promise.withResolvers<Error>();
   /** Resolves when workers keep ending and no further one is started. */
   readonly givenUp = this.#end.promise;
 
@@ -61,7 +61,7 @@ export class Workers {
     files.manifests?.onChange((manifests) => this.#tellAll('manifestsRead', manifests));
   }
 
-  /** Starts one worker and, once it serves, all others. Rejects with a WorkersError if a worker cannot start. */
+  /** Starts one worker and, once it serves, all others. Rejects with the reason if a worker cannot start. */
   async start(): Promise<Started> {
     const { workers } = this.#options.orders.config;
     setUpWorkers();
@@ -189,14 +189,14 @@ export class Workers {
     const delay = this.#delayAfterEnd(index, isHarmless);
     this.#options.log('warn', 'a worker ended', { worker: index, how, restartMs: delay });
     if (delay === undefined) {
-      this.#end.resolve(new WorkersError(`workers end again and again, the last one with ${how}`, 1));
+      this.#end.resolve(new Error(`workers end again and again, the last one with ${how}`));
       return;
     }
     this.#later(() => {
       this.#restarted += 1;
       this.#start(index).catch((error: unknown) => {
         if (this.#stopped !== undefined) return;
-        this.#options.log('error', 'a worker could not start', { worker: index, reason: String(error) });
+        this.#options.log('error', 'a worker could not start', { worker: index, reason: messageOf(error) });
       });
     }, delay);
   }

@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import cluster, { type Worker } from 'node:cluster';
+import { ConfigError } from '../config-error.ts';
 import type { EpochChange } from '../rest/epochs.ts';
 import { isObject } from '../rest/values.ts';
 import { noUsage } from '../telemetry/client-usage.ts';
 import type { Measurements, PrimaryFunctions, Started, WorkerFunctions } from './messages.ts';
 import { type ArgumentOf, type Batch, Channel } from './rpc.ts';
-import { WorkersError } from './workers-error.ts';
 
 /** The primary's handlers for one worker. */
 export interface WorkerEvents {
@@ -23,7 +23,7 @@ const changeTimeoutMs = 5000;
 
 /** The primary's side of one worker, from its start to its end; `PrimaryLink` is the other side. */
 export class WorkerHandle {
-  /** Resolves once it listens. Rejects with a WorkersError if it ends before that. The owner must handle this. */
+  /** Resolves once it listens. Rejects with the reason if it ends before that. The owner must handle this. */
   readonly started: Promise<Started>;
   readonly handovers: Handovers;
   readonly #worker: Worker;
@@ -45,7 +45,7 @@ export class WorkerHandle {
         this.hasServed = true;
         start.resolve(started);
       },
-      failed: ({ message, exitCode }) => start.reject(new WorkersError(message, exitCode)),
+      failed: ({ message, exitCode }) => start.reject(exitCode === 2 ? new ConfigError(message) : new Error(message)),
     };
     const send = (batch: Batch): void => {
       if (this.#worker.isConnected()) this.#worker.send(batch);
@@ -58,7 +58,7 @@ export class WorkerHandle {
       this.#serves = false;
       this.#channel.end();
       const how = signal === null ? `code ${code}` : `signal ${signal}`;
-      start.reject(new WorkersError(`a worker ended with ${how} before it served`, 1));
+      start.reject(new Error(`a worker ended with ${how} before it served`));
       events.onEnd(how);
     });
   }

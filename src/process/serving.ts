@@ -87,7 +87,7 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
   const started = await starting;
   void workers.givenUp.then((error) => {
     printProblem('fatal', error.message, isProduction(environment));
-    end(error.exitCode, error.message);
+    end(1, error.message);
   });
   reloadOnHangUp(() => {
     workers.reload();

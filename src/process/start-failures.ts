@@ -1,4 +1,3 @@
-import { WorkersError } from '../cluster/workers-error.ts';
 import { ConfigError } from '../config-error.ts';
 import { codeOf, messageOf } from '../error-text.ts';
 import { printProblem } from '../telemetry/start-lines.ts';
@@ -17,8 +16,7 @@ export function failureOf(error: unknown): { readonly message: string; readonly 
   const usageError = isForeignHost || error instanceof ConfigError || (error instanceof TypeError && 'code' in error);
   const reason = messageOf(error);
   const message = isForeignHost ? `HOST: expected an address of this machine, but got: ${reason}` : reason;
-  const exitCode = error instanceof WorkersError ? error.exitCode : usageError ? 2 : 1;
-  return { message: message.replaceAll('\n', ' '), exitCode };
+  return { message: message.replaceAll('\n', ' '), exitCode: usageError ? 2 : 1 };
 }
 
 /** Waits until a server listens. If its port is taken, the error names the setting. */
