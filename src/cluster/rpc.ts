@@ -11,15 +11,10 @@ export interface Batch {
   readonly rpc: readonly Message[];
 }
 
-/** A function that the other process calls by its name. Both processes know its types. */
+/** A function that the other process calls, or that takes its answer. Both processes know its types. */
 interface Callable {
   // A method, not a property: TypeScript then accepts functions that take a narrower argument than `unknown`.
   run(argument: unknown): unknown;
-}
-
-interface Waiting {
-  // A method, as in Callable.
-  resolve(value: unknown): void;
 }
 
 type Functions<T> = Readonly<Record<keyof T, (argument: never) => unknown>>;
@@ -36,7 +31,7 @@ type AnswerOf<F> = F extends (argument: never) => infer Answer ? Awaited<Answer>
 export class Channel<Theirs extends Functions<Theirs>> {
   readonly #send: (batch: Batch) => void;
   readonly #functions: ReadonlyMap<string, Callable['run']>;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, Callable['run']>();
   #lastId = 0;
   #outgoing: Message[] = [];
 
@@ -70,8 +65,7 @@ export class Channel<Theirs extends Functions<Theirs>> {
         clearTimeout(timer);
         resolve(value);
       };
-      const waiting: Waiting = { resolve: answered };
-      this.#waiting.set(id, waiting);
+      this.#waiting.set(id, answered);
       this.#say({ call: name, argument, id });
     });
   }
@@ -91,9 +85,9 @@ export class Channel<Theirs extends Functions<Theirs>> {
   }
 
   #answered(id: number, value: unknown): void {
-    const waiting = this.#waiting.get(id);
+    const answered = this.#waiting.get(id);
     this.#waiting.delete(id);
-    waiting?.resolve(value);
+    answered?.(value);
   }
 
   #run(name: string, argument: unknown, id: number | undefined): void {
