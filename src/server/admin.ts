@@ -61,27 +61,27 @@ export function createAdminEndpoint({ token, usage, purge, log }: AdminOptions):
     if (!isAuthorized(request, token())) {
       response.setHeader('www-authenticate', 'Bearer');
       closeAfter(response);
-      return send(response, 401, errorOf('expected Authorization: Bearer with the token in ADMIN_TOKEN_FILE'));
+      return send(response, 401, { error: 'expected Authorization: Bearer with the token in ADMIN_TOKEN_FILE' });
     }
     if (!takesOneMore()) {
       response.setHeader('retry-after', '1');
-      return send(response, 429, errorOf(`expected at most ${mostPerSecond} requests a second`));
+      return send(response, 429, { error: `expected at most ${mostPerSecond} requests a second` });
     }
     const [name = ''] = (request.url ?? '').split('?', 1);
     const path = Object.hasOwn(paths, name) ? paths[name] : undefined;
     if (path === undefined) {
-      return send(response, 404, errorOf(`there is nothing here; expected ${Object.keys(paths).join(' or ')}`));
+      return send(response, 404, { error: `there is nothing here; expected ${Object.keys(paths).join(' or ')}` });
     }
     if (request.method !== path.method) {
       response.setHeader('allow', path.method);
-      return send(response, 405, errorOf(`expected ${path.method}`));
+      return send(response, 405, { error: `expected ${path.method}` });
     }
     path.answer(request).then(
       ({ status, body }) => send(response, status, body),
       (error: unknown) => {
         // If an operator leaves, the request can no longer be read. That is no fault, so it is not logged.
         if (!response.closed) log('error', "an operator's request failed", { path: name, reason: messageOf(error) });
-        send(response, 503, errorOf('not all processes of the gateway have answered'));
+        send(response, 503, { error: 'not all processes of the gateway have answered' });
       },
     );
   };
@@ -90,16 +90,16 @@ export function createAdminEndpoint({ token, usage, purge, log }: AdminOptions):
 async function answerPurge(target: PurgeTarget | undefined, purge: Purge): Promise<AdminAnswer> {
   if (target === undefined) {
     const expected = '{"tenant": "NAME"}, {"keySha256": "64 hexadecimal digits"} or {"all": true}';
-    return { status: 400, body: errorOf(`expected ${expected} as JSON`) };
+    return { status: 400, body: { error: `expected ${expected} as JSON` } };
   }
   const purged = await purge(target);
   switch (purged) {
     case 'no cache':
-      return { status: 409, body: errorOf('nothing is cached: CACHE_TTL is not set') };
+      return { status: 409, body: { error: 'nothing is cached: CACHE_TTL is not set' } };
     case 'unknown tenant':
-      return { status: 404, body: errorOf('UPSTREAM_KEYS has no such tenant') };
+      return { status: 404, body: { error: 'UPSTREAM_KEYS has no such tenant' } };
     case 'out of reach':
-      return { status: 503, body: errorOf('not all that share the cache could be told: ask again') };
+      return { status: 503, body: { error: 'not all that share the cache could be told: ask again' } };
     default:
       return { status: 200, body: { keys: purged } };
   }
@@ -143,8 +143,4 @@ function createRateLimit(): () => boolean {
     taken += 1;
     return taken <= mostPerSecond;
   };
-}
-
-function errorOf(error: string): object {
-  return { error };
 }
