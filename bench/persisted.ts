@@ -110,7 +110,10 @@ const gateway = await createGateway({
   report: console.error,
   log: () => undefined,
 });
-const server = await startServer(gateway, { port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 });
+const server = await startServer(gateway, {
+  ...{ port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 },
+  ...{ compression: false, metrics: true, log: () => undefined },
+});
 
 const costs: Record<Way, number[]> = { 'GET text': [], 'GET id': [], 'POST text': [], 'POST id': [] };
 // Before the first round that counts, the code is compiled.

@@ -46,7 +46,10 @@ async function microsecondsOfOperation(count: number): Promise<number> {
     report: console.error,
     log: () => undefined,
   });
-  const server = await startServer(gateway, { port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 });
+  const server = await startServer(gateway, {
+    ...{ port: 0, host: '127.0.0.1', stopDelayMs: 0, drainMs: 100 },
+    ...{ compression: false, metrics: true, log: () => undefined },
+  });
   const load = async (): Promise<void> => {
     child.send({ url: `${server.url}/graphql`, count, way: 'POST text' });
     await once(child, 'message');

@@ -30,10 +30,10 @@ export interface EdgeOptions {
   readonly authenticator: Authenticator | undefined;
   /** Origins whose pages may call the endpoint. */
   readonly corsOrigins: readonly string[];
-  /** Names of request headers that pages may send beside the usual ones; by default none. */
-  readonly corsHeaders?: readonly string[];
-  /** True if answers are compressed for clients that ask for it; by default they are not. */
-  readonly compression?: boolean;
+  /** Names of request headers that pages may send beside the usual ones. */
+  readonly corsHeaders: readonly string[];
+  /** True if answers are compressed for clients that ask for it. */
+  readonly compression: boolean;
   readonly bodyLimits: BodyLimits;
   readonly bodyRoom: MemoryRoom;
   readonly report: (error: unknown) => void;
@@ -59,7 +59,7 @@ export interface HandleOptions extends EdgeOptions, PageOptions {
  *   WHATWG requests costs more than a small operation.
  */
 export function createHandle(options: HandleOptions): HandleGraphQL {
-  const { compression = false, corsOrigins: origins, corsHeaders: headers = [] } = options;
+  const { compression, corsOrigins: origins, corsHeaders: headers } = options;
   const { run, authenticator, bodyLimits, bodyRoom, log, report, countRefused } = options;
   const vary = varyOf(origins, compression);
   const send = createSend({ compression, vary });

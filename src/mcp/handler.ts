@@ -41,7 +41,7 @@ interface McpHandlerOptions extends McpOptions, Pick<MethodOptions, 'tools'> {
  * answered in JSON. There is no stream to GET, and no session to DELETE.
  */
 export function createMcpHandler(options: McpHandlerOptions): Handle {
-  const { authenticator, compression = false, corsOrigins: origins, corsHeaders = [], log } = options;
+  const { authenticator, compression, corsOrigins: origins, corsHeaders, log } = options;
   const { bodyLimits, bodyRoom, resource, report, countRefused } = options;
   const vary = `Authorization, Origin${compression ? ', Accept-Encoding' : ''}`;
   const cors = createCors({ origins, headers: [...corsHeaders, ...protocolHeaders], vary, log });

@@ -14,16 +14,15 @@ const { createServer } = process.getBuiltinModule('node:http');
 export interface ServerOptions extends StopTimes {
   readonly port: number;
   readonly host: string;
-  /** True if metrics are compressed for clients that ask for it; by default they are not. */
-  readonly compression?: boolean;
-  /** True if `/metrics` is answered on this port too; it is by default. */
-  readonly metrics?: boolean;
+  /** True if metrics are compressed for clients that ask for it. */
+  readonly compression: boolean;
+  /** True if `/metrics` is answered on this port too. */
+  readonly metrics: boolean;
   /** The maximum number of connections of clients; by default 10,000. */
   readonly maxConnections?: number;
   /** The least speed at which clients have to read; by default 128 KiB a second, after half a minute of grace. */
   readonly readers?: ReaderLimits;
-  /** By default nothing is logged. */
-  readonly log?: Log;
+  readonly log: Log;
 }
 
 /** A listening server. */
@@ -61,13 +60,12 @@ const scraperLimits = { ...httpLimits, headersTimeout: 5000, requestTimeout: 500
 
 /** Serves a gateway over HTTP. */
 export async function startServer(gateway: Gateway, options: ServerOptions): Promise<GatewayServer> {
-  const { compression = false, metrics = true, maxConnections: most = mostConnections, readers } = options;
-  const { log = () => undefined } = options;
+  const { metrics, maxConnections: most = mostConnections, readers } = options;
   const { countRefused } = gateway.metrics;
   const server = createServer(httpLimits);
   const answer = createRoute({
     gateway,
-    metrics: metrics ? createMetricsEndpoint(gateway.metrics, { compression, log }) : undefined,
+    metrics: metrics ? createMetricsEndpoint(gateway.metrics, options) : undefined,
     isStopping: () => stop.hasBegun,
   });
   const connections = new Connections({ most, readers, countRefused, answer });
@@ -99,9 +97,10 @@ export interface MetricsServerOptions extends Pick<ServerOptions, 'port' | 'host
  */
 export async function startMetricsServer(
   metrics: Gateway['metrics'],
-  { port, host, compression = false, log = () => undefined, admin }: MetricsServerOptions,
+  options: MetricsServerOptions,
 ): Promise<() => void> {
-  const endpoint = createMetricsEndpoint(metrics, { compression, log });
+  const { port, host, admin } = options;
+  const endpoint = createMetricsEndpoint(metrics, options);
   const server = createServer(scraperLimits);
   const connections = new Connections({
     most: mostScrapers,

@@ -20,6 +20,8 @@ const token = 'an-operators-token-of-33-letters.';
 const routes = { 'GET /api/projects/1/': project(1) };
 const byName = 'query Open { project(id: 1) { name } }';
 
+const near = { host: '127.0.0.1', compression: false, log: () => undefined };
+
 /** The port of operators of a gateway. */
 interface Admin extends AsyncDisposable {
   readonly url: string;
@@ -30,7 +32,7 @@ interface Admin extends AsyncDisposable {
 async function startAdmin({ gateway }: TestGateway, log: Log = () => undefined): Promise<Admin> {
   const port = await freePort();
   const admin = createAdminEndpoint({ token: () => token, usage: gateway.metrics.usage, purge: gateway.purge, log });
-  const close = await startMetricsServer(gateway.metrics, { port, host: '127.0.0.1', admin });
+  const close = await startMetricsServer(gateway.metrics, { ...near, port, admin });
   return {
     url: `http://127.0.0.1:${port}`,
     ask: (path, authorization = `Bearer ${token}`, method = 'GET') =>
@@ -224,7 +226,7 @@ test('a purge at one worker is one at all, and what all have counted is added up
 test('without a token there is nothing below /admin/, and never on the port of the gateway', async () => {
   const { gateway } = await startBoth(routes);
   const port = await freePort();
-  const close = await startMetricsServer(gateway.gateway.metrics, { port, host: '127.0.0.1' });
+  const close = await startMetricsServer(gateway.gateway.metrics, { ...near, port });
   const headers = { authorization: `Bearer ${token}` };
   for (const url of [`http://127.0.0.1:${port}`, gateway.url]) {
     expect((await fetch(new URL('/admin/usage', url), { headers })).status).toBe(404);
@@ -235,7 +237,7 @@ test('without a token there is nothing below /admin/, and never on the port of t
 test('metrics are at their path whatever its query is, on a port of their own as on that of the gateway', async () => {
   const { gateway } = await startBoth(routes);
   const port = await freePort();
-  const close = await startMetricsServer(gateway.gateway.metrics, { port, host: '127.0.0.1' });
+  const close = await startMetricsServer(gateway.gateway.metrics, { ...near, port });
   for (const url of [`http://127.0.0.1:${port}`, gateway.url]) {
     expect((await fetch(new URL('/metrics?from=prometheus', url))).status).toBe(200);
   }
@@ -250,7 +252,7 @@ test('scrapes and requests of operators that fail are answered, and the log says
   const fail = (): Promise<never> => Promise.reject(new Error('the primary did not answer in time'));
   const admin = createAdminEndpoint({ token: () => token, usage: fail, purge: gateway.gateway.purge, log });
   const metrics = { ...gateway.gateway.metrics, render: fail };
-  const close = await startMetricsServer(metrics, { port, host: '127.0.0.1', admin, log });
+  const close = await startMetricsServer(metrics, { ...near, port, admin, log });
   const headers = { authorization: `Bearer ${token}` };
   const statuses: number[] = [];
   for (const path of ['/metrics', '/metrics', '/admin/usage'])

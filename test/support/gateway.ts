@@ -73,6 +73,8 @@ export async function startGateway(
     // It is stopped after each test, thousands of times: nothing is waited for.
     drainMs: 0,
     compression: options.compression ?? true,
+    metrics: true,
+    log: () => undefined,
     ...serverOptions,
   });
   const url = `${server.url}/graphql`;

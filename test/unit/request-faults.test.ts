@@ -38,6 +38,8 @@ async function serve({ run = () => Promise.reject(fault), authenticator }: Parti
     authenticator,
     bodyRoom,
     corsOrigins: [],
+    corsHeaders: [],
+    compression: false,
     bodyLimits: { bytes: 1000, jsonDepth: 10 },
     report: (error) => reported.push(error),
     countRefused: () => undefined,
