@@ -1,3 +1,5 @@
+import { RecentMap } from './recent-map.ts';
+
 /** Writes a line for operators. `fields` are added to the line beside the message. Callers never pass an API key. */
 export type Log = (level: 'info' | 'warn' | 'error' | 'fatal', message: string, fields?: object) => void;
 
@@ -10,20 +12,13 @@ const mostReasons = 1000;
 
 /** Limits repeated failures in the log: each reason is logged at most once a minute. */
 export class LogThrottle {
-  readonly #now: () => number;
-  readonly #loggedAt = new Map<string, number>();
-
-  /** `now` is a clock in milliseconds that never goes back. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
+  readonly #logged = new RecentMap<string, true>({ entries: mostReasons, forMs: quietMs });
 
   /** True if a line about this reason may be logged now. The reason is then noted as logged. */
   mayLog(reason: string): boolean {
-    const now = this.#now();
-    if (now < (this.#loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) + quietMs) return false;
-    this.#add(reason, now);
-    return true;
+    const isDue = !this.#logged.has(reason);
+    if (isDue) this.#logged.set(reason, true);
+    return isDue;
   }
 
   /**
@@ -31,13 +26,8 @@ export class LogThrottle {
    * after a minute without a failure.
    */
   mayLogFirst(reason: string): boolean {
-    const isFirst = this.mayLog(reason);
-    if (!isFirst) this.#add(reason, this.#now());
+    const isFirst = !this.#logged.has(reason);
+    this.#logged.set(reason, true);
     return isFirst;
-  }
-
-  #add(reason: string, now: number): void {
-    if (this.#loggedAt.size >= mostReasons) this.#loggedAt.clear();
-    this.#loggedAt.set(reason, now);
   }
 }

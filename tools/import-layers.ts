@@ -28,12 +28,12 @@ const layers = [
   ['rest'],
   ['redis.ts'],
   ['redis-address.ts'],
+  ['log.ts'],
   [
     'config-error.ts',
     'error-text.ts',
     'event-loop-yield.ts',
     'late-packages.ts',
-    'log.ts',
     'maybe-promise.ts',
     'memoize.ts',
     'memory.ts',
