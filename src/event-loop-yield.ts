@@ -12,7 +12,7 @@ type Work = () => void;
 /** The `endsAt` of work that ends an operation. Such work goes before all other pieces. */
 const first = Number.NEGATIVE_INFINITY;
 
-/** A piece of large work that waits. Times are by the clock of `EventLoopYield`. */
+/** A piece of large work that waits. Times are those of `performance.now()`. */
 interface Piece {
   readonly work: Work;
   readonly since: number;
@@ -26,7 +26,6 @@ interface Piece {
  * operations that have begun, such as reading a large body, also waits. At most one piece is done in each later turn.
  */
 export class EventLoopYield {
-  readonly #now: () => number;
   readonly #operations: Work[] = [];
   /**
    * Waiting pieces, in the order of `endsAt`. If there is not enough time for all of them, this order lets some
@@ -42,14 +41,9 @@ export class EventLoopYield {
   /** True if the last turn did no large work, so that everything else could run. */
   #isRested = false;
 
-  /** `now` is a clock in milliseconds that never goes back. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
-
   /**
    * Returns undefined if an operation may begin at once, which is nearly always so; otherwise a promise that resolves
-   * when its turn comes. `now` is the time by the clock.
+   * when its turn comes. `now` is the time of `performance.now()`.
    */
   waitForTurn(now: number): Promise<void> | undefined {
     if (this.#mayBegin(now) && this.#operations.length === 0) return undefined;
@@ -61,22 +55,22 @@ export class EventLoopYield {
    * goes before other pieces, because it releases memory.
    */
   waitToWrite(): Promise<void> | undefined {
-    if (this.#mayBegin(this.#now()) && !this.#isLargeOn) return undefined;
+    if (this.#mayBegin(performance.now()) && !this.#isLargeOn) return undefined;
     return new Promise((resolve) => this.doLater(resolve, first));
   }
 
   /**
-   * Does large work at once if it may begin, otherwise in a later turn. `endsAt` is the time by the clock until which
-   * the work is useful.
+   * Does large work at once if it may begin, otherwise in a later turn. `endsAt` is the time until which the work is
+   * useful.
    */
   doLarge(work: Work, endsAt: number): void {
-    if (this.#mayBegin(this.#now()) && !this.#isLargeOn) work();
+    if (this.#mayBegin(performance.now()) && !this.#isLargeOn) work();
     else this.doLater(work, endsAt);
   }
 
   doLater(work: Work, endsAt: number): void {
     const before = this.#pieces.findLastIndex((piece) => piece.endsAt <= endsAt);
-    this.#pieces.splice(before + 1, 0, { work, since: this.#now(), endsAt });
+    this.#pieces.splice(before + 1, 0, { work, since: performance.now(), endsAt });
     if (this.#isLargeOn) return;
     this.#isLargeOn = true;
     setImmediate(this.#doOne);
@@ -87,7 +81,7 @@ export class EventLoopYield {
    * that ends an operation does not count, because it makes room.
    */
   get isCrowded(): boolean {
-    const before = this.#now() - crowdedMs;
+    const before = performance.now() - crowdedMs;
     return this.#pieces.some(({ since, endsAt }) => since < before && endsAt !== first);
   }
 
@@ -101,7 +95,7 @@ export class EventLoopYield {
   }
 
   readonly #turn = (): void => {
-    this.#until = this.#now() + turnMs;
+    this.#until = performance.now() + turnMs;
     const { length } = this.#operations;
     this.#isOn = length > 0;
     if (!this.#isOn) return;
@@ -113,11 +107,11 @@ export class EventLoopYield {
   };
 
   readonly #begin = (): void => {
-    if (this.#now() < this.#until) this.#operations.shift()?.();
+    if (performance.now() < this.#until) this.#operations.shift()?.();
   };
 
   readonly #doOne = (): void => {
-    this.#isRested = !this.#isRested && this.#now() >= this.#until;
+    this.#isRested = !this.#isRested && performance.now() >= this.#until;
     const work = this.#isRested ? undefined : this.#pieces.shift()?.work;
     this.#isLargeOn = this.#pieces.length > 0;
     if (this.#isLargeOn) setImmediate(this.#doOne);

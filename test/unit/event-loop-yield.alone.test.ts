@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
+
+vi.useFakeTimers({ toFake: ['performance'] });
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -33,12 +35,11 @@ test('each turn of the event loop has its own time', async () => {
 });
 
 test('large work is done at once, or a piece in a turn while more waits, and what ends soonest first', async () => {
-  let now = 0;
-  const eventLoop = new EventLoopYield(() => now);
+  const eventLoop = new EventLoopYield();
   const done: string[] = [];
   const piece = (name: string) => (): void => {
     done.push(name);
-    now += 100;
+    vi.advanceTimersByTime(100);
   };
   eventLoop.doLarge(piece('at once'), 1000);
   eventLoop.doLarge(piece('third'), 1000);
@@ -55,26 +56,24 @@ test('large work is done at once, or a piece in a turn while more waits, and wha
 });
 
 test('operations that wait begin between the pieces of large work', async () => {
-  let now = 0;
-  const eventLoop = new EventLoopYield(() => now);
+  const eventLoop = new EventLoopYield();
   const done: string[] = [];
   for (let index = 0; index < 10; index += 1) {
     eventLoop.doLarge(() => {
       done.push('large');
-      now += 100;
+      vi.advanceTimersByTime(100);
     }, 1000);
   }
-  await eventLoop.waitForTurn(now)?.then(() => done.push('small'));
+  await eventLoop.waitForTurn(performance.now())?.then(() => done.push('small'));
   expect(done.length).toBeLessThan(5);
   expect(done.at(-1)).toBe('small');
 });
 
 test('there is too much large work once a piece has waited for a second', () => {
-  let now = 0;
-  const eventLoop = new EventLoopYield(() => now);
+  const eventLoop = new EventLoopYield();
   eventLoop.doLater(() => undefined, 5000);
-  now = 1000;
+  vi.advanceTimersByTime(1000);
   expect(eventLoop.isCrowded).toBe(false);
-  now = 1001;
+  vi.advanceTimersByTime(1);
   expect(eventLoop.isCrowded).toBe(true);
 });
