@@ -87,7 +87,7 @@ export function measureSavedCalls(instruments: Instruments, { resources, shared,
     'gateway_cache_reads_total',
     'Reads whose answers are cached, by noun and by what became of them.',
     () =>
-      [...cache.counts.all].flatMap(([noun, results]) =>
+      [...cache.counts.reads].flatMap(([noun, results]) =>
         Object.entries(results).map(([result, count]): Sample => [{ noun, result }, count]),
       ),
   );

@@ -47,9 +47,6 @@ export interface CachedRead extends Freshness {
 /** The part of `maxBytes` that is for whole answers of queries. */
 const partOfWhole = 1 / 8;
 
-/** The gateway that refreshes a stale answer: this or another one; `done` if another one has just done so. */
-type Refresher = 'here' | 'elsewhere' | 'done';
-
 /**
  * The cache of REST answers that all operations of a process share. All pages of a list that begin at the same row
  * have one entry. The entry answers every such page that has no more rows than the entry itself.
@@ -60,7 +57,7 @@ export class AnswerCache {
   readonly now: () => number;
   /** The longest that a refresh may take, in milliseconds. */
   readonly refreshMs: number;
-  readonly #resources: Pick<UpstreamResources, 'epochs' | 'keys'>;
+  readonly #resources: UpstreamResources;
   readonly #kept: KeptAnswers;
   readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
   readonly #remote: RedisAnswers | undefined;
@@ -72,7 +69,7 @@ export class AnswerCache {
    */
   readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
 
-  constructor(options: CacheOptions, resources: Pick<UpstreamResources, 'epochs' | 'keys'>) {
+  constructor(options: CacheOptions, resources: UpstreamResources) {
     const { ttls, staleSeconds, maxBytes, refreshMs, remote, now = () => performance.now() } = options;
     this.#kept = new KeptAnswers(maxBytes * (1 - partOfWhole));
     this.whole = new WholeAnswers({ counts: this.counts, now, maxBytes: maxBytes * partOfWhole });
@@ -80,7 +77,7 @@ export class AnswerCache {
     this.now = now;
     this.refreshMs = refreshMs;
     this.#remote = remote;
-    this.#freshness = freshnessByOperation(ttls, staleSeconds * 1000);
+    this.#freshness = freshnessByOperation(ttls, staleSeconds);
   }
 
   /** The memory of everything that is kept, in bytes. */
@@ -93,15 +90,14 @@ export class AnswerCache {
    * changes without a write, so two answers below it may be about different projects.
    */
   readOf(
-    caller: Caller,
-    epoch: Epoch,
+    { caller, epoch }: RestRun,
     operation: RestOperation,
     target: string,
     format: ReadFormat,
   ): CachedRead | undefined {
     const freshness = this.#freshness.get(operation);
     if (freshness === undefined || namesCurrent(target)) return undefined;
-    const name = nameOf(epoch, target);
+    const name = nameOf(epoch.name, target);
     const limit = limitIn(target);
     const now = this.now();
     return { caller, operation, target, format, name, limit, limitAskedAt: now, calledAt: now, ...freshness };
@@ -118,11 +114,11 @@ export class AnswerCache {
     const { name } = read;
     let asked = this.#asked.get(name);
     if (asked === undefined) {
-      asked = this.#findRemote(this.#remote, read, read.freshMs + read.staleMs).finally(() => this.#asked.delete(name));
+      asked = this.#findRemote(this.#remote, read, read.usableMs).finally(() => this.#asked.delete(name));
       this.#asked.set(name, asked);
     }
     // Another read of the list may have asked for fewer rows.
-    return asked.then((found) => this.#counted(found && holds(found, read.limit) ? found : undefined, read));
+    return asked.then((found) => this.#counted(found && hasRows(found, read.limit) ? found : undefined, read));
   }
 
   /** True if an answer is no longer fresh. It is then given while a newer one is read. */
@@ -142,16 +138,16 @@ export class AnswerCache {
    * that many within the time for which answers are used (fresh and stale). So one call refreshes pages of all sizes.
    */
   refreshOf({ limit, limitAskedAt }: KeptAnswer, read: CachedRead): CachedRead {
-    const isAskedFor = this.now() - limitAskedAt <= read.freshMs + read.staleMs;
+    const isAskedFor = this.now() - limitAskedAt <= read.usableMs;
     return isAskedFor ? { ...read, target: withLimit(read.target, limit), limit, limitAskedAt } : read;
   }
 
-  /** Decides which gateway refreshes a stale answer. A fresh answer of another gateway is adopted. */
-  async refreshAt(read: CachedRead): Promise<Refresher> {
+  /** True if this gateway is to refresh a stale answer. A fresh answer of another gateway is adopted. */
+  async claimRefresh(read: CachedRead): Promise<boolean> {
     const remote = this.#remote;
-    if (remote === undefined) return 'here';
-    if ((await this.#findRemote(remote, read, read.freshMs)) !== undefined) return 'done';
-    return (await remote.claim(read, Math.min(read.freshMs, this.refreshMs))) ? 'here' : 'elsewhere';
+    if (remote === undefined) return true;
+    if ((await this.#findRemote(remote, read, read.freshMs)) !== undefined) return false;
+    return remote.claim(read, Math.min(read.freshMs, this.refreshMs));
   }
 
   /**
@@ -159,7 +155,7 @@ export class AnswerCache {
    * With a target, it ends only if an answer to the target is kept. Otherwise any caller could end it by asking for an
    * id that does not exist.
    */
-  async drop({ caller, epoch: { name: epoch, isShared } }: RestRun, target?: string): Promise<void> {
+  async endEpoch({ caller, epoch: { name: epoch, isShared } }: RestRun, target?: string): Promise<void> {
     if (!isShared || (target !== undefined && !(await this.#hasAny(caller, epoch, target)))) return;
     const known = this.#ended.get(epoch);
     if (known !== undefined) return known;
@@ -176,11 +172,11 @@ export class AnswerCache {
   }
 
   /** The answer that this process has for a read, if it may still be used. */
-  #findHere({ name, limit, limitAskedAt, staleMs }: CachedRead): KeptAnswer | undefined {
+  #findHere({ name, limit, limitAskedAt, usableMs }: CachedRead): KeptAnswer | undefined {
     const answer = this.#kept.find(name);
-    if (answer === undefined || this.now() - answer.source.freshUntil >= staleMs) return undefined;
+    if (answer === undefined || this.now() - answer.source.readAt >= usableMs) return undefined;
     if (answer.limit === limit) answer.limitAskedAt = limitAskedAt;
-    return holds(answer, limit) ? answer : undefined;
+    return hasRows(answer, limit) ? answer : undefined;
   }
 
   #counted(answer: KeptAnswer | undefined, { noun }: CachedRead): KeptAnswer | undefined {
@@ -196,7 +192,7 @@ export class AnswerCache {
   async #findRemote(remote: RedisAnswers, read: CachedRead, youngerMs: number): Promise<KeptAnswer | undefined> {
     const now = this.now();
     const found = await remote.find(read);
-    if (found === undefined || found.ageMs >= youngerMs || !holds(found, read.limit)) return undefined;
+    if (found === undefined || found.ageMs >= youngerMs || !hasRows(found, read.limit)) return undefined;
     const { text, limit, ageMs } = found;
     // Redis has told the age after `now`, so the upstream gave the answer at this time or later.
     const readAt = now - ageMs;
@@ -230,7 +226,7 @@ function nameOf(epoch: Epoch, target: string): string {
 }
 
 /** True if an answer has all rows that are asked for. */
-function holds({ limit: has }: { readonly limit: number | undefined }, limit: number | undefined): boolean {
+function hasRows({ limit: has }: { readonly limit: number | undefined }, limit: number | undefined): boolean {
   return has === limit || (has !== undefined && limit !== undefined && has > limit);
 }
 

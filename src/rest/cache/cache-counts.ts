@@ -47,7 +47,7 @@ export class CacheCounts {
   }
 
   /** The numbers of reads since the start, by noun and result. */
-  get all(): ReadonlyMap<string, Readonly<Record<CacheResult, number>>> {
+  get reads(): ReadonlyMap<string, Readonly<Record<CacheResult, number>>> {
     return this.#byNoun;
   }
 }

@@ -23,7 +23,7 @@ interface CachedClientOptions {
 const callsOfRefresh = 2;
 
 /** The time after which Redis may be asked again for an answer that another gateway refreshes, in milliseconds. */
-const untilReadMs = 100;
+const askAgainMs = 100;
 
 /** Makes the REST calls of one operation through the cache: kept answers may answer its reads. */
 export class CachedClient implements RestClient {
@@ -37,7 +37,7 @@ export class CachedClient implements RestClient {
 
   read(operation: RestOperation, target: string, format: ReadFormat = 'json'): Promise<unknown> {
     const { cache, run } = this.#options;
-    const read = cache.readOf(run.caller, run.epoch.name, operation, target, format);
+    const read = cache.readOf(run, operation, target, format);
     if (read === undefined)
       return this.#client.read(operation, target, format, (result) => this.#settle(result, target));
     // `#client` refuses the reads of an operation that has ended.
@@ -66,11 +66,11 @@ export class CachedClient implements RestClient {
   #settle(result: CallResult, target: string, read?: CachedRead): Promise<void> | undefined {
     const { cache, run } = this.#options;
     if ('error' in result) {
-      if (isUnauthenticated(result.error)) return cache.drop(run);
-      return isNotFound(result.error) || isForbidden(result.error) ? cache.drop(run, target) : undefined;
+      if (isUnauthenticated(result.error)) return cache.endEpoch(run);
+      return isNotFound(result.error) || isForbidden(result.error) ? cache.endEpoch(run, target) : undefined;
     }
     if (read === undefined) return undefined;
-    if (forbidsKeeping(result.response.cacheControl)) return cache.drop(run, target);
+    if (forbidsKeeping(result.response.cacheControl)) return cache.endEpoch(run, target);
     if (run.epoch.keeps) cache.keep(read, result.value, result.response.text);
     return undefined;
   }
@@ -113,9 +113,8 @@ export class CachedClient implements RestClient {
     });
     const read = cache.refreshOf(answer, asked);
     const readAnew = async (): Promise<void> => {
-      const where = await cache.refreshAt(read);
-      if (where === 'here') await refreshing.#call(read);
-      else if (where === 'elsewhere') await delay(untilReadMs, undefined, { ref: false });
+      if (await cache.claimRefresh(read)) await refreshing.#call(read);
+      else await delay(askAgainMs, undefined, { ref: false });
     };
     // If the refresh fails, the answer stays for as long as it may be used.
     readAnew()

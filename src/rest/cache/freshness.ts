@@ -11,23 +11,28 @@ const values = 'values';
  */
 export const cacheNouns: readonly string[] = [...nounNames.map((name) => nouns[name].path), values];
 
-/** The times for which the answers of one REST operation are used, in milliseconds. */
+/** The times for which the answers of one REST operation are used, in milliseconds from their reading. */
 export interface Freshness {
   readonly noun: string;
   readonly freshMs: number;
-  readonly staleMs: number;
+  /** Until they are too old to be given even stale. */
+  readonly usableMs: number;
 }
 
-/** The freshness of each REST operation; `ttls` are in seconds by noun. Answers without a TTL are not kept. */
+/**
+ * The freshness of each REST operation; `ttls` are in seconds by noun. Answers without a TTL are not kept. The others are
+ * stale for `staleSeconds` after that.
+ */
 export function freshnessByOperation(
   ttls: Readonly<Record<string, number>>,
-  staleMs: number,
+  staleSeconds: number,
 ): ReadonlyMap<RestOperation, Freshness> {
   const freshness = new Map<RestOperation, Freshness>();
   for (const operation of Object.values<RestOperation>(operations)) {
     const noun = nounOf(operation);
     const seconds = Object.hasOwn(ttls, noun) ? ttls[noun] : undefined;
-    if (seconds !== undefined) freshness.set(operation, { noun, freshMs: seconds * 1000, staleMs });
+    if (seconds === undefined) continue;
+    freshness.set(operation, { noun, freshMs: seconds * 1000, usableMs: (seconds + staleSeconds) * 1000 });
   }
   return freshness;
 }

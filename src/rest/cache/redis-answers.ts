@@ -53,9 +53,9 @@ export class RedisAnswers {
   keep(read: CachedRead, text: string): void {
     if (text.length > longestText) return;
     const name = this.#nameOf(read);
-    const forMs = read.freshMs + read.staleMs;
-    const sealed = seal(`${forMs} ${read.limit ?? ''} ${text}`, sealingKeyOf(read.caller), name);
-    void this.#redis.ask('set', [name, sealed, 'PX', forMs]);
+    const { usableMs, limit = '', caller } = read;
+    const sealed = seal(`${usableMs} ${limit} ${text}`, sealingKeyOf(caller), name);
+    void this.#redis.ask('set', [name, sealed, 'PX', usableMs]);
   }
 
   /**

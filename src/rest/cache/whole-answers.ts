@@ -3,7 +3,7 @@ import type { AnswerSource } from '../operation-calls.ts';
 import type { CacheCounts } from './cache-counts.ts';
 
 interface WholeAnswersOptions {
-  readonly counts: Pick<CacheCounts, 'add' | 'addAge'>;
+  readonly counts: CacheCounts;
   /** The clock by which kept answers age, in milliseconds. A whole answer is as fresh as the answers it is made of. */
   readonly now: () => number;
   /** The most memory that all whole answers may take together, in bytes. */
