@@ -15,23 +15,24 @@ const mostWaitingBytes = 16 * 2 ** 20;
 /** One subscription. It receives each row that is added to a list, once. It can be iterated only once. */
 export class Listener implements AsyncIterable<TailMessage> {
   readonly #onEnd: () => void;
+  readonly #onSlow: () => void;
   readonly #waiting: TailMessage[] = [];
   #wake: (() => void) | undefined;
   #state: 'open' | 'done' | Error = 'open';
 
-  constructor(onEnd: () => void) {
+  /** `onSlow` is called if the listener was ended because it read too slowly. */
+  constructor(onEnd: () => void, onSlow: () => void) {
     this.#onEnd = onEnd;
+    this.#onSlow = onSlow;
   }
-
-  /** True if too many messages wait because the client of the subscription does not read, or reads too slowly. */
-  isSlow = false;
 
   /** Takes the messages of one poll. Ends the listener if too much waits for it. */
   add(messages: readonly TailMessage[]): void {
     if (this.#state !== 'open') return;
-    this.isSlow = this.#waitingBytes() > mostWaitingBytes || !messages.every((message) => this.#keep(message));
-    if (this.isSlow) this.end();
-    else this.#wake?.();
+    const isSlow = this.#waitingBytes() > mostWaitingBytes || !messages.every((message) => this.#keep(message));
+    if (!isSlow) return this.#wake?.();
+    this.end();
+    this.#onSlow();
   }
 
   /** Ends the listener and drops its waiting messages. Without an error, the iteration simply ends. */

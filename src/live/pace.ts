@@ -47,6 +47,8 @@ export class Pace {
   readonly #ledger: LocalLedger;
   /** The number of tails of each key. */
   readonly #tails = new Map<string, number>();
+  /** The number of polls since the start. */
+  polls = 0;
 
   constructor(options: PaceOptions) {
     this.#options = options;

@@ -73,7 +73,6 @@ export class Tail {
   #deadline: OperationDeadline | undefined;
   /** True once the first poll has been delayed or has failed. */
   #isLate = false;
-  polls = 0;
 
   constructor(list: ListRef, sharingKey: string, options: TailOptions, pace: Pace) {
     this.#list = list;
@@ -129,7 +128,7 @@ export class Tail {
   }
 
   async #poll(): Promise<void> {
-    this.polls += 1;
+    this.#pace.polls += 1;
     const joining = this.#joining;
     const calls = new OperationCalls(mostCalls);
     try {

@@ -5,17 +5,13 @@ import { Listener } from './listener.ts';
 import { Pace, type PaceOptions } from './pace.ts';
 import { Tail, type TailOptions } from './tail.ts';
 
-/** Settings and collaborators of tails. */
-export type TailsOptions = TailOptions & PaceOptions;
-
 /** The tails of one process. Each pair of a list and an upstream key has one tail as long as the tail has listeners. */
 export class Tails {
-  readonly #options: TailsOptions;
+  readonly #options: TailOptions;
   readonly #pace: Pace;
   readonly #tails = new Map<string, Tail>();
-  #endedPolls = 0;
 
-  constructor(options: TailsOptions) {
+  constructor(options: TailOptions & PaceOptions) {
     this.#options = options;
     this.#pace = new Pace(options);
   }
@@ -24,8 +20,9 @@ export class Tails {
     return this.#tails.size;
   }
 
+  /** The number of polls since the start. */
   get polls(): number {
-    return [...this.#tails.values()].reduce((sum, { polls }) => sum + polls, this.#endedPolls);
+    return this.#pace.polls;
   }
 
   /**
@@ -38,12 +35,10 @@ export class Tails {
     const tail = this.#tails.get(name) ?? this.#start(name, sharingKey, list);
     const listener = new Listener(() => {
       tail.leave(listener);
-      if (listener.isSlow) onSlow();
       if (tail.isOpen) return;
       this.#tails.delete(name);
-      this.#endedPolls += tail.polls;
       this.#pace.leave(sharingKey);
-    });
+    }, onSlow);
     tail.join(listener, caller, after);
     return listener;
   }
