@@ -92,7 +92,7 @@ export class Pace {
 }
 
 function wantOf(key: string, ids: readonly string[]): Want {
-  return { key, subject: '', isBackground: false, holds: false, bySurface: [{ surface: 'events', ids }] };
+  return { key, subject: '', isBackground: false, holdsPlaces: false, bySurface: [{ surface: 'events', ids }] };
 }
 
 /** The backoff of a key; 1 if it cannot be read. Each call of a poll asks the budget anyway. */

@@ -44,7 +44,7 @@ export class CallCounts implements Gate {
     return undefined;
   }
 
-  left({ run, request: { operation } }: Attempt, outcome: Outcome): void {
+  leave({ run, request: { operation } }: Attempt, outcome: Outcome): void {
     if (outcome.kind === 'not-sent') return;
     const { tenant } = run.caller;
     if (tenant !== undefined) this.#addTo(tenant.name);

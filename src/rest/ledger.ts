@@ -27,7 +27,7 @@ export interface Want extends Account {
   /** True if the calls leave the last fifth of each window to others. */
   readonly isBackground: boolean;
   /** True if places in the windows are held for this want until it begins, so that later wants do not take them. */
-  readonly holds: boolean;
+  readonly holdsPlaces: boolean;
   /** The ids of its calls, by surface. */
   readonly bySurface: readonly { readonly surface: Surface; readonly ids: readonly string[] }[];
 }

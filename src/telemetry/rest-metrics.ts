@@ -54,7 +54,7 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
   instruments.gauge(
     'gateway_budget_left_ratio',
     'The least share of a window that calls have left in the last minute, by surface.',
-    () => byLabel('surface', budgetCounts.left()),
+    () => byLabel('surface', budgetCounts.leastLeft()),
     'min',
   );
 }

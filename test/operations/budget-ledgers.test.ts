@@ -13,7 +13,7 @@ const settings = budgetOf({ rest: '5/600,8/3600', events: '3/600' }, { scope: 'a
 const want = record({
   subject: constantFrom('', 'ada', 'bob'),
   isBackground: boolean(),
-  holds: boolean(),
+  holdsPlaces: boolean(),
   rest: integer({ min: 1, max: 4 }),
   events: integer({ min: 0, max: 2 }),
 });
@@ -58,12 +58,18 @@ test.skipIf(!hasRedis)('Redis decides on wants as a process does', async () => {
       const local = new LocalLedger({ ...settings, longestCallMs: 6500, gateways: 1 });
       await until(() => shared.counting?.().mode === 'redis');
       for (const { wants, isSent } of steps) {
-        const asked = wants.map(({ subject, isBackground, holds, rest, events }): Want => {
+        const asked = wants.map(({ subject, isBackground, holdsPlaces, rest, events }): Want => {
           const bySurface = [
             { surface: 'rest', ids: ids(rest) } as const,
             { surface: 'events', ids: ids(events) } as const,
           ];
-          return { key: '', subject, isBackground, holds, bySurface: bySurface.filter((part) => part.ids.length > 0) };
+          return {
+            key: '',
+            subject,
+            isBackground,
+            holdsPlaces,
+            bySurface: bySurface.filter((part) => part.ids.length > 0),
+          };
         });
         expect(await decide(shared, asked, isSent)).toEqual(await decide(local, asked, isSent));
         const who = { key: '', subject: 'ada' };

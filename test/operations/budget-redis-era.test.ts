@@ -53,7 +53,7 @@ test.skipIf(!hasRedis).each(cases)(
     /** Asks for waves of ten calls; the ids of those that may begin. */
     const begin = async (waves: number): Promise<string[]> => {
       const wants = Array.from({ length: waves }, () => ({
-        ...{ ...first, isBackground: false, holds: false },
+        ...{ ...first, isBackground: false, holdsPlaces: false },
         bySurface: [{ surface: 'rest', ids: Array.from({ length: 10 }, () => `c${(count += 1)}`) } as const],
       }));
       const decisions = await ledger.reserve(wants);
@@ -97,7 +97,8 @@ test.skipIf(!hasRedis)(
     using counting = await connect(redis.url, [{ limit: 4, ms: 600_000 }], { log, replicas: 2 });
     const begin = async (id: string): Promise<string | undefined> => {
       const bySurface = [{ surface: 'rest', ids: [id] } as const];
-      return (await counting.ledger.reserve([{ ...first, isBackground: false, holds: false, bySurface }]))[0]?.kind;
+      return (await counting.ledger.reserve([{ ...first, isBackground: false, holdsPlaces: false, bySurface }]))[0]
+        ?.kind;
     };
     expect(await begin('a')).toBe('begin');
     await redis.ask('FLUSHALL');
@@ -121,7 +122,7 @@ test.skipIf(!hasRedis)(
     using counting = await connect(redis.url, [{ limit: calls, ms: 1000 }]);
     const { redis: connection, ledger } = counting;
     const ids = Array.from({ length: calls }, (_, nth) => `c${nth}`);
-    const want = { ...first, isBackground: false, holds: false, bySurface: [{ surface: 'rest', ids } as const] };
+    const want = { ...first, isBackground: false, holdsPlaces: false, bySurface: [{ surface: 'rest', ids } as const] };
     expect(await ledger.reserve([want])).toMatchObject([{ kind: 'begin' }]);
     const lastStep = Promise.withResolvers<void>();
     let adding = 0;

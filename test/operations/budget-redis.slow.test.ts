@@ -257,7 +257,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     const account = { key: '', subject: '' };
     const begin = async (id: string): Promise<WantDecision | undefined> => {
       const bySurface = [{ surface: 'rest', ids: [id] }] as const;
-      return (await ledger.reserve([{ ...account, isBackground: false, holds: false, bySurface }]))[0];
+      return (await ledger.reserve([{ ...account, isBackground: false, holdsPlaces: false, bySurface }]))[0];
     };
     const eras = async (): Promise<unknown> =>
       redis.ask('ZRANGE', (await nameIn(redis, ':logs')) ?? '', '-1', '-1', 'BYSCORE');

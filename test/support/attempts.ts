@@ -41,7 +41,7 @@ export function attemptOf(
     budgeted: undefined,
     isTrial,
     sleep: () => Promise.resolve(),
-    overtake: () => undefined,
+    failEarly: () => undefined,
   };
 }
 
@@ -70,5 +70,5 @@ export function lostAfter(tookMs: number): Outcome {
 export function prove(keys: KeyTrials, caller: Caller): void {
   const attempt = attemptOf(caller.key, { caller });
   void keys.enter(attempt);
-  keys.left(attempt, successAfter(1));
+  keys.leave(attempt, successAfter(1));
 }

@@ -71,9 +71,9 @@ export function claimIn(budget: CallBudget, demand: Partial<Demand> = {}, calls 
   const caller = { key, sharingKey: key, queueKey, subject };
   const endsAt = performance.now() + waitMs;
   const attempt = attemptOf(key, { caller, calls, operation: operationOf[surface], endsAt, isBackground, isTrial });
-  const giveBack = (): void => budget.left(attempt, { kind: 'not-sent' });
+  const giveBack = (): void => budget.leave(attempt, { kind: 'not-sent' });
   const end = (how: 'proof' | 'failure'): void =>
-    budget.left(attempt, how === 'proof' ? successAfter(0) : lostAfter(0));
+    budget.leave(attempt, how === 'proof' ? successAfter(0) : lostAfter(0));
   const permit = (budget.enter(attempt) ?? Promise.resolve()).then(() => ({ end, giveBack }));
   return { permit, leave: giveBack, join: () => Object.assign(attempt, { isBackground: false }) };
 }

@@ -10,17 +10,17 @@ let now = 0;
 beforeEach(() => {
   now = 0;
   vi.useFakeTimers();
-  return () => void vi.useRealTimers();
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  return () => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  };
 });
 
 const timeout: Outcome = { kind: 'given-up', timeouts: 1, tookMs: 5000 };
 const serverError: Outcome = { kind: 'answered', status: 500, error: new Error('500'), provesKey: false, tookMs: 1 };
 const givenUp: Outcome = { kind: 'given-up', timeouts: 0, tookMs: 1 };
 const failures = { timeout, 'server-error': serverError } as const;
-
-function createBreakers(): Breakers {
-  return new Breakers({ now: () => now });
-}
 
 /** An attempt that asks if it may go, and what it is told. */
 function ask(breakers: Breakers, key = 'a', isWrite = false): { attempt: Attempt; verdict: string } {
@@ -38,11 +38,11 @@ function asks(breakers: Breakers, key = 'a', isWrite = false): string {
 }
 
 function end(breakers: Breakers, times: number, outcome: Outcome, key: string, operation?: RestOperation): void {
-  for (let time = 0; time < times; time += 1) breakers.left(attemptOf(key, operation && { operation }), outcome);
+  for (let time = 0; time < times; time += 1) breakers.leave(attemptOf(key, operation && { operation }), outcome);
 }
 
 function createOpen(): Breakers {
-  const breakers = createBreakers();
+  const breakers = new Breakers();
   end(breakers, 50, lostAfter(1), 'a');
   return breakers;
 }
@@ -51,7 +51,7 @@ test('an open breaker lets one call at a time probe, and closes when one is answ
   const breakers = createOpen();
   const { attempt, verdict } = ask(breakers);
   expect([breakers.isOpen, verdict, asks(breakers)]).toEqual([true, 'probe', 'refuse']);
-  breakers.left(attempt, successAfter(1));
+  breakers.leave(attempt, successAfter(1));
   expect([breakers.isOpen, asks(breakers), asks(breakers)]).toEqual([false, 'pass', 'pass']);
 });
 
@@ -62,7 +62,7 @@ test('an open breaker probes again a quarter of a second after a failure, and a 
   expect(asks(breakers)).toBe('refuse');
   now = 1000;
   const { attempt, verdict } = ask(breakers);
-  breakers.left(attempt, lostAfter(1));
+  breakers.leave(attempt, lostAfter(1));
   expect([verdict, asks(breakers)]).toEqual(['probe', 'refuse']);
   now = 1250;
   expect(asks(breakers)).toBe('probe');
@@ -70,13 +70,13 @@ test('an open breaker probes again a quarter of a second after a failure, and a 
 
 test('a probe that was given up leaves its place to the next call', () => {
   const breakers = createOpen();
-  breakers.left(ask(breakers).attempt, givenUp);
+  breakers.leave(ask(breakers).attempt, givenUp);
   expect(asks(breakers)).toBe('probe');
 });
 
 test('a write probes only if no read has done so for a second', () => {
   const breakers = createOpen();
-  breakers.left(ask(breakers).attempt, lostAfter(1));
+  breakers.leave(ask(breakers).attempt, lostAfter(1));
   now = 999;
   expect(asks(breakers, 'a', true)).toBe('refuse');
   now = 1600;
@@ -84,7 +84,7 @@ test('a write probes only if no read has done so for a second', () => {
 });
 
 test('timeouts of one key on one route stop neither its other calls nor those of others', () => {
-  const breakers = createBreakers();
+  const breakers = new Breakers();
   end(breakers, 100, timeout, 'a', operations.listEvents);
   expect([breakers.isOpen, asks(breakers, 'a'), asks(breakers, 'b')]).toEqual([false, 'pass', 'pass']);
 });
@@ -92,7 +92,7 @@ test('timeouts of one key on one route stop neither its other calls nor those of
 test.each(['timeout', 'server-error'] as const)(
   'failures of one key on two routes (%s) stop the calls of that key alone',
   (kind) => {
-    const breakers = createBreakers();
+    const breakers = new Breakers();
     end(breakers, 100, failures[kind], 'a', operations.listEvents);
     end(breakers, 100, failures[kind], 'a', operations.getProject);
     expect(breakers.isOpen).toBe(false);
@@ -103,7 +103,7 @@ test.each(['timeout', 'server-error'] as const)(
 );
 
 test('a key whose calls are answered in between is stopped by no number of failures', () => {
-  const breakers = createBreakers();
+  const breakers = new Breakers();
   for (let round = 0; round < 100; round += 1) {
     end(breakers, 24, serverError, 'a', operations.listEvents);
     end(breakers, 24, serverError, 'a', operations.listDashboards);
@@ -115,7 +115,7 @@ test('a key whose calls are answered in between is stopped by no number of failu
 test.each(['after', 'before'])(
   'those of one key never open the breaker of all, with one failure of another %s them',
   (order) => {
-    const breakers = createBreakers();
+    const breakers = new Breakers();
     if (order === 'before') end(breakers, 1, timeout, 'b', operations.getProject);
     for (const operation of [operations.getProject, operations.listEvents, operations.listProjects]) {
       end(breakers, 1000, serverError, 'a', operation);
@@ -127,14 +127,14 @@ test.each(['after', 'before'])(
 );
 
 test('one slow route and a failure of another before it stop no key', () => {
-  const breakers = createBreakers();
+  const breakers = new Breakers();
   end(breakers, 1, serverError, 'a', operations.getProject);
   end(breakers, 100, timeout, 'a', operations.listEvents);
   expect(asks(breakers, 'a')).toBe('pass');
 });
 
 test.each(['timeout', 'server-error'] as const)('those of several keys do (%s)', (kind) => {
-  const breakers = createBreakers();
+  const breakers = new Breakers();
   end(breakers, 25, failures[kind], 'a', operations.getProject);
   expect(breakers.isOpen).toBe(false);
   end(breakers, 25, failures[kind], 'b', operations.getProject);
@@ -142,7 +142,7 @@ test.each(['timeout', 'server-error'] as const)('those of several keys do (%s)',
 });
 
 test('network errors do, slow ones sooner; an answer in between begins the count again', () => {
-  const breakers = createBreakers();
+  const breakers = new Breakers();
   end(breakers, 49, lostAfter(1), 'a');
   end(breakers, 1, successAfter(1), 'a');
   end(breakers, 49, lostAfter(1), 'a');
@@ -155,7 +155,7 @@ test('network errors do, slow ones sooner; an answer in between begins the count
 });
 
 test('when the upstream answers again, no key stays refused', () => {
-  const breakers = createBreakers();
+  const breakers = new Breakers();
   for (const operation of [operations.getProject, operations.listEvents])
     for (const key of ['a', 'b', 'c']) end(breakers, 3, timeout, key, operation);
   expect(breakers.isOpen).toBe(true);
@@ -166,16 +166,15 @@ test('when the upstream answers again, no key stays refused', () => {
 test('its opening, each probe that fails, and its closing are told', async () => {
   const told: string[] = [];
   const breakers = new Breakers({
-    now: () => now,
     onOpen: () => told.push('open'),
     onClose: () => told.push('close'),
     onFailedProbe: () => told.push('probe'),
   });
   end(breakers, 60, lostAfter(1), 'a');
-  breakers.left(ask(breakers).attempt, lostAfter(1));
+  breakers.leave(ask(breakers).attempt, lostAfter(1));
   now = 1000;
   const { attempt } = ask(breakers);
   await vi.advanceTimersByTimeAsync(750);
-  breakers.left(attempt, successAfter(800));
+  breakers.leave(attempt, successAfter(800));
   expect(told).toEqual(['open', 'probe', 'probe', 'close']);
 });

@@ -6,21 +6,21 @@ afterEach(() => void vi.useRealTimers());
 
 test('the least that was left of a window counts for a minute, for each surface', () => {
   const counts = new BudgetCounts();
-  expect([...counts.left()]).toEqual([]);
-  counts.found('rest', 0.2);
-  counts.found('rest', 0.7);
-  counts.found('events', 1);
-  expect(counts.left()).toEqual(
+  expect([...counts.leastLeft()]).toEqual([]);
+  counts.noteLeft('rest', 0.2);
+  counts.noteLeft('rest', 0.7);
+  counts.noteLeft('events', 1);
+  expect(counts.leastLeft()).toEqual(
     new Map([
       ['rest', 0.2],
       ['events', 1],
     ]),
   );
   vi.advanceTimersByTime(59_000);
-  counts.found('rest', 0.5);
-  expect(counts.left().get('rest')).toBe(0.2);
+  counts.noteLeft('rest', 0.5);
+  expect(counts.leastLeft().get('rest')).toBe(0.2);
   vi.advanceTimersByTime(2000);
-  expect([...counts.left()]).toEqual([]);
-  counts.found('rest', 0.5);
-  expect(counts.left().get('rest')).toBe(0.5);
+  expect([...counts.leastLeft()]).toEqual([]);
+  counts.noteLeft('rest', 0.5);
+  expect(counts.leastLeft().get('rest')).toBe(0.5);
 });

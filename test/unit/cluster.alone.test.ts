@@ -110,7 +110,7 @@ function usedResources(drift: DriftWatch): UpstreamResources {
   for (const seconds of [0, 0, 0, 10, 14, 16]) durations.add(seconds);
   counts.durations.set('/a', durations);
   keys.waiting = 2;
-  while (!breakers.isOpen) breakers.left(attemptOf('a'), lostAfter(1));
+  while (!breakers.isOpen) breakers.leave(attemptOf('a'), lostAfter(1));
   return resources;
 }
 

@@ -9,9 +9,11 @@ let now = 0;
 beforeEach(() => {
   now = 0;
   vi.useFakeTimers();
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
 });
 
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -22,7 +24,7 @@ class TestLimiter {
   readonly #inFlight: Attempt[] = [];
 
   constructor(most: number) {
-    this.limiter = new ConcurrencyLimiter(most, () => now);
+    this.limiter = new ConcurrencyLimiter(most);
   }
 
   /** True if a slot is had at once. */
@@ -57,7 +59,7 @@ class TestLimiter {
     const index = this.#inFlight.findIndex((attempt) => attempt.run.caller.queueKey === caller);
     const [attempt] = this.#inFlight.splice(index, 1);
     if (index === -1 || attempt === undefined) throw new Error(`${caller} has no slot`);
-    this.limiter.left(attempt, successAfter(tookMs));
+    this.limiter.leave(attempt, successAfter(tookMs));
     await settled();
   }
 }
@@ -115,7 +117,7 @@ test('a call that leaves the queue is never started', async () => {
   const slots = new TestLimiter(1);
   slots.take('a');
   const waiting = slots.queue('a');
-  slots.limiter.left(waiting, { kind: 'not-sent' });
+  slots.limiter.leave(waiting, { kind: 'not-sent' });
   await slots.release('a');
   expect([slots.limiter.inFlight, slots.limiter.queued, slots.log]).toEqual([0, 0, []]);
 });
@@ -136,7 +138,7 @@ test('a call that was shed and leaves then gives no slot back', async () => {
   slots.take('a');
   const shed = slots.queue('a');
   slots.limiter.flush(new UpstreamError('UPSTREAM_UNAVAILABLE'));
-  slots.limiter.left(shed, { kind: 'not-sent' });
+  slots.limiter.leave(shed, { kind: 'not-sent' });
   await settled();
   expect([slots.log, slots.limiter.inFlight]).toEqual([['a UPSTREAM_UNAVAILABLE'], 1]);
 });
@@ -169,7 +171,7 @@ test('calls of unproven keys leave half of the queue to proven keys, however man
   slots.queueAll(Array.from({ length: 7 }, (_, key) => `proven ${key}`));
   const invented = Array.from({ length: 8 }, (_, key) => slots.queue(`invented ${key}`, { isTrial: true }));
   expect(() => slots.queue('invented 8', { isTrial: true })).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
-  for (const attempt of invented.slice(0, 2)) slots.limiter.left(attempt, { kind: 'not-sent' });
+  for (const attempt of invented.slice(0, 2)) slots.limiter.leave(attempt, { kind: 'not-sent' });
   slots.queue('invented 9', { isTrial: true });
   slots.queueAll(['proven 7', 'proven 8']);
   expect([slots.limiter.queued, slots.limiter.sheds]).toEqual([16, 1]);
@@ -195,7 +197,7 @@ test('a slot is given back for the caller that took it, although its key is prov
   const attempt = attemptOf('new', { isTrial: true });
   void slots.limiter.enter(attempt);
   attempt.isTrial = false;
-  slots.limiter.left(attempt, successAfter(10));
+  slots.limiter.leave(attempt, successAfter(10));
   slots.take('x');
   slots.take('y');
   slots.queue('invented', { isTrial: true });

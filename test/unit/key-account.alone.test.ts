@@ -15,7 +15,7 @@ test('a key whose users have few calls takes a few kilobytes: callers invent key
     for (const surface of ['rest', 'events'] as const)
       ledger.reserve([
         {
-          ...{ key: `invented ${key}`, subject: 'user', isBackground: false, holds: false },
+          ...{ key: `invented ${key}`, subject: 'user', isBackground: false, holdsPlaces: false },
           bySurface: [{ surface, ids: [`${key}`] }],
         },
       ]);

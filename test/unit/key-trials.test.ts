@@ -26,7 +26,7 @@ test('an attempt that ends leaves its place to the one that has waited longest',
   const started: string[] = [];
   const waiting = keys.enter(ninth)?.then(() => started.push('ninth'));
   void keys.enter(tenth)?.then(() => started.push('tenth'));
-  keys.left(first, unavailable);
+  keys.leave(first, unavailable);
   await waiting;
   expect([started, keys.waiting, ninth.isTrial, first.isTrial]).toEqual([['ninth'], 1, true, false]);
 });
@@ -36,7 +36,7 @@ test('an attempt that is given up while it waits leaves its place in the queue',
   enter(keys, 'new', 8);
   const waiting = attemptOf('new');
   void keys.enter(waiting);
-  keys.left(waiting, { kind: 'not-sent' });
+  keys.leave(waiting, { kind: 'not-sent' });
   expect(keys.waiting).toBe(0);
 });
 
@@ -45,7 +45,7 @@ test('a rejected key is refused for five seconds, and then on trial again', asyn
   onTestFinished(() => clock.mockRestore());
   const keys = new KeyTrials();
   const attempts = enter(keys, 'invented', 8);
-  for (const attempt of attempts) keys.left(attempt, rejected);
+  for (const attempt of attempts) keys.leave(attempt, rejected);
   expect(keys.errorOf('invented')).toBe(unauthenticated);
   expect(() => keys.enter(attemptOf('invented'))).toThrow(unauthenticated);
   clock.mockReturnValue(6001);
@@ -65,9 +65,9 @@ test('keys that the gateway holds are not on trial', () => {
 
 test('invented keys drive out no proven key, and are remembered in a bounded number', () => {
   const keys = new KeyTrials();
-  for (const attempt of enter(keys, 'known', 1)) keys.left(attempt, successAfter(1));
+  for (const attempt of enter(keys, 'known', 1)) keys.leave(attempt, successAfter(1));
   for (let index = 0; index < 30_000; index += 1) {
-    for (const attempt of enter(keys, `invented ${index}`, 1)) keys.left(attempt, rejected);
+    for (const attempt of enter(keys, `invented ${index}`, 1)) keys.leave(attempt, rejected);
   }
   enter(keys, 'known', 20);
   expect([keys.errorOf('invented 29999'), keys.errorOf('invented 20000')]).toEqual([unauthenticated, unauthenticated]);

@@ -10,9 +10,9 @@ const refused: Outcome = {
 };
 
 test('the pause of a proven key goes on, however many invented keys are refused', async () => {
-  const pauses = new RateLimitPauses(() => 0, { isProven: ({ sharingKey }) => sharingKey === 'own' });
-  pauses.left(attemptOf('own'), refused);
-  for (let index = 0; index < 10_001; index += 1) pauses.left(attemptOf(`invented ${index}`), refused);
+  const pauses = new RateLimitPauses({ isProven: ({ sharingKey }) => sharingKey === 'own' });
+  pauses.leave(attemptOf('own'), refused);
+  for (let index = 0; index < 10_001; index += 1) pauses.leave(attemptOf(`invented ${index}`), refused);
   await expect(pauses.enter(attemptOf('own'))).rejects.toMatchObject({ code: 'RATE_LIMITED' });
   expect(pauses.enter(attemptOf('invented 0'))).toBeUndefined();
 });

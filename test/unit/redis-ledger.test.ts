@@ -26,7 +26,7 @@ test('a Redis that was out of reach since the start is sent only the calls that 
   for (let count = 0; count < 12_000; count += 1) {
     const call = { id: `call ${count}`, key: '', subject: '', surface: 'rest' } as const;
     const bySurface = [{ surface: call.surface, ids: [call.id] }];
-    await ledger.reserve([{ key: '', subject: '', isBackground: false, holds: false, bySurface }]);
+    await ledger.reserve([{ key: '', subject: '', isBackground: false, holdsPlaces: false, bySurface }]);
     ledger.end(call, 'ended');
   }
   await delay(1200);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import { DriftWatch } from '../../src/rest/drift/drift-watch.ts';
 import { operations } from '../../src/rest/generated/views.ts';
@@ -28,7 +28,6 @@ interface SilentOptions {
   readonly budget?: UpstreamOptions['budget'];
   /** True if there is never a connection to it. */
   readonly isUnconnected?: boolean;
-  readonly now?: () => number;
 }
 
 interface SilentUpstream extends UpstreamResources {
@@ -38,7 +37,7 @@ interface SilentUpstream extends UpstreamResources {
 
 /** The way to an upstream that knows the caller and never answers again. */
 function createSilentUpstream(options: SilentOptions = {}): SilentUpstream {
-  const { slots = 1, budget, isUnconnected = false, now } = options;
+  const { slots = 1, budget, isUnconnected = false } = options;
   const upstream = createUpstreamResources({
     url: 'http://upstream.test',
     connections: slots,
@@ -52,7 +51,6 @@ function createSilentUpstream(options: SilentOptions = {}): SilentUpstream {
   let sent = 0;
   return {
     ...upstream,
-    now: now ?? upstream.now,
     sent: () => sent,
     transport: {
       send: (_call, listener) => {
@@ -100,7 +98,7 @@ test.each([0, 1, 2, 3, 4])('a call given up %i microtasks after its slot came ke
   const read = startRead(upstream);
   await microtasks(4);
   expect(upstream.limiter.queued).toBe(1);
-  upstream.limiter.left(another, successAfter(1));
+  upstream.limiter.leave(another, successAfter(1));
   await microtasks(count);
   read.leave();
   await read.ended;
@@ -113,7 +111,7 @@ test.each([0, 1, 2, 3, 4])(
   async (count) => {
     const upstream = createSilentUpstream();
     const { breakers, limiter } = upstream;
-    while (!breakers.isOpen) breakers.left(attemptOf('hash'), lostAfter(0));
+    while (!breakers.isOpen) breakers.leave(attemptOf('hash'), lostAfter(0));
     const read = startRead(upstream);
     await microtasks(count);
     read.leave();
@@ -123,7 +121,7 @@ test.each([0, 1, 2, 3, 4])(
     const next = attemptOf('c');
     breakers.enter(next);
     expect(next.isUrgent).toBe(true);
-    breakers.left(next, { kind: 'not-sent' });
+    breakers.leave(next, { kind: 'not-sent' });
   },
 );
 
@@ -210,7 +208,10 @@ interface HeldUpstream {
 
 function createHeldUpstream(): HeldUpstream {
   const decisions: ((decision: readonly WantDecision[]) => void)[] = [];
-  let clock = performance.now();
+  const clock = performance.now.bind(performance);
+  let passed = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => clock() + passed);
+  onTestFinished(() => void vi.restoreAllMocks());
   const ledger: Ledger = {
     reserve: () => new Promise((resolve) => decisions.push(resolve)),
     end: () => undefined,
@@ -218,9 +219,9 @@ function createHeldUpstream(): HeldUpstream {
   };
   const budget = { ...budgetOf({ rest: '1/60' }), ledger };
   const pass = (milliseconds: number): void => {
-    clock += milliseconds;
+    passed += milliseconds;
   };
-  const upstream = createSilentUpstream({ slots: 10, budget, now: () => clock });
+  const upstream = createSilentUpstream({ slots: 10, budget });
   return { upstream, asked: () => decisions.length, decide: (decision) => decisions.at(-1)?.([decision]), pass };
 }
 
@@ -252,7 +253,7 @@ test('a read waits for its place in the budget as long as enough time is left fo
     for (let call = 0; call < 200; call += 1) {
       const attempt = attemptOf(caller.queueKey);
       void limiter.enter(attempt);
-      limiter.left(attempt, successAfter(tookMs));
+      limiter.leave(attempt, successAfter(tookMs));
     }
     const { leave, ended } = startRead(upstream, 1_000_000);
     reads += 1;

@@ -1,7 +1,7 @@
 import type { RefusedCall } from '../errors.ts';
 import { type Surface, surfaces } from '../rest-operations.ts';
 
-/** The time for which `left` reports the least share of a window after `found` has noted it, in milliseconds. */
+/** The time for which a noted share of a window counts, in milliseconds. */
 const recentMs = 60_000;
 
 /**
@@ -19,7 +19,7 @@ export class BudgetCounts {
     if (shortage === undefined) return;
     const { surface } = shortage;
     this.refusals.set(surface, (this.refusals.get(surface) ?? 0) + 1);
-    this.found(surface, 0);
+    this.noteLeft(surface, 0);
   }
 
   waited(surface: Surface): void {
@@ -27,7 +27,7 @@ export class BudgetCounts {
   }
 
   /** Notes the share of a window that is left, from 0 to 1. */
-  found(surface: Surface, left: number): void {
+  noteLeft(surface: Surface, left: number): void {
     const now = performance.now();
     const least = this.#least.get(surface);
     if (least === undefined || left <= least.left || least.until <= now)
@@ -35,7 +35,7 @@ export class BudgetCounts {
   }
 
   /** The least share of a window that was left in the last minute, over all keys. */
-  left(): ReadonlyMap<Surface, number> {
+  leastLeft(): ReadonlyMap<Surface, number> {
     const now = performance.now();
     const recent = [...this.#least].filter(([, { until }]) => until > now);
     return new Map(recent.map(([surface, { left }]) => [surface, left]));

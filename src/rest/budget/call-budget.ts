@@ -19,7 +19,7 @@ import { type BudgetSettings, type BudgetWindow, tooSmallFor } from './settings.
 /** Settings and collaborators of the budget. */
 export interface CallBudgetOptions extends BudgetSettings {
   readonly ledger: Ledger;
-  readonly counts: Pick<BudgetCounts, 'waited' | 'found'>;
+  readonly counts: BudgetCounts;
   readonly maxInFlight: number;
   /** The recent mean duration of calls, in milliseconds. */
   readonly usualMs: () => number;
@@ -55,7 +55,6 @@ export interface BudgetedCall extends Queued {
   readonly group: Group;
   readonly begin: () => void;
   readonly fail: (error: Error) => void;
-  hasBegun: boolean;
 }
 
 /** Calls of one operation that asked the budget in one turn of the event loop. They begin together, or not at all. */
@@ -129,7 +128,7 @@ export class CallBudget implements Gate {
   async look({ key, subject }: Account, asked: readonly Surface[]): Promise<Outlooks> {
     const covered = asked.filter((surface) => this.covers(surface));
     const outlooks = await this.#ledger.look({ key: this.#keyOf(key), subject }, covered);
-    for (const [surface, logs] of outlooks) this.#options.counts.found(surface, leftIn(logs));
+    for (const [surface, logs] of outlooks) this.#options.counts.noteLeft(surface, leftIn(logs));
     return new Map([...outlooks].map(([surface, logs]) => [surface, strictest(logs)]));
   }
 
@@ -142,11 +141,11 @@ export class CallBudget implements Gate {
     return new Promise((begin, fail) => this.#enqueue(attempt, begin, fail));
   }
 
-  left(attempt: Attempt, outcome: Outcome): void {
+  leave(attempt: Attempt, outcome: Outcome): void {
     const call = attempt.budgeted;
     attempt.budgeted = undefined;
     if (call === undefined) return;
-    if (!call.hasBegun) this.#dequeue(call);
+    if (call.group.calls.has(call.counted.id)) this.#dequeue(call);
     else if (outcome.kind === 'not-sent') this.#giveBack(call.counted);
     // The upstream may still have a call that was given up, so it counts for the longest time that a call can last.
     else if (outcome.kind !== 'given-up')
@@ -179,7 +178,7 @@ export class CallBudget implements Gate {
     this.#lastId += 1;
     const counted = { id: `${this.#idPrefix}${this.#lastId}`, key, subject, surface };
     const group = this.#groupOf(attempt, operation, queue);
-    const call = { ...place, attempt, counted, group, begin, fail, hasBegun: false };
+    const call = { ...place, attempt, counted, group, begin, fail };
     attempt.budgeted = call;
     group.calls.set(counted.id, call);
     queue.calls.add(call);
@@ -246,11 +245,11 @@ export class CallBudget implements Gate {
     if (asked.length === 0) return;
     void mapMaybePromise(this.#ledger.reserve(asked.map(({ want }) => want)), (decisions) => {
       const decided = asked.map((one, index) => ({ ...one, decision: decisions[index] ?? unanswered }));
-      for (const [queue, groups] of Map.groupBy(decided, ({ group }) => group.queue)) this.#hear(queue, groups);
+      for (const [queue, groups] of Map.groupBy(decided, ({ group }) => group.queue)) this.#apply(queue, groups);
     });
   }
 
-  #hear(queue: KeyQueue, decided: readonly (AskedGroup & { readonly decision: WantDecision })[]): void {
+  #apply(queue: KeyQueue, decided: readonly (AskedGroup & { readonly decision: WantDecision })[]): void {
     queue.isAsked = false;
     const now = performance.now();
     let again = longestTimerMs;
@@ -285,7 +284,6 @@ export class CallBudget implements Gate {
         }
         group.queue.calls.served(call);
         this.#forget(call);
-        call.hasBegun = true;
         if (group.hasWaited) this.#options.counts.waited(surface);
         call.begin();
       }
@@ -295,6 +293,7 @@ export class CallBudget implements Gate {
   #refuse(group: Group, refusal: RefusedCall): void {
     for (const call of group.calls.values()) {
       this.#dequeue(call);
+      call.attempt.budgeted = undefined;
       // A client's operation has joined this background call meanwhile. So the call may now use the share of the budget
       // that is closed to background calls.
       if (group.isBackground && !call.attempt.isBackground) this.#enqueue(call.attempt, call.begin, call.fail);
@@ -310,7 +309,7 @@ export class CallBudget implements Gate {
 
   #dequeue(call: BudgetedCall): void {
     const { queue } = call.group;
-    if (!queue.calls.delete(call)) return;
+    queue.calls.delete(call);
     this.#forget(call);
     this.#forgetIdle(queue);
   }
@@ -346,7 +345,7 @@ function wantOf({ queue: { key }, calls, isBackground, hasWaited }: Group): Want
     surface,
     ids: all.map(({ counted }) => counted.id),
   }));
-  return { key, subject: first?.counted.subject ?? '', isBackground, holds: hasWaited, bySurface };
+  return { key, subject: first?.counted.subject ?? '', isBackground, holdsPlaces: hasWaited, bySurface };
 }
 
 /** The combined windows of all logs that count a call. In each window, the log that allows least decides. */

@@ -6,7 +6,7 @@ import { RedisLedger } from './redis-ledger.ts';
 import type { BudgetSettings } from './settings.ts';
 
 /** Options of the ledger. */
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly settings: BudgetSettings;
   /** The total deadline of an operation, in milliseconds. */
   readonly operationDeadlineMs: number;

@@ -82,7 +82,7 @@ export class LocalLedger implements Ledger {
   }
 
   #decide(want: Want, held: Map<CallWindows, number>): WantDecision {
-    const { key, subject, isBackground, holds, bySurface } = want;
+    const { key, subject, isBackground, holdsPlaces, bySurface } = want;
     const now = performance.now();
     const asked = bySurface.flatMap(({ surface, ids }) =>
       this.#limitedLogsOf({ key, subject, surface }, isBackground).map((one, index) => ({
@@ -105,7 +105,7 @@ export class LocalLedger implements Ledger {
       return { kind: 'begin' };
     }
     // If calls wait only because their user has used up its share, they hold back no other user.
-    const holding = holds ? asked.filter(({ isShare }) => isShare || !isHeldByShare) : [];
+    const holding = holdsPlaces ? asked.filter(({ isShare }) => isShare || !isHeldByShare) : [];
     for (const { log, count } of holding) held.set(log, (held.get(log) ?? 0) + count);
     return { kind: 'wait', ...longest };
   }

@@ -20,7 +20,7 @@ import { script } from './redis-script.ts';
 import { hasShare, limitsOf } from './settings.ts';
 
 /** Settings of the ledger. `gateways` is the number of gateways that divide the limits while Redis does not decide. */
-export interface RedisLedgerOptions extends Omit<LocalLedgerOptions, 'onChange'> {
+interface RedisLedgerOptions extends Omit<LocalLedgerOptions, 'onChange'> {
   readonly redis: SharedRedis;
   readonly upstreamUrl: string;
   readonly log: Log;
@@ -123,7 +123,7 @@ export class RedisLedger implements Ledger {
   async look(account: Account, surfaces: readonly Surface[]): Promise<LogOutlooks> {
     // A want without calls reserves nothing, but its answer has the state of the logs.
     const want: Want = {
-      ...{ ...account, isBackground: false, holds: false },
+      ...{ ...account, isBackground: false, holdsPlaces: false },
       bySurface: surfaces.map((surface) => ({ surface, ids: [] })),
     };
     const [decision] = (this.#isShared(account.key) ? await this.#ask([want]) : undefined)?.decisions ?? [];
@@ -291,9 +291,9 @@ export class RedisLedger implements Ledger {
   }
 
   /** A want as the script reads it. */
-  #toScript({ key, subject, isBackground, holds, bySurface }: Want, names: KeyPlaces): object {
+  #toScript({ key, subject, isBackground, holdsPlaces, bySurface }: Want, names: KeyPlaces): object {
     return {
-      holds,
+      holdsPlaces,
       bySurface: bySurface.map(({ surface, ids }) => {
         const limits = limitsOf(this.#options, surface, subject, { isBackground });
         const windows = (this.#options.windows[surface] ?? []).map(({ ms }) => ms);

@@ -22,7 +22,7 @@ const longestOfAllMs = 660_000;
  * - `longestCallMs`, and `keptMs`, the time for which names without new calls are kept
  * - `calls` of the gateway, each with its log, its id, and the milliseconds until its end. These are less than 0 if the
  *   call has ended, and false if it was not sent.
- * - `wants`, each with `holds` and `bySurface`: for each surface the `ids` of its calls, the milliseconds of its
+ * - `wants`, each with `holdsPlaces` and `bySurface`: for each surface the `ids` of its calls, the milliseconds of its
  *   `windows`, and `logs`, the number and the `limits` of the key's log, then those of the user's log.
  *
  * The answer is empty if the wave names another era than Redis has. Otherwise it has the era, the number of `calls`
@@ -95,9 +95,9 @@ local function waitOf(part, log)
     local limit = log.limits[nth]
     local wait = ms
     if limit > 0 then
-      local laps = math.floor(math.max(0, calls - 1) / limit)
-      local leaving = countsOf(part, log)[nth] + calls - laps * limit - limit
-      wait = laps * ms
+      local fullWindows = math.floor(math.max(0, calls - 1) / limit)
+      local leaving = countsOf(part, log)[nth] + calls - fullWindows * limit - limit
+      wait = fullWindows * ms
       if leaving > 0 then
         local one = redis.call('ZRANGEBYSCORE', KEYS[log.key], '(' .. at(-ms), '+inf', 'WITHSCORES', 'LIMIT', leaving - 1, 1)
         wait = wait + leavesIn(one[2], ms)
@@ -134,7 +134,7 @@ for index, want in ipairs(wave.wants) do
   for _, part in ipairs(want.bySurface) do
     for nth, log in ipairs(part.logs) do
       if turn == 0 then begin(part, log)
-      elseif want.holds and not (isHeldByShare and nth == 1) then held[log.key] = (held[log.key] or 0) + #part.ids end
+      elseif want.holdsPlaces and not (isHeldByShare and nth == 1) then held[log.key] = (held[log.key] or 0) + #part.ids end
       if #part.ids == 0 then tellState(decisions[index], part, log) end
     end
   end

@@ -65,10 +65,8 @@ class Breaker {
   }
 }
 
-/** Settings of the breakers. The callbacks tell of the upstream's breaker only. */
-export interface BreakersOptions {
-  /** A clock in milliseconds that never goes back. */
-  readonly now: () => number;
+/** Callbacks that tell of the upstream's breaker. */
+interface BreakersOptions {
   readonly onOpen?: () => void;
   readonly onClose?: () => void;
   /** Called when a probe fails, or has no answer for `probeWaitMs`. */
@@ -92,7 +90,7 @@ export class Breakers implements Gate {
   readonly #keys = new RecentMap<string, Breaker>({ entries: mostKeys });
   readonly #probes = new Map<Attempt, Probe>();
 
-  constructor(options: BreakersOptions) {
+  constructor(options: BreakersOptions = {}) {
     this.#options = options;
   }
 
@@ -106,7 +104,7 @@ export class Breakers implements Gate {
     if (!this.isOpen && this.#keys.size === 0) return;
     const breaker = this.isOpen ? this.#upstream : this.#keys.get(attempt.run.caller.sharingKey);
     if (breaker?.isOpen !== true) return;
-    const now = this.#options.now();
+    const now = performance.now();
     if (now < breaker.probeAt + (attempt.request.isWrite ? writesLaterMs : 0))
       throw new UpstreamError('UPSTREAM_UNAVAILABLE');
     breaker.probeAt = now + probeMs;
@@ -118,14 +116,14 @@ export class Breakers implements Gate {
     });
   }
 
-  left(attempt: Attempt, outcome: Outcome): void {
+  leave(attempt: Attempt, outcome: Outcome): void {
     const probed = this.#removeProbe(attempt);
     const points = pointsOf(attempt, outcome);
     if (points === 0) return this.#close(attempt.run.caller.sharingKey);
     if (points !== undefined) this.#add(attempt, outcome, points);
     if (probed === undefined) return;
     // A probe that was given up without a result leaves its place to the next call.
-    probed.probeAt = points === undefined ? Number.NEGATIVE_INFINITY : this.#options.now() + pauseMs;
+    probed.probeAt = points === undefined ? Number.NEGATIVE_INFINITY : performance.now() + pauseMs;
     if (points !== undefined) this.#reportFailedProbe(probed);
   }
 
@@ -136,7 +134,7 @@ export class Breakers implements Gate {
   #onUnansweredProbe(attempt: Attempt, breaker: Breaker): void {
     this.#removeProbe(attempt);
     this.#reportFailedProbe(breaker);
-    if (!attempt.request.isWrite) attempt.overtake(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+    if (!attempt.request.isWrite) attempt.failEarly(new UpstreamError('UPSTREAM_UNAVAILABLE'));
   }
 
   #reportFailedProbe(probed: Breaker): void {

@@ -26,7 +26,6 @@ export interface WaitingCall extends Queued {
  */
 export class ConcurrencyLimiter implements Gate {
   readonly #most: number;
-  readonly #now: () => number;
   readonly #queue = new FairQueue<WaitingCall>();
   /** The number of attempts with a slot. */
   inFlight = 0;
@@ -38,10 +37,9 @@ export class ConcurrencyLimiter implements Gate {
   meanMs = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
-  /** At most `most` calls are in flight. `now` is the clock of deadlines, in milliseconds. */
-  constructor(most: number, now: () => number) {
+  /** At most `most` calls are in flight. */
+  constructor(most: number) {
     this.#most = most;
-    this.#now = now;
   }
 
   get queued(): number {
@@ -58,7 +56,7 @@ export class ConcurrencyLimiter implements Gate {
     return undefined;
   }
 
-  left(attempt: Attempt, outcome: Outcome): void {
+  leave(attempt: Attempt, outcome: Outcome): void {
     const { slot } = attempt;
     if (slot === undefined) return;
     if (typeof slot === 'string') this.#end(attempt, slot);
@@ -70,7 +68,7 @@ export class ConcurrencyLimiter implements Gate {
 
   /** Fails everything that waits. */
   flush(error: UpstreamError): void {
-    for (const entry of this.#queue.inOrder()) this.#drop(entry, error);
+    for (const entry of this.#queue.inOrder()) this.#refuse(entry, error);
   }
 
   #wait(attempt: Attempt): Promise<void> {
@@ -78,7 +76,7 @@ export class ConcurrencyLimiter implements Gate {
     const caller = callerOf(attempt);
     const user = caller === unproven ? queueKey : subject;
     const isFull = this.#queue.isFull(this.#most * queueFactor, { caller, user });
-    if (isFull || this.#now() + this.#expectedMs(caller) > attempt.endsAt - leastMs) throw this.#shed();
+    if (isFull || performance.now() + this.#expectedMs(caller) > attempt.endsAt - leastMs) throw this.#shed();
     return new Promise((start, fail) => {
       const entry = { caller, user, attempt, start, fail };
       this.#queue.add(entry);
@@ -121,8 +119,8 @@ export class ConcurrencyLimiter implements Gate {
   }
 
   #sweep(): void {
-    const soon = this.#now() + leastMs;
-    for (const entry of this.#queue.inOrder()) if (entry.attempt.endsAt <= soon) this.#drop(entry, this.#shed());
+    const soon = performance.now() + leastMs;
+    for (const entry of this.#queue.inOrder()) if (entry.attempt.endsAt <= soon) this.#refuse(entry, this.#shed());
   }
 
   #shed(): UpstreamError {
@@ -130,7 +128,7 @@ export class ConcurrencyLimiter implements Gate {
     return new RefusedCall('OVERLOADED', 1);
   }
 
-  #drop(entry: WaitingCall, error: UpstreamError): void {
+  #refuse(entry: WaitingCall, error: UpstreamError): void {
     this.#remove(entry);
     entry.fail(error);
     this.#startWaiting();

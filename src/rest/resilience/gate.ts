@@ -66,7 +66,7 @@ export interface Attempt {
   /** Resolves after a time in milliseconds; never if the attempt is given up before. */
   sleep(milliseconds: number): Promise<void>;
   /** Fails the call for its waiters at once. The attempt itself goes on until its deadline. */
-  overtake(error: Error): void;
+  failEarly(error: Error): void;
 }
 
 /** The end of an attempt. */
@@ -95,5 +95,5 @@ export interface Gate {
    */
   enter(attempt: Attempt): Promise<void> | undefined;
   /** Reports the end of an attempt. Called for each gate that it has entered or waits at, the last one first. */
-  left(attempt: Attempt, outcome: Outcome): void;
+  leave(attempt: Attempt, outcome: Outcome): void;
 }

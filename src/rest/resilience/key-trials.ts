@@ -71,7 +71,7 @@ export class KeyTrials implements Gate {
   /**
    * Learns from the upstream's answer whether the key is known. The next waiting attempt takes the place of this one.
    */
-  left(attempt: Attempt, outcome: Outcome): void {
+  leave(attempt: Attempt, outcome: Outcome): void {
     if (outcome.kind === 'answered') {
       if (!isUnauthenticated(outcome.error)) {
         if (outcome.provesKey) this.#prove(attempt.run.caller);

@@ -19,13 +19,10 @@ interface Pause {
  * waits if the pause ends before its deadline. A write is refused, so that its client repeats it.
  */
 export class RateLimitPauses implements Gate {
-  readonly #now: () => number;
   readonly #keys: Pick<KeyTrials, 'isProven'>;
   readonly #pauses = new KeyMap<Pause>();
 
-  /** `now` is a clock in milliseconds that never goes back. */
-  constructor(now: () => number, keys: Pick<KeyTrials, 'isProven'>) {
-    this.#now = now;
+  constructor(keys: Pick<KeyTrials, 'isProven'>) {
     this.#keys = keys;
   }
 
@@ -34,11 +31,11 @@ export class RateLimitPauses implements Gate {
   }
 
   /** Begins a pause if the answer is a 429 with `Retry-After`. */
-  left(attempt: Attempt, outcome: Outcome): void {
+  leave(attempt: Attempt, outcome: Outcome): void {
     if (outcome.kind !== 'answered' || !isRateLimited(outcome.error)) return;
     const seconds = outcome.error.upstream?.retryAfter ?? 0;
     if (seconds <= 0) return;
-    const until = this.#now() + Math.min(seconds, longestPause) * 1000;
+    const until = performance.now() + Math.min(seconds, longestPause) * 1000;
     const name = nameOf(attempt);
     const running = this.#pauses.get(name);
     if (running === undefined || running.until < until)
@@ -49,9 +46,9 @@ export class RateLimitPauses implements Gate {
     for (;;) {
       const pause = this.#pauseOf(attempt);
       if (pause === undefined) return;
-      const remainingMs = pause.until - this.#now();
+      const remainingMs = pause.until - performance.now();
       const delayMs = remainingMs + pause.waiting * staggerMs;
-      if (attempt.request.isWrite || delayMs >= attempt.endsAt - this.#now())
+      if (attempt.request.isWrite || delayMs >= attempt.endsAt - performance.now())
         throw new UpstreamError('RATE_LIMITED', { retryAfter: Math.ceil(remainingMs / 1000) });
       pause.waiting += 1;
       await attempt.sleep(delayMs);
@@ -62,7 +59,7 @@ export class RateLimitPauses implements Gate {
   #pauseOf(attempt: Attempt): Pause | undefined {
     const name = nameOf(attempt);
     const pause = this.#pauses.get(name);
-    if (pause === undefined || pause.until > this.#now()) return pause;
+    if (pause === undefined || pause.until > performance.now()) return pause;
     this.#pauses.delete(name);
     return undefined;
   }

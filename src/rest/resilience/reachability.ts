@@ -12,7 +12,7 @@ import {
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
 /** The state of the way to the upstream, as the last call found it. */
-export type ReachabilityState =
+type ReachabilityState =
   // No call has ended yet.
   | { readonly kind: 'unknown' }
   | { readonly kind: 'answering' }
@@ -24,15 +24,7 @@ export type ReachabilityState =
       readonly host: string;
     };
 
-/** The number of calls that failed for one reason at one place. */
-export interface FailureCount {
-  readonly reason: FailureReason;
-  readonly place: FailurePlace;
-  readonly count: number;
-}
-
-/** Settings of Reachability. */
-export interface ReachabilityOptions {
+interface ReachabilityOptions {
   /** The upstream's host and port, as the log shows them. */
   readonly host: string;
   /** The host and port of the proxy on the way there; undefined without one. */
@@ -44,9 +36,9 @@ export interface ReachabilityOptions {
 export class Reachability implements Gate {
   readonly #options: ReachabilityOptions;
   /** The numbers of failures since the start. Failures at the proxy are listed only if there is a proxy. */
-  readonly failures: readonly (FailureCount & { count: number })[];
+  readonly failures: readonly { readonly reason: FailureReason; readonly place: FailurePlace; count: number }[];
   readonly #logged = new LogThrottle();
-  #state: ReachabilityState = { kind: 'unknown' };
+  state: ReachabilityState = { kind: 'unknown' };
   /** True if the last logged state is a failure. */
   #isWarned = false;
 
@@ -56,15 +48,11 @@ export class Reachability implements Gate {
     this.failures = places.flatMap((place) => failureReasons.map((reason) => ({ reason, place, count: 0 })));
   }
 
-  get state(): ReachabilityState {
-    return this.#state;
-  }
-
   enter(): undefined {
     return undefined;
   }
 
-  left({ mayBeStale }: Attempt, outcome: Outcome): void {
+  leave({ mayBeStale }: Attempt, outcome: Outcome): void {
     if (outcome.kind === 'not-sent') return;
     if (outcome.kind === 'given-up') {
       for (let left = outcome.timeouts; left > 0; left -= 1) this.failedFor('TIMEOUT');
@@ -76,14 +64,14 @@ export class Reachability implements Gate {
     const reason = error === undefined ? undefined : reasonOf(error);
     if (reason !== undefined) return this.failedFor(reason, error);
     // If the path of the upstream's URL is wrong, all calls get 404. So a 404 does not show that the API answers again.
-    const isWrongPath = this.#state.kind === 'failing' && this.#state.reason === 'WRONG_PATH';
+    const isWrongPath = this.state.kind === 'failing' && this.state.reason === 'WRONG_PATH';
     if (!isWrongPath || !isNotFound(error)) this.answered();
   }
 
   /** Notes that the API has answered a call, with any status. */
   answered(): void {
-    if (this.#state.kind === 'answering') return;
-    this.#state = { kind: 'answering' };
+    if (this.state.kind === 'answering') return;
+    this.state = { kind: 'answering' };
     if (!this.#isWarned) return;
     this.#isWarned = false;
     this.#options.log('info', 'upstream answers again', { host: this.#options.host });
@@ -96,9 +84,9 @@ export class Reachability implements Gate {
     const host = place === 'proxy' ? proxyHost : upstream;
     const counted = this.failures.find((failure) => failure.reason === reason && failure.place === place);
     if (counted !== undefined) counted.count += 1;
-    const last = this.#state;
+    const last = this.state;
     if (last.kind === 'failing' && last.reason === reason && last.place === place) return;
-    this.#state = { kind: 'failing', reason, place, host };
+    this.state = { kind: 'failing', reason, place, host };
     if (!this.#logged.mayLog(`${place} ${reason}`)) return;
     this.#isWarned = true;
     const status = proxyStatusOf(error);

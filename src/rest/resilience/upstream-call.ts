@@ -15,7 +15,7 @@ import { type Repeat, repeatOf, retryPolicy } from './retry-policy.ts';
 import type { UpstreamResources } from './upstream-resources.ts';
 
 /** The error on the span of a call that had no answer in time. */
-const late = new UpstreamError('UPSTREAM_TIMEOUT');
+const timedOut = new UpstreamError('UPSTREAM_TIMEOUT');
 
 const notSent: Outcome = { kind: 'not-sent' };
 
@@ -42,7 +42,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   /** The number of gates that the attempt has entered. It may wait at the last of them. */
   #entered = 0;
   /** The time that it was held back before it was sent, in milliseconds. */
-  #heldMs = 0;
+  #heldBackMs = 0;
   /** The attempt in flight. */
   #sent: SentRequest | undefined;
   #sentAt = 0;
@@ -108,7 +108,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
    * at once if no gate holds the call back, which is nearly always so.
    */
   start(): void {
-    const { gates, transport, prefix, now, retries } = this.#upstream;
+    const { gates, transport, prefix, retries } = this.#upstream;
     try {
       for (let gate = gates[this.#entered]; gate !== undefined; gate = gates[this.#entered]) {
         const waiting = gate.enter(this);
@@ -121,7 +121,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     const { calls, spans } = this.run;
     const { operation, target, headers, body, isWrite } = this.request;
     if (this.#isPaid) retries.sent += 1;
-    this.#sentAt = now();
+    this.#sentAt = performance.now();
     this.#status = 0;
     this.#onEnd = calls.begin(operation.method, target, this.#failure);
     this.#span = spans?.begin(operation, this.#sends);
@@ -146,7 +146,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
    */
   overdue(): void {
     if (this.#sent === undefined || this.hasArrived) return;
-    if (this.#upstream.now() - this.#sentAt >= this.#heldMs) this.#timeouts += 1;
+    if (performance.now() - this.#sentAt >= this.#heldBackMs) this.#timeouts += 1;
   }
 
   sleep(milliseconds: number): Promise<void> {
@@ -155,8 +155,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     });
   }
 
-  overtake(error: Error): void {
-    setTimeout(() => this.#giveUp(), this.endsAt - this.#upstream.now()).unref();
+  failEarly(error: Error): void {
+    setTimeout(() => this.#giveUp(), this.endsAt - performance.now()).unref();
     this.#fail(error);
   }
 
@@ -166,7 +166,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
    */
   protected override cancel(): void {
     const isMade = this.#sent?.isWaiting === false;
-    const leftMs = isMade && this.isTrial ? this.endsAt - this.#upstream.now() : 0;
+    const leftMs = isMade && this.isTrial ? this.endsAt - performance.now() : 0;
     if (leftMs > 0) setTimeout(() => this.#giveUp(), leftMs).unref();
     else this.#giveUp();
   }
@@ -194,9 +194,9 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   #startAfter(waiting: Promise<void>): void {
-    const since = this.#upstream.now();
+    const since = performance.now();
     const ended = (): boolean => {
-      this.#heldMs += this.#upstream.now() - since;
+      this.#heldBackMs += performance.now() - since;
       return this.#isGivenUp;
     };
     waiting.then(
@@ -220,7 +220,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     const { gates } = this.#upstream;
     const entered = this.#entered;
     this.#entered = 0;
-    for (let at = entered - 1; at >= 0; at -= 1) gates[at]?.left(this, outcome);
+    for (let at = entered - 1; at >= 0; at -= 1) gates[at]?.leave(this, outcome);
   }
 
   /** Reads a large response when the event loop has time for it. */
@@ -271,7 +271,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#unread = undefined;
     if (!this.hasArrived) this.#release();
     this.#onEnd?.(statusOf(error));
-    this.#span?.failed(this.#timeouts > 0 ? late : error);
+    this.#span?.failed(this.#timeouts > 0 ? timedOut : error);
     this.#leave(this.#outcomeOf(error));
     const repeat = this.#mayRepeat(error);
     if (repeat === undefined) this.#fail(error);
@@ -281,7 +281,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   /** Notes that the upstream is done with the call. */
   #release(): void {
     this.#sent = undefined;
-    this.#tookMs = this.#upstream.now() - this.#sentAt;
+    this.#tookMs = performance.now() - this.#sentAt;
   }
 
   #outcomeOf(error: unknown): Outcome {
@@ -308,9 +308,9 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
       if (repeat !== undefined) this.mayBeStale = false;
       return repeat;
     }
-    const { retries, breakers, limiter, now } = this.#upstream;
+    const { retries, breakers, limiter } = this.#upstream;
     const isStrained = breakers.isOpen || limiter.queued > 0;
-    const startsAt = now() + repeat.delayMs + repeat.pauseMs;
+    const startsAt = performance.now() + repeat.delayMs + repeat.pauseMs;
     if (this.#retriesLeft === 0 || isStrained || startsAt >= this.endsAt) return undefined;
     if (!this.run.calls.reserve() || !retries.spend()) return undefined;
     this.#retriesLeft -= 1;
@@ -320,7 +320,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   #sendAgain(repeat: Repeat, failure: unknown): void {
     this.#failure = failure;
     this.#status = 0;
-    this.#heldMs = 0;
+    this.#heldBackMs = 0;
     this.isUrgent = false;
     this.#isPaid = repeat.kind === 'paid';
     if (repeat.delayMs > 0) this.#startAfter(this.sleep(repeat.delayMs));

@@ -58,8 +58,6 @@ export interface UpstreamResources {
    * answers are kept.
    */
   readonly lateWriteMs: number | undefined;
-  /** The clock of deadlines, in milliseconds. */
-  readonly now: () => number;
 }
 
 /** Settings for calls to the upstream. */
@@ -94,14 +92,12 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
   const { url, route, connections, maxInFlight, eventLoop, log } = options;
   const { epochs = new LocalEpochs() } = options;
   const { origin, pathname, host } = new URL(url);
-  const now = (): number => performance.now();
   const most = Math.min(maxInFlight, connections);
-  const limiter = new ConcurrencyLimiter(most, now);
+  const limiter = new ConcurrencyLimiter(most);
   const keys = new KeyTrials();
   const bodies = new BodyRoom(options.bodyRoomLimits, options.memory);
   const reachability = new Reachability({ host, proxyHost: route?.proxy && new URL(route.proxy).host, log });
   const breakers = new Breakers({
-    now,
     onOpen: () => {
       const { kind: _kind, ...failing } = reachability.state;
       log('warn', 'circuit breaker open', { host, ...failing });
@@ -126,7 +122,7 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
   };
   const epochRenewal: Gate = {
     enter: ({ run, request }) => (request.isWrite ? renewEpoch(run) : undefined),
-    left: () => undefined,
+    leave: () => undefined,
   };
   // The order matters. Keys come first, so that only the few calls on trial reserve budget for an unproven key: each
   // gateway counts the calls of such a key alone. The budget comes next, because a whole wave is reserved together.
@@ -136,7 +132,7 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
   const gates: readonly (Gate | undefined)[] = [
     keys,
     budget,
-    new RateLimitPauses(now, keys),
+    new RateLimitPauses(keys),
     breakers,
     limiter,
     epochRenewal,
@@ -153,10 +149,10 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     }),
     prefix: pathname.replace(/\/+$/, ''),
     gates: gates.filter((gate) => gate !== undefined),
-    reads: new SingleFlight(joinWindowMs, now),
+    reads: new SingleFlight(joinWindowMs, () => performance.now()),
     heldKeys: new HeldKeys(log),
     retries: new RetryBudget(),
     ...{ budget, budgetCounts, counts, drift: options.drift },
-    ...{ epochs, renewEpoch, lateWriteMs, breakers, keys, limiter, bodies, eventLoop, reachability, now },
+    ...{ epochs, renewEpoch, lateWriteMs, breakers, keys, limiter, bodies, eventLoop, reachability },
   };
 }
