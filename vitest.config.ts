@@ -41,9 +41,10 @@ export default defineConfig({
       { test: { name: 'alone', include: [alone], exclude: leftOut, isolate: true } },
     ],
     globalSetup: ['test/support/compile-cache.ts'],
-    // Processes, at most as many as a small CI machine has cores: signals and child processes behave as in production.
+    // Processes: signals and child processes behave as in production. One more than a small CI machine has cores, because a
+    // third of the time a test waits for another process, for a browser or for a deadline.
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     sequence: { sequencer: SlowFirst },
     // A dozen times what the longest take on a calm machine: none fails because a machine is slow.
     testTimeout: 60_000,

@@ -4,20 +4,27 @@
  *
  *   node tools/install.ts FOLDER…
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 
-for (const folder of process.argv.slice(2)) {
-  const path = join(root, folder);
-  // npm writes it last.
-  if (changedAt(join(path, 'node_modules/.package-lock.json')) >= changedAt(join(path, 'package-lock.json'))) continue;
-  console.log(`npm ci in ${folder}`);
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: path, stdio: 'inherit' });
-  if (status !== 0) process.exit(1);
-}
+// Together: npm mostly waits for the registry and the disk.
+const installed = await Promise.all(
+  process.argv.slice(2).map(async (folder) => {
+    const path = join(root, folder);
+    // npm writes it last.
+    if (changedAt(join(path, 'node_modules/.package-lock.json')) >= changedAt(join(path, 'package-lock.json')))
+      return true;
+    console.log(`npm ci in ${folder}`);
+    const npm = spawn('npm', ['ci', '--no-audit', '--no-fund'], { cwd: path, stdio: 'inherit' });
+    await once(npm, 'exit');
+    return npm.exitCode === 0;
+  }),
+);
+if (installed.includes(false)) process.exitCode = 1;
 
 /** When a file was last written, in milliseconds; 0 if there is none. */
 function changedAt(path: string): number {
