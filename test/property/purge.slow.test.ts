@@ -15,7 +15,7 @@ import { startUpstream } from '../support/upstream.ts';
 
 /** `PURGE_SEED=1 npx vitest run test/property/purge` for a run of before. */
 const seed = seedOf('PURGE_SEED');
-const steps = inForm(2000, 20_000);
+const steps = inForm(1000, 20_000);
 const stepsOfProcesses = inForm(300, 20_000);
 const atATime = 8;
 

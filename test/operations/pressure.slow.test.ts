@@ -197,8 +197,7 @@ test('clients that leave cancel their calls, in flight or waiting', async () => 
 });
 
 test('a call whose client left while it waited for a slot is never sent', async () => {
-  await using upstream = await startUpstream(() => project(1), { hold: 2 });
-  await using gateway = await startGateway(upstream, { maxUpstreamInFlight: 1 });
+  const { upstream, gateway } = await startBoth(() => project(1), { maxUpstreamInFlight: 1 }, { hold: 2 });
   const first = gateway.ask(read(1));
   await until(() => upstream.requests.length === 1);
   const leaving = new AbortController();
