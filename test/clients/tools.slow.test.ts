@@ -31,9 +31,9 @@ function move(from: string, to: string): void {
   writeFileSync(to, text.replaceAll(/(?<=['"])(?:\.\.\/)+(?=schema)/g, `${root}/`).replace('"../', `"${here}/`));
 }
 
-test('graphql-codegen writes what examples/web has committed', () => {
+// That it takes those of examples/web is a part of `npm run check`.
+test('graphql-codegen refuses a document that does not fit', () => {
   const home = join(root, 'examples/web');
-  expect(run('graphql-codegen', ['--check'], home)).toMatchObject([0, expect.any(String)]);
   using folder = mkdtempDisposableSync(join(tmpdir(), 'graphql-codegen-'));
   const documents = join(folder.path, 'wrong.graphql');
   writeFileSync(documents, wrong);

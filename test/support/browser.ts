@@ -15,7 +15,7 @@ export const hasChromium = executablePath !== undefined;
 /** How long a test waits for something to appear, in milliseconds: less than it may run, so that it says what is missing. */
 export const timeoutMs = 25_000;
 
-/** Where screenshots go, to be looked at. */
+/** Where pictures go, to be looked at, which nobody does in CI. */
 const artifacts = new URL('../../artifacts/', import.meta.url);
 
 /** A browser that reaches nothing but loopback. */
@@ -31,7 +31,7 @@ export interface TestPage extends AsyncDisposable {
   readonly origins: ReadonlySet<string>;
   /** Errors of its console, among them what its Content-Security-Policy forbade, and exceptions. */
   readonly errors: readonly string[];
-  /** Keeps a picture of the page under this name. */
+  /** Keeps a picture of the page under this name, but not in CI. */
   readonly picture: (name: string) => Promise<void>;
 }
 
@@ -75,6 +75,7 @@ async function openPage(browser: Browser): Promise<TestPage> {
     origins,
     errors,
     picture: async (name) => {
+      if (process.env['TEST_FORM'] === 'ci') return;
       mkdirSync(artifacts, { recursive: true });
       // A place with nothing below it that would light up.
       await page.mouse.move(0, 0);
