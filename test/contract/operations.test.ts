@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
-import { key, startGateway } from '../support/gateway.ts';
+import { key } from '../support/gateway.ts';
 import { dashboard, plugin, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 import { documented } from './document.ts';
 import { globalId, organizationId, type Reach, reaches } from './operation-table.ts';
 import { askThriceExactly } from './thrice.ts';
@@ -130,8 +129,7 @@ describe('a write', () => {
     ],
   ] as const)('%s answers the entity out of the same call, detail view and all', async (...row) => {
     const [mutation, entity, answered, field, expected] = row;
-    await using upstream = await startUpstream(() => answered);
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(() => answered);
     const answer = await askThriceExactly(
       gateway,
       upstream,

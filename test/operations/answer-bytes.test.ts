@@ -123,8 +123,7 @@ test('mutations after the one that exceeded a limit are not sent, and say so', a
 test('listed documents are held to the limit of bytes, too', async () => {
   using folder = createFolder();
   const files = folder.write('listed.json', { wide: aliases(5, 'name') });
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerBytes: 20_000, persisted: { files } });
+  const { gateway } = await startBoth(routes, { maxAnswerBytes: 20_000, persisted: { files } });
   const { errors } = await send(gateway.url, { documentId: 'wide' });
   expect(errors?.map(({ extensions }) => extensions['code'])).toEqual(['COST_LIMIT_EXCEEDED']);
 });

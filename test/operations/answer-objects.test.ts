@@ -2,12 +2,10 @@ import { getIntrospectionQuery } from 'graphql';
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { at, rowsOf } from '../support/connections.ts';
-import { startGateway } from '../support/gateway.ts';
 import { eventsOf } from '../support/lists.ts';
 import { createFolder, send } from '../support/persisted.ts';
 import type { Routes } from '../support/routes.ts';
 import { event, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const routes: Routes = {
   'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])),
@@ -68,8 +66,7 @@ test('a mutation that could answer too much is refused before it changes anythin
 test('listed documents are held to the limit of objects, too', async () => {
   using folder = createFolder();
   const files = folder.write('listed.json', { wide: backAndForth(100) });
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startGateway(upstream, { maxAnswerObjects: 5000, persisted: { files } });
+  const { upstream, gateway } = await startBoth(routes, { maxAnswerObjects: 5000, persisted: { files } });
   const { errors } = await send(gateway.url, { documentId: 'wide' });
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', objects: 10_302 });
   expect(upstream.requests).toEqual([]);

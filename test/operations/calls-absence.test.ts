@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { rowsOf } from '../support/connections.ts';
-import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { askThrice } from '../support/repeat.ts';
 import { type Reply, refusal } from '../support/replies.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const denied = refusal(403, 'permission_denied', "API key missing required scope 'dashboard:read'");
 const broken = refusal(500, 'error', 'A server error occurred.');
@@ -29,8 +27,7 @@ function answers(own: Reply | null, ofDashboards: Reply | null, ofEvents: Reply 
 
 describe('an object that does not exist', () => {
   test('is null without an error if its own row is read', async () => {
-    await using upstream = await startUpstream({}, { quiet: 25 });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({}, {}, { quiet: 25 });
     const answer = await askThrice(gateway, upstream, `{ project(id: 1) { name ${relations} } }`);
     expect(answer.data).toEqual({ project: null });
     expect(answer.errors).toBeUndefined();
@@ -39,8 +36,7 @@ describe('an object that does not exist', () => {
   });
 
   test('is null without an error if every relation answers 404 and one read of its row, too', async () => {
-    await using upstream = await startUpstream({}, { quiet: 25 });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({}, {}, { quiet: 25 });
     const answer = await askThrice(gateway, upstream, `{ project(id: 1) { id ${relations} } }`);
     expect(answer.data).toEqual({ project: null });
     expect(answer.errors).toBeUndefined();
@@ -60,8 +56,7 @@ describe('an object that does not exist', () => {
       2,
     ],
   ])('%s is null without an error', async (selection, data, waves) => {
-    await using upstream = await startUpstream({ [row]: project(1) }, { quiet: 25 });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ [row]: project(1) }, {}, { quiet: 25 });
     const answer = await askThrice(gateway, upstream, `{ ${selection} }`);
     expect(answer.errors).toBeUndefined();
     expect(answer.data).toEqual(data);
@@ -265,8 +260,7 @@ describe('several rows of one list, wanted by id at once', () => {
   });
 
   test('are one call each below three, if they are rows of different lists, or in the detail view', async () => {
-    await using upstream = await startUpstream(routes, { quiet: 25 });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes, {}, { quiet: 25 });
     await askThrice(gateway, upstream, query, { variables: { ids: ids(2) } });
     expect(upstream.requests.toSorted()).toEqual([`${dashboards}1/`, `${dashboards}2/`]);
     upstream.reset();
@@ -289,8 +283,7 @@ describe('several rows of one list, wanted by id at once', () => {
     ['404', refusal(404, 'not_found', 'Not found.')],
     ['nonsense', 'nonsense'],
   ])('are read by id if the list answers %s, which is no error to the client', async (_status, failure) => {
-    await using upstream = await startUpstream({ ...routes, [dashboards]: failure }, { quiet: 25 });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ ...routes, [dashboards]: failure }, {}, { quiet: 25 });
     const answer = await askThrice(gateway, upstream, query, { variables: { ids: ids(3) } });
     expect(answer.data).toEqual({ nodes: names(3) });
     expect(answer.errors).toBeUndefined();

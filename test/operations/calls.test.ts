@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { askPage, at, pageField, rowsOf, toPage } from '../support/connections.ts';
 import { type Request, startGateway } from '../support/gateway.ts';
 import { eventsOf, listOf } from '../support/lists.ts';
@@ -248,8 +249,7 @@ describe('the REST calls of an operation', () => {
 
   test('are all in flight together for a project with its dashboards and events', async () => {
     // Held back until the third has come: one that waited for another would never let the test end.
-    await using upstream = await startUpstream(workspace, { hold: 3 });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(workspace, {}, { hold: 3 });
     expect((await gateway.ask(nested)).errors).toBeUndefined();
     const [row, dashboards, events] = ['', 'dashboards/?limit=20', 'events/?limit=20'];
     expect(upstream.overlapped(`GET /api/projects/1/${row}`, `GET /api/projects/1/${dashboards}`)).toBe(true);
@@ -323,8 +323,7 @@ describe('the REST calls of an operation', () => {
   });
 
   test('are as few pages as the windows of a list fit in', async () => {
-    await using upstream = await startUpstream(workspace, patient);
-    await using gateway = await startGateway(upstream, { maxPageSize: 6 });
+    const { upstream, gateway } = await startBoth(workspace, { maxPageSize: 6 }, patient);
     const { cursors } = await askPage(gateway, { field: 'projects' }, { first: 6 });
     upstream.reset();
     const windows = [

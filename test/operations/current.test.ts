@@ -9,12 +9,10 @@ import {
   otherOrganization,
   currentRoutes as routes,
 } from '../support/current.ts';
-import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { linesOf, planOf } from '../support/plans.ts';
 import { refusal } from '../support/replies.ts';
 import { dashboard, plugin } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const current = '/api/projects/@current/';
 const plugins = '/api/organizations/@current/plugins/';
@@ -113,8 +111,7 @@ describe('below @current', () => {
   });
 
   test('nothing waits for the project, and its row is not read, if no id is selected', async () => {
-    await using upstream = await startUpstream(routes, { quiet: 25 });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes, {}, { quiet: 25 });
     const answer = await askPlanned(
       gateway,
       upstream,
@@ -128,8 +125,7 @@ describe('below @current', () => {
   });
 
   test('ids wait for no further wave: what they need is read beside their rows', async () => {
-    await using upstream = await startUpstream(routes, { quiet: 25 });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes, {}, { quiet: 25 });
     await askPlanned(
       gateway,
       upstream,

@@ -275,8 +275,7 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     using folder = createFolder();
     const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
     const files = folder.write('listed.json', { page: query });
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, { persisted: { files, getMaxAge: 60 } });
+    const { gateway } = await startBoth(routes, { persisted: { files, getMaxAge: 60 } });
     const ask = (accept: string): Promise<Response> =>
       fetch(`${gateway.url}?documentId=page`, { headers: { accept, authorization: `Bearer ${key}` } });
     const inParts = await ask(accepts[format]);

@@ -166,8 +166,7 @@ describe('The extension explain', () => {
       const mutation = 'mutation { deleteProject(input: { id: "1" }) { deletedId } }';
       using folder = createFolder();
       const files = folder.write('manifest.json', { q1: query, m1: mutation });
-      await using upstream = await startUpstream(workspace);
-      await using gateway = await startGateway(upstream, { explain: false, persisted: { files } });
+      const { upstream, gateway } = await startBoth(workspace, { explain: false, persisted: { files } });
       const extensions = { explain };
       const get = { method: 'GET' } as const;
       for (const [params, wire] of [

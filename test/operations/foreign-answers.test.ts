@@ -60,8 +60,7 @@ const own: Readonly<Record<number, string>> = {
 describe.each([401, 402, 403, 404, 410, 429, 451])('A status %i', (status) => {
   test('with a body of another server is a failure of the upstream, and says nothing of key or object', async () => {
     let answer: Reply | undefined;
-    const { upstream, gateway } = await startBoth(() => answer ?? project(1));
-    upstream.release();
+    const { gateway } = await startBoth(() => answer ?? project(1), {}, { hold: 0 });
     const code = status === 429 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_INVALID_RESPONSE';
     for (const [name, body, type] of bodies) {
       answer = reply({ status, headers: { 'content-type': type }, ...(body !== undefined && { body }) });

@@ -76,8 +76,7 @@ test.each([
 });
 
 test('calls that equal operations and equal reads of others save are counted once each', async () => {
-  await using upstream = await startUpstream(routes, { hold: 1000 });
-  await using gateway = await startGateway(upstream, { joinWindowMs: 60_000 });
+  const { upstream, gateway } = await startBoth(routes, { joinWindowMs: 60_000 }, { hold: 1000 });
   const query = '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
   const asked = [gateway.ask(query), gateway.ask(query), gateway.ask('{ again: project(id: 1) { timezone } }')];
   await expect.poll(() => gateway.gateway.metrics.render()).toContain('gateway_operations_in_flight 3');

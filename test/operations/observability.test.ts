@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
-import { startGateway } from '../support/gateway.ts';
 import { runMain } from '../support/process.ts';
 import * as rows from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -14,8 +13,7 @@ async function read(url: string): Promise<{ status: number; text: string }> {
 }
 
 test('metrics count operations, REST calls by route and what was shared, and name no key', async () => {
-  await using upstream = await startUpstream(routes, { hold: 1000 });
-  await using gateway = await startGateway(upstream, { joinWindowMs: 60_000 });
+  const { upstream, gateway } = await startBoth(routes, { joinWindowMs: 60_000 }, { hold: 1000 });
   const metrics = async (): Promise<string> => (await read(new URL('/metrics', gateway.url).href)).text;
   const together = [byName, byName, '{ again: project(id: 1) { timezone } }'].map((query) => gateway.ask(query));
   await expect.poll(metrics).toContain('gateway_operations_in_flight 3');
@@ -39,8 +37,7 @@ test('metrics count operations, REST calls by route and what was shared, and nam
 });
 
 test('an operation whose client leaves is counted as that, and not as a failure of the upstream', async () => {
-  await using upstream = await startUpstream(routes, { hold: 2 });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(routes, {}, { hold: 2 });
   const leave = new AbortController();
   const asked = gateway.ask(byName, { signal: leave.signal });
   while (upstream.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));

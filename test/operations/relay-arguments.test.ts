@@ -48,8 +48,7 @@ async function startList(gateway: TestGateway, rows: object[], length: number): 
 describe('first, last, after and before', () => {
   test.each([0, 1, 2, 5])('agree with the Relay algorithm on a list of %i rows', async (length) => {
     const rows = rowsOf(length + 1, listedDashboard);
-    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) });
-    upstream.release();
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) }, {}, { hold: 0 });
     const cursors = await startList(gateway, rows, length);
     const combinations = everyCombination(length).filter((args) => isDefined(args, length));
     for (const args of combinations) {
@@ -65,8 +64,7 @@ describe('first, last, after and before', () => {
   test('agree with it even if many of them are asked at once and share pages', async () => {
     const length = 9;
     const rows = rowsOf(length + 1, listedDashboard);
-    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) });
-    upstream.release();
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) }, {}, { hold: 0 });
     const cursors = await startList(gateway, rows, length);
     // The last rows behind a cursor are looked for in a page of their own.
     const sharing = ({ last, after, before }: IndexedArguments): boolean =>
@@ -88,8 +86,7 @@ describe('first, last, after and before', () => {
 
   test('find the true tail of a list that is longer than one page', async () => {
     const rows = rowsOf(23, listedDashboard);
-    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) }, { maxPageSize: 5 });
-    upstream.release();
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) }, { maxPageSize: 5 }, { hold: 0 });
     const first = await askPage(gateway, dashboards, { first: 5 });
     upstream.reset();
     const tail = await askPage(gateway, dashboards, { last: 3 });
@@ -101,8 +98,7 @@ describe('first, last, after and before', () => {
 
   test('given as null are as if left out', async () => {
     const rows = rowsOf(60, listedDashboard);
-    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) });
-    upstream.release();
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) }, {}, { hold: 0 });
     const nothing = { first: null, last: null, after: null, before: null };
     expect((await askPage(gateway, dashboards, nothing)).rows).toEqual(idsOf(rows.slice(0, 50)));
     expect((await askPage(gateway, dashboards, { ...nothing, first: 2 })).rows).toEqual(['1', '2']);

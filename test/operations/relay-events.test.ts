@@ -79,8 +79,7 @@ describe('events at the same instant', () => {
 
   test('cost further calls only if boundary rows come again', async () => {
     const rows = eventsInGroups(6, 1);
-    const { upstream, gateway } = await startBoth({ [path]: inclusiveEvents(rows) });
-    upstream.release();
+    const { upstream, gateway } = await startBoth({ [path]: inclusiveEvents(rows) }, {}, { hold: 0 });
     const { endCursor } = await askPage(gateway, events, { first: 3 });
     const { rows: following } = await askPage(gateway, events, { first: 2, after: endCursor });
     expect(following).toEqual(idsOf(rows.slice(3, 5)));
@@ -96,8 +95,7 @@ describe('events at the same instant', () => {
 
   test('are not skipped if windows behind several of them are asked at once', async () => {
     const rows = eventsInGroups(12, 3);
-    const { upstream, gateway } = await startBoth({ [path]: inclusiveEvents(rows) });
-    upstream.release();
+    const { gateway } = await startBoth({ [path]: inclusiveEvents(rows) }, {}, { hold: 0 });
     const { endCursor } = await askPage(gateway, events, { first: 2 });
     const { cursors } = await askPage(gateway, events, { first: 4, after: endCursor });
     const fields = [endCursor, ...cursors].map((after, index) => pageField(events, { first: 2, after }, `p${index}`));
@@ -133,8 +131,7 @@ describe('the `next` of an event list', () => {
 
   test('that repeats, with the same rows, is an error and no silent end', async () => {
     const next = `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(secondOf(2))}`;
-    const { upstream, gateway } = await startBoth({ [path]: page(next, 1, 2) });
-    upstream.release();
+    const { upstream, gateway } = await startBoth({ [path]: page(next, 1, 2) }, {}, { hold: 0 });
     await expect(askPage(gateway, events, { first: 10 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     expect(upstream.requests).toHaveLength(3);
   });
@@ -156,8 +153,7 @@ describe('the `next` of an event list', () => {
   test('that repeats over rows of one instant, whatever is asked, is an error as well', async () => {
     const rows = [1, 2].map((id) => event(id, { timestamp: secondOf(1) }));
     const next = `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(secondOf(1))}`;
-    const { upstream, gateway } = await startBoth({ [path]: { next, results: rows } });
-    upstream.release();
+    const { upstream, gateway } = await startBoth({ [path]: { next, results: rows } }, {}, { hold: 0 });
     await expect(askPage(gateway, events, { first: 10 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     expect(upstream.requests).toHaveLength(3);
   });

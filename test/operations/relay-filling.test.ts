@@ -29,8 +29,7 @@ describe('an upstream that caps its pages', () => {
 
   test('is asked at most ten more times for a page, which then is short and goes on', async () => {
     const rows = rowsOf(30, listedDashboard);
-    const { upstream, gateway } = await startBoth({ [path]: listOf(rows, { cap: 1 }) });
-    upstream.release();
+    const { upstream, gateway } = await startBoth({ [path]: listOf(rows, { cap: 1 }) }, {}, { hold: 0 });
     const first = await askPage(gateway, dashboards, { first: 20 });
     expect(first).toMatchObject({ rows: idsOf(rows.slice(0, 11)), hasNextPage: true });
     expect(upstream.requests).toHaveLength(11);
@@ -41,8 +40,7 @@ describe('an upstream that caps its pages', () => {
 
   test('gives windows that share a page the rows that each would get alone', async () => {
     const rows = rowsOf(40, listedDashboard);
-    const { upstream, gateway } = await startBoth({ [path]: listOf(rows, { cap: 1 }) });
-    upstream.release();
+    const { gateway } = await startBoth({ [path]: listOf(rows, { cap: 1 }) }, {}, { hold: 0 });
     let after: string | null = null;
     for (let count = 0; count < 4; count += 1) {
       const found: { readonly endCursor: string | null } = await askPage(gateway, dashboards, { first: 5, after });
@@ -126,8 +124,7 @@ describe('rows inserted between pages', () => {
   test('may make others come again, and none is lost', async () => {
     const rows = rowsOf(20, listedDashboard);
     const walked: string[] = [];
-    const { upstream, gateway } = await startBoth({ [path]: listOf(rows) });
-    upstream.release();
+    const { gateway } = await startBoth({ [path]: listOf(rows) }, {}, { hold: 0 });
     let after: string | null = null;
     for (let pages = 0; pages < 20; pages += 1) {
       const found: Awaited<ReturnType<typeof askPage>> = await askPage(gateway, dashboards, { first: 4, after });

@@ -45,8 +45,7 @@ describe('the `next` of a list', () => {
     'that %s is not followed: rows are counted on as long as `count` says that there are more',
     async (_fault, next) => {
       const rows = rowsOf(12, listedDashboard);
-      const { upstream, gateway } = await startBoth({ [path]: stuckList(rows, next, 5) });
-      upstream.release();
+      const { upstream, gateway } = await startBoth({ [path]: stuckList(rows, next, 5) }, {}, { hold: 0 });
       const first = await askPage(gateway, dashboards, { first: 7 });
       expect(first).toMatchObject({ rows: idsOf(rows.slice(0, 7)), hasNextPage: true });
       expect(upstream.requests).toEqual([`${path}?limit=7`, `${path}?limit=2&offset=5`]);
@@ -58,8 +57,7 @@ describe('the `next` of a list', () => {
 
   test('that names the same offset again and again loses no row', async () => {
     const rows = rowsOf(25, listedDashboard);
-    const { upstream, gateway } = await startBoth({ [path]: stuckList(rows, '?limit=10&offset=2', 10) });
-    upstream.release();
+    const { gateway } = await startBoth({ [path]: stuckList(rows, '?limit=10&offset=2', 10) }, {}, { hold: 0 });
     for (const size of [5, 10, 25, 100]) {
       const pages = await walkForward(gateway, dashboards, size);
       expect(pages.flatMap((each) => each.rows)).toEqual(idsOf(rows));
@@ -183,8 +181,7 @@ describe('the count of a list', () => {
     ['too low', 7, 7],
     ['zero', 0, 0],
   ])('does not keep `last` from the true tail if it is %s', async (_fault, count, totalCount) => {
-    const { upstream, gateway } = await startBoth({ [path]: answering(count) }, { maxPageSize: 5 });
-    upstream.release();
+    const { upstream, gateway } = await startBoth({ [path]: answering(count) }, { maxPageSize: 5 }, { hold: 0 });
     const tail = await askPage(gateway, dashboards, { last: 3 });
     expect(tail).toMatchObject({ rows: ['10', '11', '12'], hasNextPage: false, hasPreviousPage: true });
     expect(upstream.requests.length).toBeLessThanOrEqual(4);
@@ -205,8 +202,7 @@ describe('the count of a list', () => {
   });
 
   test('if more rows follow than it says, `last` is asked behind a cursor for the rows behind it only', async () => {
-    const { upstream, gateway } = await startBoth({ [path]: answering(12) }, { maxPageSize: 5 });
-    upstream.release();
+    const { gateway } = await startBoth({ [path]: answering(12) }, { maxPageSize: 5 }, { hold: 0 });
     const { cursors } = await askPage(gateway, dashboards, { first: 5 });
     const { endCursor } = await askPage(gateway, dashboards, { first: 5, after: cursors[4] });
     const tail = await askPage(gateway, dashboards, { last: 5, after: endCursor });

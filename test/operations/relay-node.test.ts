@@ -78,8 +78,7 @@ describe('node', () => {
   });
 
   test('answers columns and relations of every type through fragments', async () => {
-    await using upstream = await startUpstream(routes, { quiet: 25 });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(routes, {}, { quiet: 25 });
     const answer = await gateway.ask(
       `query ($ids: [ID!]!) { nodes(ids: $ids) {
         __typename

@@ -158,8 +158,7 @@ describe('events of a list that goes on by time', () => {
 
   test('have cursors of a bounded size, however many share a moment and however long their ids are', async () => {
     const rows = tiedEvents(1, 90, 2).map((row, index) => ({ ...row, id: `${index}-${'x'.repeat(60)}` }));
-    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/events/': keyset(rows) });
-    upstream.release();
+    const { gateway } = await startBoth({ 'GET /api/projects/1/events/': keyset(rows) }, {}, { hold: 0 });
     const found: string[] = [];
     let after: string | null = null;
     do {
@@ -180,8 +179,7 @@ describe('events of a list that goes on by time', () => {
     ],
   ])('stay behind cursors that count %s', async (_name, position) => {
     const rows = tiedEvents(0, 70, 3);
-    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/events/': keyset(rows) });
-    upstream.release();
+    const { gateway } = await startBoth({ 'GET /api/projects/1/events/': keyset(rows) }, {}, { hold: 0 });
     const after = cursors.encode({ noun: 'Event', scope: '1', filter: {} }, position(idsOf(rows)));
     const page = await askPage(gateway, place(1), { first: 5, after });
     expect(page.rows).toEqual(idsOf(rows.slice(60, 65)));

@@ -124,9 +124,7 @@ describe('walking events', () => {
     ['by offset', byOffset],
   ] as const)('keeps the filter on every page if `next` goes on %s', async (_way, list) => {
     const rows = rowsOf(7, event);
-    await using upstream = await startUpstream({ 'GET /api/projects/1/events/': list(rows) });
-    upstream.release();
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/events/': list(rows) }, {}, { hold: 0 });
     const filter = {
       occurredAfter: '2024-01-01T00:00:00Z',
       occurredBefore: '2025-01-01T00:00:00Z',
@@ -146,8 +144,7 @@ describe('walking events', () => {
 
   test('a cursor from the middle of a page goes on behind its own row', async () => {
     const rows = rowsOf(12, event);
-    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/events/': eventsOf(rows) });
-    upstream.release();
+    const { gateway } = await startBoth({ 'GET /api/projects/1/events/': eventsOf(rows) }, {}, { hold: 0 });
     const first = await askPage(gateway, eventsPlace(1), { first: 5 });
     const second = await askPage(gateway, eventsPlace(1), { first: 5, after: first.endCursor });
     for (const [index, cursor] of [...first.cursors, ...second.cursors].entries()) {

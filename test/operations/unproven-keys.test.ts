@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { as, together } from '../support/load.ts';
 import { codesOf } from '../support/outcomes.ts';
 import { notFound, refusal, reply } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { until } from '../support/until.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const unknown = refusal(401, 'authentication_failed', 'Invalid personal API key.');
 
@@ -31,8 +30,7 @@ test.each([
 });
 
 test('24 requests at a time with an invented key make eight calls, and those that follow none', async () => {
-  await using upstream = await startUpstream(() => unknown, { hold: 8 });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => unknown, {}, { hold: 8 });
   const ask = (index: number) => gateway.ask(twenty(20 * index + 1), as('phx_invented'));
   const answers = await together(24, 24, ask);
   answers.push(...(await together(24, 24, ask)));
@@ -54,8 +52,7 @@ async function askAndLeave(asked: TestGateway, query: string): Promise<void> {
 }
 
 test('a client that keeps leaving makes no more calls with an invented key than one that stays', async () => {
-  await using upstream = await startUpstream(() => unknown, { hold: 100 });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => unknown, {}, { hold: 100 });
   for (let visit = 0; visit < 5; visit += 1) await askAndLeave(gateway, twenty(20 * visit + 1));
   expect(upstream.requests).toHaveLength(8);
   upstream.release();

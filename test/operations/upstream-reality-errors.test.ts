@@ -113,8 +113,7 @@ test('402 and 409 are client errors although their type says server_error, and a
 
 test('an error body that is empty, HTML, truncated, partial or unknown still gives a typed error with its status', async () => {
   let answer: Reply = reply({});
-  const { upstream, gateway } = await startBoth(() => answer);
-  upstream.release();
+  const { gateway } = await startBoth(() => answer, {}, { hold: 0 });
   const bodies: [body: string | undefined, facts: { code?: string; detail?: string }][] = [
     [undefined, {}],
     ['', {}],

@@ -222,8 +222,7 @@ test('gzip and br bodies, a missing charset, 204 without content type, and a DEL
     expect(asked.body.includes(`"name":${JSON.stringify(name)}`) || name === null).toBe(true);
     expect(upstream.records.map(({ method, body: sent }) => `${method} ${sent}`)).toEqual(['DELETE ']);
   }
-  await using upstream = await startUpstream(() => reply({ status: 204 }));
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth(() => reply({ status: 204 }));
   const removed = await gateway.ask(
     `mutation { deletePlugin(input: { id: 3, organizationId: "${organizationId}" }) { deletedId } }`,
   );

@@ -120,8 +120,7 @@ test('only GETs are repeated, once, and only on 429, 502, 503, 504 and network e
 test('redirects are followed by neither reads nor writes, and the key is never sent to another host', async () => {
   await using other = await startUpstream(() => project(1));
   let answer: UpstreamAnswer = {};
-  const { upstream, gateway } = await startBoth(() => answer);
-  upstream.release();
+  const { upstream, gateway } = await startBoth(() => answer, {}, { hold: 0 });
   for (const status of [300, 301, 302, 303, 304, 307, 308]) {
     for (const location of [
       `${other.url}/api/projects/1/`,
