@@ -123,9 +123,9 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
       await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
       const docs = page.locator('.graphiql-doc-explorer');
       await docs.getByRole('link', { name: 'Query', exact: true }).click();
-      await docs.getByText('Everything that can be read. REST calls are the scarce resource').waitFor();
+      await docs.getByText('Everything that can be read. REST calls are scarce').waitFor();
       await docs.getByRole('link', { name: 'ProjectConnection' }).click();
-      await docs.getByText('A page of projects, after the Relay cursor connections specification.').waitFor();
+      await docs.getByText('A page of projects, as in the Relay cursor connections specification.').waitFor();
       expect(await docs.innerText()).toContain('Whether there is more, and the cursors to go on from.');
       await picture('graphiql-documentation');
     });
