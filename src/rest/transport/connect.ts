@@ -2,26 +2,23 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, type OnReadOpts, connect as openTcp, type Socket } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext, connect as startTls } from 'node:tls';
 
-/** The route to the upstream. Without settings it is a direct connection. */
+/** The route to the upstream: by default, a direct connection. */
 export interface Route {
-  /** URL of a proxy, with user and password if it needs them. */
+  /** The URL of a proxy, with its user and password. */
   readonly proxy?: string | undefined;
-  /** Certificates, in PEM form, of authorities that are trusted beside those that Node trusts. */
+  /** PEM certificates of authorities that are trusted beside those that Node trusts. */
   readonly authorities?: string | undefined;
-  /** The certificate for an upstream that asks for one. A proxy on the way never gets it. */
+  /** For an upstream that asks for it. A proxy on the way never gets it. */
   readonly client?: ClientCertificate | undefined;
 }
 
-/** A certificate, with its intermediates after it, and its private key, both in PEM form. */
+/** A certificate with its intermediates, and its private key, both in PEM form. */
 interface ClientCertificate {
   readonly certificate: string;
   readonly key: string;
 }
 
-/**
- * The error of a connection through a proxy: the proxy cannot be reached, or has refused the tunnel or a request with a
- * status.
- */
+/** The error of a proxy that cannot be reached, or has refused the tunnel or a request with a status. */
 export class ProxyFailure extends Error {
   override readonly name = 'ProxyFailure';
   readonly status: number | undefined;
@@ -32,12 +29,15 @@ export class ProxyFailure extends Error {
   }
 }
 
-/** The error of a connection that was not opened in time, or that closed. Node has no error for either. */
+/** The codes of failed connections for which Node has no error. */
+type ConnectionFault = 'CONNECT_TIMEOUT' | 'CONNECTION_CLOSED';
+
+/** The error of a connection that was not opened in time, or that closed. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
-  readonly code: 'CONNECT_TIMEOUT' | 'CONNECTION_CLOSED';
+  readonly code: ConnectionFault;
 
-  constructor(code: ConnectionError['code']) {
+  constructor(code: ConnectionFault) {
     super(code);
     this.code = code;
   }
@@ -45,12 +45,12 @@ export class ConnectionError extends Error {
 
 /** A connection that is being opened. */
 export interface Opening {
-  /** Rejects if it cannot be opened, or was cancelled. */
+  /** Rejects if it cannot be opened, or is cancelled. */
   readonly socket: Promise<Socket>;
   cancel(): void;
 }
 
-/** Called with bytes that have come. They are valid during the call only. */
+/** The bytes are valid during the call only. */
 type OnBytes = (bytes: Buffer) => void;
 
 /** The longest that a connection may take to open, through a proxy and with TLS, in milliseconds. */
@@ -60,8 +60,8 @@ const connectMs = 5000;
 const probeAfterMs = 60_000;
 
 /**
- * All connections without a tunnel read into this buffer, one after the other, because bytes are consumed before the
- * next read. A buffer for each read would be most of the garbage of a call.
+ * All connections without a tunnel read into this buffer, because bytes are consumed before the next read. A buffer for
+ * each read would be most of the garbage of a call.
  */
 const readBuffer = Buffer.allocUnsafeSlow(2 ** 17);
 
@@ -73,22 +73,17 @@ interface End {
   readonly tls: { readonly secureContext?: SecureContext } | undefined;
 }
 
-/**
- * Opens connections to one origin by one route. Certificates are parsed once. Node by itself would parse them for each
- * connection.
- */
+/** Opens connections to one origin by one route. Certificates are parsed once, and not for each connection. */
 export class Connector {
   readonly host: string;
-  /**
-   * The text before the target of each request. A proxy without a tunnel needs whole URLs; otherwise the text is empty.
-   */
+  /** The text before the target of each request: the origin for a proxy without a tunnel, otherwise empty. */
   readonly prefix: string;
-  /** The value of `Proxy-Authorization` in each request; undefined without one. */
+  /** The header `Proxy-Authorization` of each request; undefined without one. */
   readonly proxyAuthorization: string | undefined;
   readonly #origin: End;
   readonly #proxy: End | undefined;
   readonly #tunnelAuthorization: string | undefined;
-  /** The session of the latest TLS connection to the upstream, which makes the next handshake short. */
+  /** The session of the latest TLS connection, which makes the next handshake short. */
   #session: Buffer | undefined;
 
   constructor(origin: string, { proxy, authorities, client }: Route) {
@@ -106,12 +101,12 @@ export class Connector {
     this.#tunnelAuthorization = authorization;
   }
 
-  /** Opens a connection, over which `onBytes` gets all that comes. */
+  /** `onBytes` gets all bytes that come. */
   open(onBytes: OnBytes): Opening {
     const steps = new ConnectSteps();
     const socket = this.#open(steps, onBytes)
       .catch((error: unknown) => {
-        // The session is forgotten, because a server that cannot resume it would refuse every later connection, too.
+        // A server that cannot resume the session would refuse every later connection, too.
         this.#session = undefined;
         throw error;
       })
@@ -188,13 +183,12 @@ function intoReadBuffer(onBytes: OnBytes): OnReadOpts {
   };
 }
 
-/** Something that can be ended while it opens. */
 interface Endable {
   destroy(error?: Error): unknown;
   on(event: 'error' | 'close', listener: (error: Error) => void): unknown;
 }
 
-/** The steps to one open connection, which together have one time limit. */
+/** The steps to one open connection, with one time limit for all. */
 class ConnectSteps {
   readonly #timer = setTimeout(() => this.cancel(new ConnectionError('CONNECT_TIMEOUT')), connectMs);
   #step: Endable | undefined;
@@ -209,7 +203,6 @@ class ConnectSteps {
     clearTimeout(this.#timer);
   }
 
-  /** Calls `failed` if a step fails, or is cancelled. */
   watch(step: Endable, failed: (error: Error) => void): void {
     this.#step = step;
     step.on('error', (error) => failed(isHangUp(error) ? new ConnectionError('CONNECTION_CLOSED') : error));
@@ -217,7 +210,7 @@ class ConnectSteps {
     if (this.#cancelled !== undefined) step.destroy(this.#cancelled);
   }
 
-  /** Resolves to a socket once it is connected, and has finished its TLS handshake if it has TLS. */
+  /** Resolves to a socket once it is connected and has finished its TLS handshake. */
   opened(socket: Socket, { tls }: End): Promise<Socket> {
     const { promise, resolve, reject } = Promise.withResolvers<Socket>();
     this.watch(socket, reject);
@@ -227,8 +220,8 @@ class ConnectSteps {
 }
 
 /**
- * True for the error with which Node's HTTP client reports a closed connection. The error of a connection that was
- * reset has the same code, but names a system call.
+ * True if Node's HTTP client reports a closed connection. The error of a reset connection has the same code, but names
+ * a system call.
  */
 function isHangUp(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' && error.syscall === undefined;
