@@ -3,7 +3,7 @@ import type { Attempt, Gate, Outcome } from './resilience/gate.ts';
 import type { RestOperation } from './rest-operations.ts';
 import type { Fault } from './transport/transport.ts';
 
-/** The number of calls of one REST operation that ended with the same outcome. */
+/** The number of calls of one operation with the same outcome. */
 export interface CallCount {
   readonly method: string;
   /** Such as `/api/projects/:id/events/`. */
@@ -13,30 +13,24 @@ export interface CallCount {
   readonly count: number;
 }
 
-/** Upper bounds of the buckets of durations, in seconds. */
+/** The upper bounds of the buckets of durations, in seconds. */
 export const durationBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/**
- * The maximum number of pairs of REST operation and outcome that are counted. There could be many more, because an
- * upstream may answer with any status.
- */
+/** The maximum number of pairs of operation and outcome. An upstream may answer with any status. */
 const maximumCounts = 1000;
 
-/** The maximum number of tenants that are counted by name. */
+/** The maximum number of tenants with counts of their own. */
 export const mostTenants = 100;
 
-/** The name under which all further tenants are counted. */
+/** The name of the count of all further tenants. */
 export const otherTenants = 'other';
 
-/**
- * Counts the calls that were sent: one count for each pair of REST operation and outcome, and one for each tenant. Also
- * keeps the durations of calls by route.
- */
+/** Counts the calls that were sent, by operation and outcome and by tenant, and their durations by route. */
 export class CallCounts implements Gate {
-  readonly all: (CallCount & { count: number })[] = [];
+  readonly byOutcome: (CallCount & { count: number })[] = [];
   /** In seconds, by route. */
   readonly durations = new Map<string, Tally>();
-  /** The number of calls by name of tenant. */
+  /** By the name of the tenant. */
   readonly byTenant = new Map<string, number>();
   readonly #byOperation = new Map<RestOperation, Map<number | Fault, { count: number }>>();
 
@@ -52,12 +46,12 @@ export class CallCounts implements Gate {
     const result = resultOf(outcome);
     const known = this.#byOperation.get(operation)?.get(result);
     if (known !== undefined) known.count += 1;
-    else if (this.all.length < maximumCounts) this.#begin(operation, result);
+    else if (this.byOutcome.length < maximumCounts) this.#begin(operation, result);
   }
 
   #begin(operation: RestOperation, outcome: number | Fault): void {
     const count = { method: operation.method, route: operation.route, outcome, count: 1 };
-    this.all.push(count);
+    this.byOutcome.push(count);
     const counts = this.#byOperation.get(operation);
     if (counts === undefined) this.#byOperation.set(operation, new Map([[outcome, count]]));
     else counts.set(outcome, count);

@@ -11,7 +11,8 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
   instruments.counter(
     'gateway_rest_calls_total',
     'REST calls sent, by method, route and HTTP status (or why there was none).',
-    () => counts.all.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
+    () =>
+      counts.byOutcome.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
   );
   instruments.histogram(
     'gateway_rest_call_duration_seconds',

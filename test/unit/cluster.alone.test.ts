@@ -105,7 +105,7 @@ function usedResources(drift: DriftWatch): UpstreamResources {
     log: () => undefined,
   });
   const { breakers, counts, keys } = resources;
-  counts.all.push({ method: 'GET', route: '/a', outcome: 200, count: 6 });
+  counts.byOutcome.push({ method: 'GET', route: '/a', outcome: 200, count: 6 });
   const durations = new Tally(durationBounds);
   for (const seconds of [0, 0, 0, 10, 14, 16]) durations.add(seconds);
   counts.durations.set('/a', durations);

@@ -190,7 +190,7 @@ test('a call that is given up while it waits for a connection is taken back, unl
   expect(reads.map(({ calls }) => calls.made)).toEqual([0, 1]);
   const looked = await budget.ledger.look({ key: caller.sharingKey, subject: '' }, ['rest']);
   expect(looked.get('rest')).toMatchObject([[{ remaining: 9 }]]);
-  expect(upstream.counts.all).toMatchObject([{ outcome: 'aborted', count: 1 }]);
+  expect(upstream.counts.byOutcome).toMatchObject([{ outcome: 'aborted', count: 1 }]);
   expect(upstream.reachability.failures.find(({ reason }) => reason === 'TIMEOUT')?.count).toBe(1);
   expect(upstream.limiter.inFlight).toBe(0);
 });
