@@ -1,24 +1,18 @@
 /** The servers that a URL of Redis names. */
 export interface RedisAddress {
-  /**
-   * One server; Sentinels, which know the server that is the primary; or some nodes of a Cluster, which know the other
-   * nodes.
-   */
+  /** One server, Sentinels, which know the primary, or some nodes of a Cluster, which know the others. */
   readonly kind: 'server' | 'sentinel' | 'cluster';
-  /** A URL for each server, Sentinel or node, with the user and the password that all share. */
+  /** A URL for each server, Sentinel or node, with the user and the password of all. */
   readonly members: readonly string[];
-  /** The path behind the hosts: a database, or the name of the primary and a database. */
+  /** A database, or the name of the primary and a database. */
   readonly path: string;
   readonly isSecure: boolean;
 }
 
-/**
- * Matches URLs such as `redis+sentinel://user:password@host:26379,host2:26379/name/0`. The groups are scheme, kind,
- * credentials, hosts and path.
- */
+/** Such as `redis+sentinel://user:password@host:26379,host2:26379/name/0`. */
 const severalPattern = /^(rediss?)\+(sentinel|cluster):\/\/([^/?#]*@)?([^@/?#]*)(.*)$/is;
 
-/** The servers that an address names. An address with several hosts is no valid URL. */
+/** The servers that an address names, which is no valid URL if it has several hosts. */
 export function redisAddressOf(url: string): RedisAddress {
   const [, scheme, kind, credentials = '', hosts = '', path = ''] = severalPattern.exec(url) ?? [];
   if (scheme === undefined || kind === undefined) {

@@ -7,7 +7,7 @@ import { type Log, LogThrottle } from './log.ts';
 import { readTextFile } from './read-text.ts';
 import { redisAddressOf } from './redis-address.ts';
 
-/** The settings of a Redis that several gateways share; see settings/declaration.ts for the meaning of each. */
+/** The settings of a Redis, which settings/declaration.ts explains. */
 export interface RedisSettings {
   readonly redisUrl?: string | undefined;
   readonly redisAuthorities?: string | undefined;
@@ -15,7 +15,7 @@ export interface RedisSettings {
   readonly redisSentinelPassword?: string | undefined;
 }
 
-/** Connects to the Redis that settings name; undefined if they name none. Called once in a process. */
+/** Connects to a Redis; undefined if the settings name none. Called once in a process. */
 export function connectRedis(settings: RedisSettings = {}, log: Log = () => undefined): SharedRedis | undefined {
   return settings.redisUrl === undefined ? undefined : new SharedRedis(settings.redisUrl, settings, log);
 }
@@ -27,13 +27,13 @@ export interface Script {
   readonly sha1: string;
 }
 
-/** Makes a script of a text, with its hash. */
+/** Makes a script of its text. */
 export function createScript(text: string): Script {
   return { text, sha1: hash('sha1', text) };
 }
 
 interface CommandOptions {
-  /** True if the command is also sent while Redis is down, provided that there is a connection. */
+  /** True if the command is also sent while Redis is down, as long as there is a connection. */
   readonly mustSend?: boolean;
   /** True if the answer is bytes and not text. */
   readonly isBinary?: boolean;
@@ -41,42 +41,40 @@ interface CommandOptions {
 
 type Argument = string | number | Buffer;
 
-/** The longest time that an answer is waited for, in milliseconds. Operations then continue without it. */
+/** The longest wait for an answer, in milliseconds. Operations then continue without it. */
 const answerMs = 150;
 
-/** The interval after which a Redis that did not answer in time is tried again, in milliseconds. */
+/** The time until a Redis that did not answer in time is tried again, in milliseconds. */
 const retryMs = 1000;
 
-/**
- * The number of names that Redis looks at for one command of a scan. Redis serves other clients between two commands.
- */
+/** The number of names that Redis looks at for one command of a scan. It serves other clients between two commands. */
 const namesPerScan = 500;
 
 /** The longest time until a lost connection is tried again, in milliseconds. */
 const longestReconnectMs = 2000;
 
-/** The maximum number of reasons that are logged of one outage. */
+/** The maximum number of reasons of one outage in the log. */
 const mostReasons = 20;
 
 /** The reason of a lost connection if nothing else is known about it. */
 const closed = 'connection closed';
 
-/** The replies of a server that can serve nothing at the moment. */
+/** The errors of a server that can serve nothing at the moment. */
 const outages: ReadonlySet<string> = new Set(['LOADING', 'MASTERDOWN', 'CLUSTERDOWN', 'NOAUTH']);
 
 /** The commands that gateways send. Failures are counted by command. */
 const commands = ['eval', 'evalsha', 'exists', 'get', 'pttl', 'scan', 'set', 'unlink'] as const;
 
 /**
- * The only connection of a process to a Redis, for documents, answers and the counts of calls. It is up while it is
- * connected and answers come in time. While it is down, commands fail at once, so that nothing waits twice for the same
- * outage. The log has one line for each reason of an outage and one for its end.
+ * The only connection of a process to a Redis. It is up while it is connected and answers come in time. While it is
+ * down, commands fail at once, so that nothing waits twice for the same outage. The log has one line for each reason of
+ * an outage and one for its end.
  */
 export class SharedRedis {
-  /** The numbers of commands that Redis refused or did not answer in time, since the start, by the commands' names. */
+  /** The number of commands that Redis refused or did not answer in time, by name. */
   readonly failures = new Map<string, number>(commands.map((name) => [name, 0]));
   readonly #log: Log;
-  /** Makes a client that connects only once. Each new client reads the password from its file again. */
+  /** Each new client connects once, with the password that its file then has. */
   readonly #createClient: () => Redis | Cluster;
   readonly #listeners: (() => void)[] = [];
   readonly #throttle = new LogThrottle();
@@ -86,8 +84,9 @@ export class SharedRedis {
   #isUp = false;
   #isClosed = false;
   #reason = '';
-  #logged: 'up' | 'down' | undefined;
-  /** The reasons that were logged in this outage. */
+  /** True if the last line of the log says that Redis is up. */
+  #isLoggedUp = false;
+  /** The logged reasons of this outage. */
   readonly #reasons = new Set<string>();
 
   constructor(url: string, settings: RedisSettings, log: Log) {
@@ -110,7 +109,7 @@ export class SharedRedis {
     return this.#reason;
   }
 
-  /** Calls back each time the connection comes up or goes down. */
+  /** The listener is called each time the connection comes up or goes down. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -141,13 +140,13 @@ export class SharedRedis {
   }
 
   /**
-   * Deletes all names that match a pattern, in every node of a Cluster. Resolves to the number of deleted names;
-   * undefined if a command fails or is too late. A name that is made meanwhile may stay.
+   * Deletes all names that match a pattern, in every node of a Cluster. Resolves to their number; undefined if a
+   * command fails or is too late. A name that is made meanwhile may stay.
    */
   async unlinkAll(pattern: string): Promise<number | undefined> {
     const client = this.#client;
     const nodes = client instanceof latePackage('ioredis').Cluster ? client.nodes('master') : [client];
-    // A client of a Cluster that it cannot reach knows no nodes.
+    // A client knows no nodes of a Cluster that it has not reached.
     if (nodes.length === 0) return undefined;
     let count = 0;
     for (const node of nodes) {
@@ -200,8 +199,7 @@ export class SharedRedis {
   #failed(name: string, error: unknown): void {
     if (this.#isClosed) return;
     const reason = reasonOf(error);
-    // A script is sent as `evalsha` or as `eval`, and a user may be allowed only one of the two. The log names the
-    // refused command.
+    // A user may be allowed only one of `evalsha` and `eval`. The log names the refused one.
     const command = reason === 'NOPERM' && !isWithinScript(error) ? (commandOf(error) ?? name) : name;
     this.failures.set(command, (this.failures.get(command) ?? 0) + 1);
     if (isOutage(error)) {
@@ -235,8 +233,8 @@ export class SharedRedis {
     const client = this.#createClient();
     const onError = (error: Error): void => {
       this.#down(reasonOf(error));
-      // If the database could not be selected, the connection would continue with another database, which may belong to
-      // others. After a refused password, only a new connection reads the password again.
+      // If the database cannot be selected, the connection would go on with another one, which may belong to others.
+      // After a refused password, only a new connection reads the password again.
       if (commandOf(error) !== 'select' && !isOfPassword(error)) return;
       client.removeAllListeners('ready');
       client.disconnect();
@@ -270,15 +268,12 @@ export class SharedRedis {
     clearTimeout(this.#timer);
     this.#isUp = true;
     this.#reasons.clear();
-    if (this.#logged !== 'up') this.#log('info', 'Redis is up', { reason });
-    this.#logged = 'up';
+    if (!this.#isLoggedUp) this.#log('info', 'Redis is up', { reason });
+    this.#isLoggedUp = true;
     for (const listener of this.#listeners) listener();
   }
 
-  /**
-   * Notes that Redis is down. The log has a line only if `isNews`; without that line, the end of the outage has none
-   * either.
-   */
+  /** If `isNews` is false, neither the outage nor its end has a line in the log. */
   #down(reason: string, isNews = true): void {
     if (this.#isClosed) return;
     const wasUp = this.#isUp;
@@ -290,17 +285,14 @@ export class SharedRedis {
 
   #logDown(reason: string, isNews: boolean): void {
     if (!isNews || this.#reasons.size >= mostReasons) return;
-    if (this.#logged === 'down' && (reason === closed || this.#reasons.has(reason))) return;
-    this.#logged = 'down';
+    if (this.#reasons.size > 0 && (reason === closed || this.#reasons.has(reason))) return;
+    this.#isLoggedUp = false;
     this.#reasons.add(reason);
     this.#log('warn', 'Redis is down', { reason });
   }
 }
 
-/**
- * Makes a client that connects only once and never reconnects by itself. `password` is the one in the password file;
- * undefined if the URL has the password, or if there is none.
- */
+/** Makes a client that never reconnects by itself. `password` is undefined without a password file. */
 function createClient(
   url: string,
   { redisAuthorities: authorities, redisSentinelPassword: sentinelPassword }: RedisSettings,
@@ -363,10 +355,7 @@ function credentialsOf(member = ''): { readonly username?: string; readonly pass
   };
 }
 
-/**
- * Resolves to an answer; rejects if it takes too long. If the process was too busy to read an answer that came in time,
- * the answer is read first.
- */
+/** Rejects if an answer takes too long. First lets the process read an answer that came in time. */
 function withTimeout<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error(`no answer within ${answerMs} ms`));
@@ -376,12 +365,12 @@ function withTimeout<T>(answer: Promise<T>): Promise<T> {
   });
 }
 
-/** True if a failure concerns more than one command, so that the next commands would fail, too. */
+/** True if the next commands would fail, too. */
 function isOutage(error: unknown): boolean {
   return !(error instanceof latePackage('ioredis').ReplyError) || outages.has(reasonOf(error));
 }
 
-/** The command that Redis has refused, in lower case; undefined for any other failure. */
+/** The command that Redis has refused; undefined for any other failure. */
 function commandOf(error: unknown): string | undefined {
   const isReply = error instanceof latePackage('ioredis').ReplyError && error instanceof Error;
   const command = isReply && 'command' in error ? error.command : undefined;
@@ -394,19 +383,13 @@ function isOfPassword(error: Error): boolean {
   return error instanceof latePackage('ioredis').ReplyError && ['WRONGPASS', 'NOAUTH'].includes(reasonOf(error));
 }
 
-/**
- * True if the user may run scripts, but not a command that this script runs. Redis then answers with `ERR` and not with
- * `NOPERM`.
- */
+/** True if the user may not run a command within a script. Redis then answers with `ERR` and not with `NOPERM`. */
 function isWithinScript(error: unknown): boolean {
   const lacksPermission = /^ERR (?:The user executing the script can't run|ACL failure in script)/;
   return error instanceof latePackage('ioredis').ReplyError && lacksPermission.test(messageOf(error));
 }
 
-/**
- * The reason of a failed command. If Redis refused the command, this is the first word of the refusal (`OOM`, `MOVED`,
- * `NOPERM`), because the other words may hold keys.
- */
+/** The reason of a failure. Of a refusal, only the first word (`OOM`, `MOVED`), because the others may hold keys. */
 function reasonOf(error: unknown): string {
   const message = messageOf(error);
   if (isWithinScript(error)) return 'NOPERM';
@@ -414,8 +397,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Makes a function that reads the password from a file, without the newline at the end. While the file has no password,
- * the function returns the last one that it has read, and logs each new reason.
+ * Makes a function that reads the password from a file. While the file has no password, it returns the last one, and
+ * logs each new reason.
  */
 function followPassword(path: string, log: Log): () => string | undefined {
   let last: string | undefined;
