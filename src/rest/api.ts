@@ -24,8 +24,8 @@ export type PluginsReport = keyof typeof pluginsReports;
 export type PluginAction = keyof typeof pluginActions;
 
 /**
- * The REST operation of each action. The check for updates is a GET, but the upstream stores the result. So the gateway
- * treats that GET as a write: it is sent once, and no operation shares it.
+ * The check for updates is a GET, but the upstream stores the result. So the gateway treats that GET as a write: it is
+ * sent once, and no operation shares it.
  */
 const pluginActions = {
   update_source: operations.updatePluginSource,
@@ -33,7 +33,6 @@ const pluginActions = {
   check_for_updates: operations.checkPluginForUpdates,
 } as const;
 
-/** The REST operation of each report. */
 const pluginsReports = {
   activity: operations.listPluginActivity,
   exports_unsubscribe_configs: operations.listPluginExportsUnsubscribeConfigs,
@@ -47,9 +46,7 @@ export interface ValuesQuery {
   readonly event_name: string | undefined;
 }
 
-/**
- * The REST API for one operation, with a method for each purpose. Code above this layer uses only keys, lists and rows.
- */
+/** The REST API, as one operation uses it. Code above this layer knows only keys, lists and rows. */
 export class RestApi {
   readonly #client: RestClient;
 
@@ -60,7 +57,7 @@ export class RestApi {
   /** `GET …/{id}/`, the detail view. */
   async fetchRow(key: Key): Promise<Row> {
     const row = toRow(await this.#client.read(rowOperations[key.noun].get, rowPath(key)));
-    // A server that is not the API may answer with any JSON object. An object without any column of the noun is no row.
+    // A server that is not the API may answer with any object. One without any column of the noun is no row.
     if (views[key.noun].detail.some((column) => Object.hasOwn(row, column))) return row;
     throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   }
@@ -124,10 +121,7 @@ export class RestApi {
     return toRow(await this.#client.write(operation, below(rowPath(key), action), body));
   }
 
-  /**
-   * An action below `…/plugins/{id}/`. A GET sends no body. Resolves to JSON of any shape; null if the response is
-   * empty.
-   */
+  /** An action below `…/plugins/{id}/`. A GET sends no body. Resolves to any JSON; null if the response is empty. */
   async actOnPlugin(key: Key, action: PluginAction, body: JsonObject): Promise<unknown> {
     const operation = pluginActions[action];
     const sent = operation.method === 'GET' ? undefined : body;
@@ -144,7 +138,7 @@ export class RestApi {
   }
 }
 
-/** The operation that writes rows of a noun. Throws if the API has no such operation. */
+/** Throws if the API has no such operation. */
 function writing(noun: Noun, verb: 'create' | 'update' | 'delete'): RestOperation {
   const operation = rowOperations[noun][verb];
   if (operation === undefined) throw new TypeError(`expected a noun with an operation to ${verb}, but got ${noun}`);

@@ -3,7 +3,7 @@ import type { RestOperation } from './rest-operations.ts';
 /** The W3C trace context headers. Only these headers and the key are passed on from a client to the upstream. */
 export type TraceContext = Readonly<Record<string, string>>;
 
-/** Follows the REST calls of one operation, for a tracing system. */
+/** The spans of the REST calls of one operation. */
 export interface CallSpans {
   /** Begins the span of a call that is sent; `resends` is the number of earlier attempts. */
   readonly begin: (operation: RestOperation, resends: number) => CallSpan;
@@ -11,9 +11,9 @@ export interface CallSpans {
   readonly share: (trace: TraceContext) => void;
 }
 
-/** One REST call as a tracing system sees it. */
+/** The span of one REST call. */
 export interface CallSpan {
-  /** The trace context that is sent upstream in place of the operation's own. */
+  /** Sent upstream in place of the operation's own trace context. */
   readonly trace: TraceContext;
   readonly answered: (status: number) => void;
   readonly failed: (error: unknown) => void;

@@ -10,24 +10,18 @@ import type { RestOperation } from './rest-operations.ts';
 import type { RestRun } from './rest-run.ts';
 import { acceptedCodings } from './transport/content-coding.ts';
 
-/**
- * Makes REST calls for one caller, until the deadline of one operation. A call that fails rejects with an
- * UpstreamError.
- */
+/** Makes REST calls for one operation until its deadline. A call that fails rejects with an UpstreamError. */
 export interface RestClient {
   /**
-   * Reads the value that a GET is answered with, as JSON by default. `target` is the path with its query. Equal reads
-   * in flight share one call. A page may have more rows than `target` asks for.
+   * Resolves to what a GET is answered with, as JSON by default. `target` is the path with its query. Equal reads in
+   * flight share one call. A page may have more rows than `target` asks for.
    */
   readonly read: (operation: RestOperation, target: string, format?: ReadFormat) => Promise<unknown>;
-  /**
-   * Sends a write at most once. Resolves to the JSON of the response; undefined if that is empty. A GET that has an
-   * effect is a write, too.
-   */
+  /** Sends a write at most once. Resolves to the JSON of the response; undefined if that is empty. */
   readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
 
-/** Makes the REST calls of one operation, with the key of its caller. */
+/** Makes REST calls with the key of the caller, past the cache. */
 export class CallerClient implements RestClient {
   readonly #resources: UpstreamResources;
   readonly #run: RestRun;
@@ -68,7 +62,7 @@ export class CallerClient implements RestClient {
     return answer;
   }
 
-  /** Sends a write. The epoch of the key is renewed before the write is sent, and again after the write has ended. */
+  /** The epoch of the key is renewed before the write is sent, and again after the write has ended. */
   async write(operation: RestOperation, target: string, content?: unknown): Promise<unknown> {
     this.#run.calls.noteSurface(operation.surface);
     const refusal = this.#refusal();
@@ -105,7 +99,7 @@ export class CallerClient implements RestClient {
   #join(running: UpstreamCall, target: string): Promise<unknown> {
     const { calls, spans } = this.#run;
     const answer = running.join(this.#run);
-    const ended = calls.share(target);
+    const ended = calls.noteShared(target);
     if (ended !== undefined)
       answer.then(
         () => ended(200),
@@ -134,10 +128,7 @@ function headersOf({ key }: Caller): Record<string, string> {
   return { authorization: `Bearer ${key}`, 'accept-encoding': acceptedCodings };
 }
 
-/**
- * The headers of JSON calls without a trace. There is one object for each caller, so that its header lines are put
- * together only once.
- */
+/** One object for each caller, so that the header lines are put together only once. */
 const untracedJsonHeaders = memoize((caller: Caller): CallRequest['headers'] => ({
   ...headersOf(caller),
   accept: 'application/json',

@@ -1,11 +1,8 @@
-/**
- * The facts about a CSV text (RFC 4180) that the gateway needs: the number of records after the header line, and the
- * cells of the first record.
- */
+/** The facts about a CSV text (RFC 4180) that the gateway needs. */
 export interface CsvTable {
   /** The number of records. The header line and empty lines do not count. */
   readonly rows: number;
-  /** The first record's cell in the column with this name; undefined if there is no such cell. */
+  /** The cell of the first record in the column with this name; undefined if there is none. */
   readonly firstCell: (column: string) => string | undefined;
 }
 

@@ -3,29 +3,28 @@ import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { KeyMap } from './key-map.ts';
 
 /**
- * The name under which the answers of an upstream key are kept. A write gives the key a new epoch, so that answers from
- * before the write are no longer found. Epochs are random, so that none is used twice, or by two keys.
+ * The name under which the answers of an upstream key are kept. A write gives the key a new one, so that answers from
+ * before the write are no longer found. It is random, so that none is used twice, or by two keys.
  */
 export type Epoch = string;
 
 /** The epochs of all upstream keys, by sharing key. */
 export interface Epochs {
   /**
-   * The epoch of a key. Undefined if the key has no epoch, or if the epoch cannot be known at the moment; then nothing
-   * is cached. `isProven` is true if the upstream has shown that it knows the key, so that no caller can have invented
-   * it.
+   * The epoch of a key; undefined if the key has none, or if it cannot be known now. Then nothing is cached. `isProven`
+   * is true if the upstream has shown that it knows the key.
    */
   readonly current: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
-  /** Notes that the upstream knows a key. From then on, keys that callers invent cannot evict the epoch of that key. */
+  /** Notes that the upstream knows a key. Invented keys then cannot evict its epoch. */
   readonly prove?: (sharingKey: string) => void;
   /**
-   * Ends the epoch of a key. Operations that begin later do not use it, whichever gateway runs them. Returns the next
-   * epoch; undefined in the cases in which `current` returns undefined. Never rejects.
+   * Ends the epoch of a key for all operations that begin later, at any gateway. Returns the next epoch; undefined in
+   * the same cases as `current`. Never rejects.
    */
   readonly renew: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
   /**
-   * Ends the epoch of a key, or of all keys. Resolves to the number of these keys; undefined if an epoch may still be
-   * in use at some gateway. Never rejects.
+   * Ends the epoch of a key, or of all keys. Resolves to their number; undefined if a gateway may still use an epoch.
+   * Never rejects.
    */
   readonly purge: (sharingKey: string | undefined) => Promise<number | undefined>;
 }
@@ -37,11 +36,10 @@ export type EpochChange = { readonly sharingKey: string; readonly epoch: Epoch }
 type SendToOthers = (change: EpochChange) => MaybePromise<true | undefined>;
 
 /**
- * Keeps epochs in this process. A renewal waits for the other processes of the gateway, if there are any, to adopt the
- * new epoch.
+ * Keeps epochs in this process. A renewal waits until the other processes of the gateway have adopted the new epoch.
  */
 export class LocalEpochs implements Epochs {
-  /** The epochs by key. A key that is evicted gets a new epoch, so the key's answers are read again. */
+  /** A key that is evicted gets a new epoch, so its answers are read again. */
   readonly #epochs = new KeyMap<Epoch>();
   readonly #sendToOthers: SendToOthers;
 
@@ -93,16 +91,15 @@ export type Reuse =
   | 'reload'
   // Everything is read anew, and nothing is kept.
   | 'none'
-  // Like `none`, but the reads are not counted in metrics of the cache. Used for the reads with which the gateway
-  // follows lists for subscriptions, and for all reads if nothing is kept.
+  // Like `none`, but metrics of the cache do not count the reads. For the lists of subscriptions, and without a cache.
   | 'uncounted';
 
 let unshared = 0;
 
 /**
- * The epoch of an operation. It is the epoch that its caller's key had when the operation began. If the operation
- * writes, it moves to the new epoch of the key. Only operations with the same epoch share reads. So an operation that
- * begins after a write was answered gets no answer from before that write.
+ * The epoch that the key of an operation had when the operation began. An operation that writes moves to the new epoch.
+ * Only operations with the same epoch share reads. So one that begins after a write was answered gets no answer from
+ * before that write.
  */
 export class OperationEpoch {
   #name: Epoch = '';
@@ -115,7 +112,7 @@ export class OperationEpoch {
     this.moveTo(epoch);
   }
 
-  /** The name of the epoch. If the epoch is not known, a name that no other operation has. */
+  /** The name of the epoch; without an epoch, a name that no other operation has. */
   get name(): Epoch {
     return this.#name;
   }
@@ -129,10 +126,7 @@ export class OperationEpoch {
     return this.#reuse;
   }
 
-  /**
-   * True if the operation must not be given answers that were read before it began: its request says so, or its epoch
-   * is not known.
-   */
+  /** True if the operation must not be given earlier answers: its request says so, or its epoch is not known. */
   get isBypassed(): boolean {
     return this.#reuse === 'reload' || this.#reuse === 'none';
   }
@@ -142,9 +136,7 @@ export class OperationEpoch {
     return this.#reuse === 'normal' || this.#reuse === 'reload';
   }
 
-  /**
-   * Sets the epoch of later reads, after the operation has written. Without an epoch, later reads do not use the cache.
-   */
+  /** Sets the epoch of later reads, after the operation has written. Without an epoch, they do not use the cache. */
   moveTo(epoch: Epoch | undefined): void {
     this.#isShared = epoch !== undefined;
     if (epoch === undefined) {
@@ -154,7 +146,7 @@ export class OperationEpoch {
     this.#name = epoch ?? `unshared ${unshared}`;
   }
 
-  /** The same epoch, for the refresh of a stale answer: everything is read anew, and kept. */
+  /** The same epoch, for the refresh of a stale answer. */
   forRefresh(): OperationEpoch {
     return new OperationEpoch(this.#isShared ? this.#name : undefined, 'reload');
   }

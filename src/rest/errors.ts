@@ -13,7 +13,6 @@ export interface UpstreamErrorDetails {
   readonly attr?: string | undefined;
   readonly detail?: string | undefined;
   readonly retryAfter?: number | undefined;
-  /** The complaints about fields of the request body. */
   readonly errors?: readonly Rejection[] | undefined;
 }
 
@@ -28,19 +27,18 @@ const messages = {
   UPSTREAM_UNAVAILABLE: 'The upstream is not available.',
   UPSTREAM_TIMEOUT: 'The upstream did not answer in time.',
   UPSTREAM_INVALID_RESPONSE: 'The upstream sent an answer that does not fit its contract.',
-  // Refused by the gateway itself: the operation has made as many calls as it may, or its answer is too large.
+  // Refused by the gateway itself, as is OVERLOADED.
   COST_LIMIT_EXCEEDED: 'The operation has made as many REST calls, or answered as much, as it may.',
-  // Refused by the gateway itself: too many calls are waiting already.
   OVERLOADED: 'The gateway has too much to do at the moment; try again later.',
 } as const;
 
 /** The codes of failed REST calls, as the public contract names them (`extensions.code`). */
 export type UpstreamErrorCode = keyof typeof messages;
 
-/** Every code of a REST call that failed. */
+/** Every such code. */
 export const upstreamErrorCodes: readonly string[] = Object.keys(messages);
 
-/** A REST call that failed. The message is one of the gateway's own, and holds no text of the upstream. */
+/** The error of a REST call. The message is one of the gateway's own, and holds no text of the upstream. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code: UpstreamErrorCode;
@@ -53,18 +51,16 @@ export class UpstreamError extends Error {
   }
 }
 
-/**
- * A budget that is too small: it has fewer calls left on `surface` than the `calls` that an operation needs at once.
- */
+/** A budget with fewer calls left on `surface` than the `calls` that an operation needs at once. */
 export interface Shortage {
   readonly surface: Surface;
   readonly calls: number;
-  /** A window of the budget whose limit is smaller than `calls`; undefined if there is none. */
+  /** A window whose limit is smaller than `calls`; undefined if there is none. */
   readonly window: { readonly limit: number; readonly ms: number } | undefined;
 }
 
 /**
- * The error of a call that the gateway itself refuses: its key has too few calls left, or too many calls wait. It ends
+ * The error of a call that the gateway refuses, because its key has too few calls left, or too many calls wait. It ends
  * an operation that has sent no call.
  */
 export class RefusedCall extends UpstreamError {
@@ -78,18 +74,15 @@ export class RefusedCall extends UpstreamError {
 }
 
 /**
- * The `cause` of an error if a server in front of the upstream says in an HTTP response that it wants a client
- * certificate, or that it refuses the one of the gateway.
+ * The `cause` of an error if a server in front of the upstream says in an HTTP response that it wants another client
+ * certificate.
  */
 export const certificateWanted = 'client certificate wanted';
 
-/** The error if the process has no memory left for an upstream body. It ends the operations that wait for that body. */
+/** The error of a body for which the process has no memory left. It ends the operations that wait for that body. */
 export const noRoomForBodies = new UpstreamError('OVERLOADED', undefined, 'no room for bodies');
 
-/**
- * True if the upstream does not know the key, so that no call with the key can succeed. The code of a key that only
- * lacks a right is FORBIDDEN.
- */
+/** True if the upstream does not know the key. If the key only lacks a right, the code is FORBIDDEN. */
 export function isUnauthenticated(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.code === 'UNAUTHENTICATED';
 }

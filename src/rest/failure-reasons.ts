@@ -3,18 +3,14 @@ import { ProxyFailure } from './transport/connect.ts';
 import { TransportError } from './transport/transport.ts';
 
 /**
- * The reason why a call got no answer from the API, as a word that an operator can look up. It is a code of Node or
- * OpenSSL, or one of our own. The set is closed, so that it can label metrics.
+ * The reason why a call got no answer from the API: a code of Node or OpenSSL, or one of our own. The set is closed, so
+ * that it can label metrics.
  */
 export type FailureReason = keyof typeof meanings;
 
-/**
- * The place where a call failed. `proxy`: at the proxy, so the upstream was not asked. `upstream`: at the upstream, or
- * anywhere else on the way to it.
- */
+/** The place where a call failed. `upstream`: at the upstream, or on the way to it, but not at the proxy. */
 export type FailurePlace = 'upstream' | 'proxy';
 
-/** The meaning of each reason, for the log. */
 const meanings = {
   ECONNREFUSED: 'nothing listens at this address and port',
   ECONNRESET: 'the connection was reset',
@@ -58,7 +54,7 @@ const meanings = {
 /** All reasons. */
 export const failureReasons: readonly FailureReason[] = Object.keys(meanings).filter(isReason);
 
-/** The meanings of those reasons that mean something else at a proxy than at the upstream. */
+/** The reasons that mean something else at a proxy. */
 const proxyMeanings: Readonly<Partial<Record<FailureReason, string>>> = {
   CLIENT_CERTIFICATE_REFUSED: 'the proxy wants a client certificate, and the gateway never shows one to a proxy',
   NOT_TLS: 'this port does not speak TLS: the URL of the proxy should begin with http://',
@@ -69,7 +65,7 @@ export function meaningOf(reason: FailureReason, place: FailurePlace): string {
   return (place === 'proxy' ? proxyMeanings[reason] : undefined) ?? meanings[reason];
 }
 
-/** A reason and its meaning, as one phrase. */
+/** A reason with its meaning, for people. */
 export function explained(reason: FailureReason, place: FailurePlace): string {
   return `${reason}${place === 'proxy' ? ' of the proxy' : ''}: ${meaningOf(reason, place)}`;
 }
@@ -99,7 +95,7 @@ export function reasonOf(error: unknown): FailureReason | undefined {
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
   if (status >= 500) return 'SERVER_ERROR';
   if (status >= 300 && status < 400) return 'REDIRECTED';
-  // A status below 500 with UPSTREAM_UNAVAILABLE is a 429 that a proxy, and not the API, has sent.
+  // Below 500, UPSTREAM_UNAVAILABLE is a 429 that a proxy has sent, and not the API.
   if (error.code === 'UPSTREAM_INVALID_RESPONSE' || error.code === 'UPSTREAM_UNAVAILABLE') return 'NOT_THE_API';
   return undefined;
 }
@@ -110,7 +106,7 @@ function reasonOfTransport({ fault, cause }: TransportError): FailureReason {
   return reasonOfCause(cause);
 }
 
-/** The reason that belongs to the code of an error, or of an error that it wraps. The outermost known code decides. */
+/** The reason for the code of an error, or of an error that it wraps. The outermost known code decides. */
 function reasonOfCause(cause: unknown): FailureReason {
   if (cause instanceof AggregateError) return reasonOfCause(cause.errors.at(-1));
   if (!(cause instanceof Error)) return 'OTHER';
@@ -125,7 +121,7 @@ function reasonOfCause(cause: unknown): FailureReason {
   return cause.cause === undefined ? 'OTHER' : reasonOfCause(cause.cause);
 }
 
-/** The reasons of codes that are not themselves the name of a reason. Most of these codes are OpenSSL's. */
+/** The reasons of codes that are no reasons themselves. Most are codes of OpenSSL. */
 const byCode: Readonly<Record<string, FailureReason>> = {
   EPROTO: 'TLS_FAILED',
   ERR_SSL_WRONG_VERSION_NUMBER: 'NOT_TLS',

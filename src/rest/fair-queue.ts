@@ -1,23 +1,21 @@
 /** An item that waits for its turn. */
 export interface Queued {
+  /** The queue key of a caller, or `unproven`. */
   readonly caller: string;
   /**
-   * The user for whom the item waits, or `agents` for all agents. If the caller is `unproven`, this is the name of the
-   * key. It is empty if the caller has no users.
+   * The user for whom the item waits, or `agents` for all agents; empty if the caller has no users. For
+   * `unproven`, it is the queue key of the unproven key.
    */
   readonly user: string;
 }
 
 /**
- * The name of the one caller that stands for all unproven keys. Each of the keys is one of its users. If each key were
- * a caller, anyone could take all turns with invented keys. No other caller has this name.
+ * The one caller that stands for all unproven keys. Each of the keys is one of its users. If each were a caller, anyone
+ * could take all turns with invented keys.
  */
 export const unproven = '';
 
-/**
- * A queue in fair order. Callers take turns, and so do the users of each caller. The items of one user keep their
- * order.
- */
+/** A queue in which callers take turns, and so do the users of each caller. The items of one user keep their order. */
 export class FairQueue<Item extends Queued> {
   /** Callers, and the users of each, in the order of their turns. */
   readonly #callers = new Map<string, Map<string, Set<Item>>>();
@@ -42,9 +40,9 @@ export class FairQueue<Item extends Queued> {
   }
 
   /**
-   * True if the queue has no place for one more item of a user. One caller may take half of the `most` places, and one
-   * user a quarter. An unproven key is not held to a quarter, because it has few calls at a time anyway. If several
-   * queues share the places, `taken` is the number of places that are taken in all of them.
+   * True if there is no place for one more item of a user. One caller may take half of the `most` places, and one user
+   * a quarter. An unproven key is not held to a quarter, because it has few calls at a time anyway. `taken` is the
+   * number of places taken in all queues that share them.
    */
   isFull(most: number, { caller, user }: Queued, taken = this.#size): boolean {
     if (taken < most / 4) return false;
@@ -81,10 +79,7 @@ export class FairQueue<Item extends Queued> {
     return undefined;
   }
 
-  /**
-   * Removes an item that had its turn. Its caller then moves to the end, and so does its user among the users of that
-   * caller.
-   */
+  /** Removes an item that had its turn. Its caller moves to the end, and so does its user among those of the caller. */
   served(item: Item): void {
     this.delete(item);
     const users = this.#callers.get(item.caller);
@@ -106,7 +101,6 @@ function moveBehind<T>(map: Map<string, T>, name: string): void {
   if (value !== undefined && map.delete(name)) map.set(name, value);
 }
 
-/** Takes one item of each list in turn, until none is left. */
 function alternate<T>(lists: readonly (readonly T[])[]): readonly T[] {
   const [only] = lists;
   if (only !== undefined && lists.length === 1) return only;

@@ -1,12 +1,12 @@
 const dateTime = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.(\d{1,9}))?(?:(Z)|([+-]\d\d):?(\d\d))?$/i;
 
-/** A moment. `text` sorts in the order of time, and `utc` is the form for a URL. */
+/** `text` sorts in the order of time, to the nanosecond, and `utc` is the form for a URL. */
 interface Instant {
   readonly text: string;
   readonly utc: string;
 }
 
-/** The moment of a date-time, to the nanosecond. Without a zone it is in UTC, as everywhere in this API. */
+/** The moment of a date-time. Without a zone it is in UTC, as everywhere in this API. */
 function toInstant(time: unknown): Instant | undefined {
   const match = typeof time === 'string' ? dateTime.exec(time) : null;
   if (match === null) return undefined;
@@ -18,22 +18,19 @@ function toInstant(time: unknown): Instant | undefined {
   return { text: `${whole}.${fraction.padEnd(9, '0')}`, utc };
 }
 
-/** True if one date-time comes after another, however they are spelt; false if one of them is not a date-time. */
+/** True if a date-time comes after another, however they are spelt; false if one of them is no date-time. */
 export function isLater(time: unknown, other: unknown): boolean {
   const [one, two] = [toInstant(time), toInstant(other)];
   return one !== undefined && two !== undefined && one.text > two.text;
 }
 
-/** True if two date-times are the same moment, however they are spelt; false if one of them is not a date-time. */
+/** True if two date-times are the same moment, however they are spelt; false if one of them is no date-time. */
 export function isSameInstant(time: unknown, other: unknown): boolean {
   const one = toInstant(time);
   return one !== undefined && (time === other || one.text === toInstant(other)?.text);
 }
 
-/**
- * A date-time in UTC, as it can be sent; undefined if `time` is not a date-time. A text that says that it is UTC stays
- * unchanged.
- */
+/** A date-time in UTC, for a URL; undefined for anything else. A text that says that it is UTC stays unchanged. */
 export function inUtc(time: unknown): string | undefined {
   return toInstant(time)?.utc;
 }
@@ -44,7 +41,7 @@ export function secondAfter(time: unknown): string | undefined {
   return moment === undefined ? undefined : wholeSecond(secondsBefore(moment, -1));
 }
 
-/** A moment as a text that sorts as moments do, in UTC and to the nanosecond; undefined for what is no date-time. */
+/** A text that sorts as moments do, in UTC and to the nanosecond; undefined for what is no date-time. */
 export function sortableMoment(time: unknown): string | undefined {
   return toInstant(time)?.text;
 }

@@ -1,7 +1,5 @@
-/**
- * Counts of the characters that make a JSON text large once it is parsed. Characters inside strings count, too.
- */
-export interface JsonCounts {
+/** Counts of the characters that make a JSON text large once it is parsed, those inside strings included. */
+interface JsonCounts {
   /** The number of characters that begin an object, a list or the value of a member. */
   readonly values: number;
   readonly commas: number;
@@ -15,12 +13,12 @@ const addends = new Uint32Array(256);
 for (const character of ':[{') addends[character.charCodeAt(0)] = 2 ** 16;
 addends[','.charCodeAt(0)] = 1;
 
-/** The buffer for the characters that are counted together. Its length keeps both halves of the sum within 16 bits. */
+/** Holds the characters that are counted together. Its length keeps both halves of the sum within 16 bits. */
 const block = Buffer.allocUnsafeSlow(2 ** 14);
 
 /**
- * Counts the values and commas of a text in one pass over its bytes. That takes a sixth of the time of a pass over its
- * characters. A character beyond Latin-1 counts as its lower byte, so a count may be too high but never too low.
+ * Counts over bytes, because a pass over characters takes six times as long. A character beyond Latin-1 counts as its
+ * lower byte, so a count may be too high but never too low.
  */
 export function countJson(text: string): JsonCounts {
   let values = 0;
@@ -33,10 +31,7 @@ export function countJson(text: string): JsonCounts {
   return { values, commas };
 }
 
-/**
- * The sum of the addends of the first `length` bytes. Each turn of the loop adds four bytes, because the loop itself
- * takes as long in each turn as adding one byte.
- */
+/** Adds four bytes in each turn of the loop, because the loop itself takes as long in a turn as adding one byte. */
 function sumOf(bytes: Uint8Array, length: number): number {
   let sum = 0;
   let at = 0;

@@ -1,27 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { countJson } from './json-counts.ts';
 
-/**
- * The deepest nesting in which long integers are looked for: recursion over a deeper value would overflow the stack.
- */
+/** The deepest nesting of a value with long integers: recursion over a deeper one would overflow the stack. */
 const maximumDepth = 500;
 
-/** Sixteen digits in a row: a double holds any shorter integer. Written out so that V8 skips through text fast. */
+/** A double holds any integer of fewer digits. Written out, because V8 then skips through text fast. */
 const manyDigits = new RegExp('[0-9]'.repeat(16), 'g');
 
 /** An integer that is a whole JSON value. Digits before a colon are no value: a text with such digits is not JSON. */
 const longInteger = /(?<=^|[[:,\s])-?[1-9]\d{15,}(?=\s*(?:[\]},]|$))/y;
 
 /**
- * The mark that is put before the digits of a long integer while JSON is parsed. It never leaves the process, so no
- * text from outside can contain it.
+ * Stands before the digits of long integers while JSON is parsed. It never leaves the process, so no text can have it.
  */
 const mark = randomUUID();
 
 /**
- * Parses JSON and keeps every digit of integers beyond 2^53: they become `JSON.rawJSON` values, which `JSON.stringify`
- * writes out as they came. Throws a SyntaxError for what is not JSON. Numbers with a fraction or an exponent are
- * doubles.
+ * Parses JSON. Integers beyond 2^53 become `JSON.rawJSON` values, which `JSON.stringify` writes as they came. Numbers
+ * with a fraction or an exponent are doubles. Throws a SyntaxError for what is not JSON.
  */
 export function parseJson(text: string): unknown {
   const marked = markLongIntegers(text);
@@ -43,15 +39,15 @@ export function exactNumber(digits: string): unknown {
 }
 
 /**
- * The text with each long integer as a marked string; undefined if there is none. That is cheaper than a reviver of
- * `JSON.parse`, which would visit every value.
+ * The text with each long integer as a marked string; undefined if there is none. A reviver of `JSON.parse` would cost
+ * more, because it visits every value.
  */
 function markLongIntegers(text: string): string | undefined {
   if (text.search(manyDigits) === -1) return undefined;
   const pieces: string[] = [];
   let copied = 0;
   let quote = text.indexOf('"');
-  // The end of the string that `index` is in, or `index` itself if it is in none. Must be called with rising indexes.
+  // The end of the string around `index`, or `index` itself if it is in none. Indexes must rise from call to call.
   const outsideFrom = (index: number): number => {
     let outside = index;
     while (quote !== -1 && quote < index) {
@@ -79,7 +75,7 @@ function markLongIntegers(text: string): string | undefined {
   return pieces.length === 0 ? undefined : pieces.join('') + text.slice(copied);
 }
 
-/** The value with its marked strings as integers again, changed in place. */
+/** Turns marked strings into integers again, in place. */
 function restoreIntegers(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return value.startsWith(mark) ? JSON.rawJSON(value.slice(mark.length)) : value;
   if (typeof value !== 'object' || value === null) return value;
@@ -103,13 +99,13 @@ function restoreMembers(object: object, depth: number): void {
     const member: unknown = Reflect.get(object, name);
     if (typeof member !== 'string' && typeof member !== 'object') continue;
     const restored = restoreIntegers(member, depth);
-    // `name` is always a member of the object itself, so even `__proto__` from JSON does not set a prototype here.
+    // The object has `name` itself, so even `__proto__` from JSON sets no prototype here.
     if (restored !== member) Reflect.set(object, name, restored);
   }
 }
 
-/** Throws if brackets nest deeper than the maximum; brackets inside strings do not count. */
-export function refuseDeep(text: string, maximum = maximumDepth): void {
+/** Throws if brackets nest deeper than the maximum, those inside strings not counted. */
+export function refuseDeep(text: string, maximum: number): void {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -122,12 +118,11 @@ export function refuseDeep(text: string, maximum = maximumDepth): void {
 }
 
 /**
- * Throws if a text has more objects, lists and members of objects than the maximum. Each of them takes far more time to
- * parse and to write, and far more memory, than its text. Those inside strings do not count.
+ * Throws if a text has more objects, lists and members than the maximum, those inside strings not counted. Each takes
+ * far more time and memory than its text.
  */
 export function refuseMany(text: string, maximum: number): void {
-  // Each object, list or member begins with a character of its own. Most texts have few of these characters, even with
-  // those inside strings.
+  // Each begins with a character of its own. Most texts have few of these characters, even with those inside strings.
   if (text.length <= maximum || countJson(text).values <= maximum) return;
   let left = maximum;
   for (let at = 0; at < text.length; at += 1) {
@@ -138,7 +133,7 @@ export function refuseMany(text: string, maximum: number): void {
   }
 }
 
-/** The index of the quote that closes the string opened at `start`. */
+/** The index of the quote that ends the string which begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

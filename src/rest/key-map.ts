@@ -1,9 +1,6 @@
 import { RecentMap } from '../recent-map.ts';
 
-/**
- * The maximum number of proven keys that are remembered, and the most unproven ones: more than are used within a short
- * time.
- */
+/** The maximum number of proven keys, and of unproven ones: more than are used within a short time. */
 const mostKeys = 10_000;
 
 /**
@@ -18,12 +15,11 @@ export class KeyMap<Value extends number | object | string | symbol> {
     return this.#proven.size + this.#unproven.size;
   }
 
-  /** The values of proven keys. */
   get proven(): readonly Value[] {
     return [...this.#proven.values()];
   }
 
-  /** The keys, proven ones first. */
+  /** Proven ones first. */
   get keys(): readonly string[] {
     return [...this.#proven.keys(), ...this.#unproven.keys()];
   }

@@ -2,9 +2,9 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import type { Caller } from './caller.ts';
 import type { Surface } from './rest-operations.ts';
 
-/** The key, and the user of the key, whose limits a call counts against. */
+/** The key and the user whose limits a call counts against. */
 export interface Account {
-  /** The sharing key of the upstream key; empty if all keys are limited together. */
+  /** A sharing key; empty if all keys are limited together. */
   readonly key: string;
   /** The user of a tenant, or `agents` for all agents together; empty if there is neither. */
   readonly subject: string;
@@ -26,7 +26,7 @@ export interface LedgerCall extends Account {
 export interface Want extends Account {
   /** True if the calls leave the last fifth of each window to others. */
   readonly isBackground: boolean;
-  /** True if places in the windows are held for this want until it begins, so that later wants do not take them. */
+  /** True if places in the windows are held for this want, so that later wants do not take them. */
   readonly holdsPlaces: boolean;
   /** The ids of its calls, by surface. */
   readonly bySurface: readonly { readonly surface: Surface; readonly ids: readonly string[] }[];
@@ -36,8 +36,7 @@ export interface Want extends Account {
 export type WantDecision =
   // All calls of the want have begun.
   | { readonly kind: 'begin' }
-  // The calls of the want may begin in `turnMs` milliseconds if the calls in flight end soon. `surface` is the surface
-  // that lacks calls.
+  // They may begin in `turnMs` milliseconds if the calls in flight end soon. `surface` lacks calls.
   | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
 
 /** The state of one window, as clients see it. */
@@ -54,14 +53,14 @@ export interface WindowStatus {
 export type Outlook = readonly WindowStatus[];
 
 /**
- * The outlooks of an account, by surface. The first one is about all calls of its key. The second one is about the
- * calls of its subject, if the subject has a share.
+ * The outlooks of an account, by surface: first that of all calls of its key, then that of the calls of its subject, if
+ * subjects have a share.
  */
 export type LogOutlooks = ReadonlyMap<Surface, readonly Outlook[]>;
 
 /** The end of a call. */
 export type CallEnd =
-  // It was reserved, but not sent after all. No log counts it any longer.
+  // It was reserved, but not sent after all. It no longer counts.
   | 'not sent'
   | 'ended'
   // Its answer shows that the upstream knows the key.
@@ -69,24 +68,20 @@ export type CallEnd =
 
 /** The way in which calls are counted, for metrics. */
 export interface CountingState {
-  /** The ledger that decides. `redis`: Redis, for all gateways. `local`: this gateway, for its part of the budget. */
+  /** `redis`: Redis decides for all gateways. `local`: this gateway decides for its part of the budget. */
   readonly mode: 'redis' | 'local';
-  /** The number of calls that Redis had counted and lost, and that this gateway has added again. */
+  /** The number of calls that Redis had lost, and this gateway has added again. */
   readonly lostCalls: number;
 }
 
-/**
- * Counts calls, and decides when they may begin. An answer from another process comes as a promise. No method throws or
- * rejects.
- */
+/** Counts calls, and decides when they may begin. No method throws or rejects. */
 export interface Ledger {
   /** Reserves calls for wants, in their order. A missing decision means that the ledger could not be asked. */
   readonly reserve: (wants: readonly Want[]) => MaybePromise<readonly WantDecision[]>;
-  /** Reports the end of a reserved call. */
   readonly end: (call: LedgerCall, end: CallEnd) => void;
-  /** Reads what is left of the windows of an account on these surfaces. */
+  /** The windows of an account on these surfaces. */
   readonly look: (account: Account, surfaces: readonly Surface[]) => MaybePromise<LogOutlooks>;
-  /** Tells the present way of counting. Undefined if this process does not itself count in a Redis. */
+  /** Undefined if this process does not itself count in a Redis. */
   readonly counting?: () => CountingState;
   readonly close?: () => void;
 }

@@ -2,8 +2,8 @@
 export type IdForm = 'integer' | 'uuid' | 'text';
 
 /**
- * The types whose objects own collections. `path` is the segment that stands for the type in paths of the REST API.
- * `argument` is the name of the owner's id in inputs of mutations.
+ * The types whose objects own collections. `path` is their segment in paths of the REST API. `argument` is the name of
+ * the owner's id in inputs of mutations.
  */
 export const owners = {
   Project: { path: 'projects', argument: 'projectId' },
@@ -13,7 +13,6 @@ export const owners = {
 /** A type whose objects own collections. */
 export type OwnerType = keyof typeof owners;
 
-/** The description of one noun for the REST API. */
 interface NounEntry {
   /** The type that owns its collections; undefined if each API key has one collection. */
   readonly owner: OwnerType | undefined;
@@ -23,8 +22,8 @@ interface NounEntry {
 }
 
 /**
- * The nouns that the REST API has rows of, with one entry each. Their columns and operations are in the OpenAPI
- * document, and their fields in `schema/`. An organization has no row, only an id.
+ * The nouns that the REST API has rows of. Their columns and operations are in the OpenAPI document, and their fields
+ * in `schema/`. An organization has no row, only an id.
  */
 export const nouns = {
   Project: { owner: undefined, path: 'projects', ids: 'integer' },
@@ -33,7 +32,7 @@ export const nouns = {
   Plugin: { owner: 'Organization', path: 'plugins', ids: 'integer' },
 } as const satisfies Readonly<Record<string, NounEntry>>;
 
-/** The name of a noun. Its type in the schema has the same name. */
+/** The name of a noun, and of its type in the schema. */
 export type Noun = keyof typeof nouns;
 
 /** The types that a global id can name. */

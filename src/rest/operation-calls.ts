@@ -10,26 +10,23 @@ export interface MadeCall {
   /** Undefined if there was no answer. */
   readonly status: number | undefined;
   readonly milliseconds: number;
-  /**
-   * The wave of the call, from 1. A call of a wave began after a call of the previous wave had ended. A retry stays in
-   * its wave.
-   */
+  /** From 1. A call of a wave began after a call of the previous wave had ended. A retry stays in its wave. */
   readonly wave: number;
-  /** The reason of the previous failure if this is a retry: its HTTP status or a code such as `ECONNRESET`. */
+  /** The reason of the failure before this retry: an HTTP status, or a code such as `ECONNRESET`. */
   readonly retryOf?: string | undefined;
   /** True if another operation had it in flight already. */
   readonly shared: boolean;
-  /** Set for a read that the cache answered, with a fresh (`hit`) or a stale answer. */
+  /** Set for a read that the cache answered; `hit` if the answer was fresh. */
   readonly cache?: 'hit' | 'stale';
 }
 
-/** Facts about a kept answer, apart from its value. Times in milliseconds, on the clock of its cache. */
+/** Facts about a kept answer. Times in milliseconds, on the clock of its cache. */
 export interface AnswerSource {
   readonly noun: string;
   /** The time at which the upstream gave it. */
   readonly readAt: number;
   readonly freshUntil: number;
-  /** True while the cache keeps the answer: until another one replaces it, or it is evicted to make room for others. */
+  /** True until another answer replaces this one, or evicts it. */
   isKept: boolean;
 }
 
@@ -39,18 +36,15 @@ const noSources: readonly AnswerSource[] = [];
 /** Called with the HTTP status when a call has ended; undefined if there was no answer. */
 export type OnEnd = (status: number | undefined) => void;
 
-/** The REST calls of one operation: their limit, their number, and the calls themselves if the operation is traced. */
+/** The REST calls of one operation. The calls themselves are kept only if the operation is traced. */
 export class OperationCalls {
-  /** The number of calls that were sent, retries included. */
+  /** The number of sent calls, retries included. */
   made = 0;
   /** True once a call has succeeded. A later 401 is about the request, not about the key. */
   hasSucceeded = false;
-  /** The number of reads that the cache answered with a stale answer. */
+  /** The number of stale answers that the cache gave. */
   stale = 0;
-  /**
-   * The time until which all answers given to the operation stay fresh. It is limited only by answers of nouns that the
-   * cache keeps.
-   */
+  /** The time until which all answers given to the operation stay fresh. Only nouns that are cached limit it. */
   freshUntil = Number.POSITIVE_INFINITY;
   readonly #maximum: number;
   readonly #isTraced: boolean;
@@ -67,12 +61,12 @@ export class OperationCalls {
     this.#isTraced = isTraced;
   }
 
-  /** A new, empty object with the same limit and tracing. */
+  /** An empty object with the same limit and tracing. */
   forNextMessage(): OperationCalls {
     return new OperationCalls(this.#maximum, this.#isTraced);
   }
 
-  /** True as long as the gateway may refuse the whole operation: no call and no part of the answer was sent. */
+  /** True as long as no call and no part of the answer was sent, so that the whole operation may be refused. */
   get mayBeRefused(): boolean {
     return this.made === 0 && !this.#isAnswered;
   }
@@ -82,40 +76,33 @@ export class OperationCalls {
     this.#isAnswered = true;
   }
 
-  /** The number of reads that the cache answered, with a fresh or a stale answer. */
+  /** The number of reads that the cache answered. */
   get cached(): number {
     return this.#sources?.length ?? 0;
   }
 
-  /**
-   * Facts about the kept answers that the operation was given. Empty if one of these was stale, or if the operation
-   * wanted to make a call.
-   */
+  /** The kept answers that the operation was given. Empty if one was stale, or if the operation wanted a call. */
   get sources(): readonly AnswerSource[] {
     const isAll = this.stale === 0 && this.#surfaces === undefined;
     return isAll ? (this.#sources ?? noSources) : noSources;
   }
 
-  /** The surfaces of the calls that the operation wanted to make, shared and refused calls included. */
+  /** The surfaces of all wanted calls, shared and refused ones included. */
   get surfaces(): ReadonlySet<Surface> {
     return this.#surfaces ?? none;
   }
 
-  /**
-   * The calls that have ended, by wave, and within a wave in the order of their beginning; empty unless the operation
-   * is traced.
-   */
+  /** The ended calls by wave, and within a wave by their beginning; empty unless the operation is traced. */
   get calls(): readonly MadeCall[] {
     return this.#calls.filter((call) => call !== unfinished).toSorted((a, b) => a.wave - b.wave);
   }
 
-  /** Notes the surface of a call that the operation wants to make. */
   noteSurface(surface: Surface): void {
     this.#surfaces ??= new Set();
     this.#surfaces.add(surface);
   }
 
-  /** Reserves one more call; false if the operation may make no more. */
+  /** False if the operation may make no more calls. */
   reserve(): boolean {
     if (this.#reserved >= this.#maximum) return false;
     this.#reserved += 1;
@@ -123,8 +110,8 @@ export class OperationCalls {
   }
 
   /**
-   * Notes a call that is sent; `failure` is the error of the previous attempt, if there was one. Returns the listener
-   * for its end if the operation is traced.
+   * Notes a call that is sent; `failure` is the error of the previous attempt. Returns the listener for its end if the
+   * operation is traced.
    */
   begin(method: string, path: string, failure?: unknown): OnEnd | undefined {
     this.made += 1;
@@ -137,20 +124,17 @@ export class OperationCalls {
   }
 
   /** Notes a call in flight that the operation joins. Returns the listener for its end if the operation is traced. */
-  share(path: string): OnEnd | undefined {
+  noteShared(path: string): OnEnd | undefined {
     return this.#isTraced ? this.#trace('GET', path, true) : undefined;
   }
 
-  /**
-   * Notes that an answer that the operation uses stays fresh at least until `freshUntil`. The earliest such time
-   * counts. The call for the answer may be another operation's.
-   */
+  /** Notes that an answer which the operation uses stays fresh at least until `freshUntil`. */
   limitFreshness(freshUntil: number): void {
     if (freshUntil < this.freshUntil) this.freshUntil = freshUntil;
   }
 
   /** Notes a read that the cache answers. */
-  reuse(path: string, source: AnswerSource, cache: 'hit' | 'stale'): void {
+  noteCached(path: string, source: AnswerSource, cache: 'hit' | 'stale'): void {
     this.#sources ??= [];
     this.#sources.push(source);
     if (cache === 'stale') this.stale += 1;

@@ -10,40 +10,36 @@ export type EndReason =
   // Its answer, or the memory of the upstream bodies that it keeps, reached the limit.
   | 'limit';
 
-/** The memory that an operation's upstream bodies would have taken, and its limit, in bytes. */
+/** The memory that the upstream bodies of an operation would have taken, and the limit, in bytes. */
 export interface BodyExcess {
   readonly count: number;
   readonly limit: number;
 }
 
-/** A listener that waits for a result. It is told if the operation ends before the result is there. */
+/** A listener that waits for a result. */
 export interface EndListener {
-  /** True if the listener has its result. It is then not called. */
+  /** True if the listener has its result, and is not to be called. */
   readonly settled: boolean;
   readonly ended: (error: UpstreamError) => void;
 }
 
 /**
- * Ends one operation: when its total time has passed (retries and waiting included), when its client leaves, or when it
- * reaches a limit. Its REST calls listen for the end, and stop then. `finish` has to be called when the answer is
- * ready: until then the timer runs.
+ * Ends one operation when its time has passed (retries and waiting included), when its client leaves, or when it
+ * reaches a limit. Its REST calls then stop. The timer runs until `finish` is called, once the answer is ready.
  */
 export class OperationDeadline {
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly endsAt: number;
-  /**
-   * The number of operations that have this deadline: equal ones may be executed as one. Each counts as a timeout if
-   * the deadline passes.
-   */
+  /** The number of equal operations that are executed as this one. Each counts as a timeout if the deadline passes. */
   operations = 1;
   /**
-   * True if the answers to the operation's calls cause much work. If several such operations wait for one call, each
-   * gets the answer in a turn of the event loop of its own.
+   * True if answers to its calls cause much work. If several such operations wait for one call, each gets the answer in
+   * a turn of the event loop of its own.
    */
   isLarge = false;
-  /** The number of characters in the decoded bodies of the answers to its calls. */
+  /** The number of characters in the decoded answers to its calls. */
   received = 0;
-  /** Set if the operation was ended because it was about to keep too many bytes of the upstream's answers. */
+  /** Set if the operation was ended because it would have kept too many bytes of the upstream's answers. */
   bodyExcess: BodyExcess | undefined;
   readonly #bodies: Claim[] = [];
   #keptBytes = 0;
@@ -58,7 +54,7 @@ export class OperationDeadline {
     this.#milliseconds = milliseconds;
   }
 
-  /** The error that the operation ended with and that later calls get; undefined while the operation goes on. */
+  /** The error of the end, which later calls get; undefined while the operation goes on. */
   get ended(): UpstreamError | undefined {
     return this.#ended;
   }
@@ -69,12 +65,11 @@ export class OperationDeadline {
     this.#timer ??= setTimeout(endByDeadline, this.#milliseconds, this);
   }
 
-  /** Ends the operation: each listener that is not settled is called once, and later calls fail at once. */
   end(reason: EndReason): void {
     this.fail(errors[reason]);
   }
 
-  /** Ends the operation with an error that each of its calls would get anyway. */
+  /** Ends the operation: each listener that is not settled is called once, and later calls fail at once. */
   fail(error: UpstreamError): void {
     clearTimeout(this.#timer);
     if (this.#ended !== undefined) return;
@@ -84,8 +79,8 @@ export class OperationDeadline {
   }
 
   /**
-   * Holds the memory of a body until the operation is finished. Ends the operation instead if all of its bodies together
-   * would exceed the limit.
+   * Holds the memory of a body until the operation is finished. Ends the operation instead if all of its bodies
+   * together would exceed the limit.
    */
   keep(body: Claim, limit: number): void {
     if (this.count(body.bytes, limit) !== undefined) return;
@@ -108,7 +103,7 @@ export class OperationDeadline {
     return undefined;
   }
 
-  /** Ends the operation because its answer is complete. Calls in flight for it end, and later calls fail at once. */
+  /** Ends the operation because its answer is complete, and releases its bodies. */
   finish(): void {
     this.end('left');
     for (const body of this.#bodies) body.release();
@@ -116,7 +111,6 @@ export class OperationDeadline {
   }
 }
 
-/** The error of each reason: one for all operations, because it never differs. */
 const errors: Readonly<Record<EndReason, UpstreamError>> = {
   deadline: new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'deadline'),
   left: new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'left'),
@@ -124,8 +118,8 @@ const errors: Readonly<Record<EndReason, UpstreamError>> = {
 };
 
 /**
- * Ends the operation once the process has read the responses that have already arrived. The event loop runs timers
- * before it reads input. So in a busy process, the timer may run before a response that came in time is read.
+ * First lets the process read the responses that have arrived. The event loop runs timers before it reads input, so in
+ * a busy process the timer may run before a response that came in time is read.
  */
 function endByDeadline(deadline: OperationDeadline): void {
   setImmediate(() => deadline.end('deadline'));

@@ -7,7 +7,7 @@ import { type Collection, collectionPath, target } from './paths.ts';
 import { type Next, nextOf, type PageRead, type Position } from './positions.ts';
 import { isObject, naturalNumber, type Row } from './values.ts';
 
-/** The filter of an event list, with REST's names. Each value is already encoded as REST wants it, some as JSON. */
+/** The filter of an event list, with REST's names and encoding: some values are JSON. */
 export interface EventQuery {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
@@ -22,40 +22,31 @@ export interface EventQuery {
 /** One list: a collection and, for events, its filter. Windows of the same list can share pages. */
 export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
-  /**
-   * The form in which the list is read, unless it is read as a RestPage. A cursor of one form is not valid in another.
-   */
+  /** The form of pages that are no RestPage. A cursor of one form is not valid in another. */
   readonly form?: 'csv' | 'rows' | 'tail' | undefined;
 }
 
 /** One page as REST sent it. */
 export interface RestPage {
   readonly rows: readonly Row[];
-  /** The number of rows of the whole list; undefined if REST does not count them (events) or sends nonsense. */
+  /** The rows of the whole list; undefined if REST does not count them (events) or sends nonsense. */
   readonly count: number | undefined;
-  /**
-   * The start of the page behind this one; undefined at the end of the list. The number of rows does not show where the
-   * list ends.
-   */
+  /** The start of the next page; undefined at the end of the list, which the number of rows does not show. */
   readonly next: Position | undefined;
   /** True if the upstream's `next` leads to no later place. The `next` of this page is then found by counting rows. */
   readonly isNextBroken: boolean;
 }
 
-/** The list as a short text: equal for equal lists. Cursors are bound to it. */
+/** A short text, equal for equal lists, to which cursors are bound. */
 export function listText({ noun, scope, filter, form }: ListRef): string {
   const path = collectionPath({ noun, scope });
   const text = filter === undefined ? path : path + filterText(filter);
   return form === undefined ? text : `${text} ${form}`;
 }
 
-/**
- * The longest text of a filter, in characters, that is used as it is. A longer text is replaced by its hash, because
- * the text is signed for each cursor.
- */
+/** The longest filter that is not hashed, in characters. The text of a list is signed for each cursor. */
 const longestFilter = 500;
 
-/** A filter as text: equal for equal filters. */
 const filterText = memoize((filter: EventQuery) => {
   const text = target('', filterOf({ filter }, { offset: 0 }));
   return text.length <= longestFilter ? text : `?${hash('sha256', text, 'base64url')}`;
@@ -85,7 +76,7 @@ export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
   return new LazyPage(next, { at, filter: list.filter, rows, count: naturalNumber(body['count']) });
 }
 
-/** A page that parses its `next` only when that is asked for. Most pages are the last ones that are read of a list. */
+/** Parses `next` only if it is asked for, because most pages are the last ones that are read of a list. */
 class LazyPage implements RestPage {
   readonly rows: readonly Row[];
   readonly count: number | undefined;
@@ -129,18 +120,17 @@ function filterOf({ filter = {} }: Pick<ListRef, 'filter'>, at: Position): [stri
   ];
 }
 
-/** A page of a list as CSV or as the result of `select`. Its rows may have neither ids nor times. */
+/** A page as CSV, or as the result of `select`. Its rows may have neither ids nor times. */
 export interface TablePage<Content> {
   readonly content: Content;
-  /** The position after the page, found by counting its rows; undefined at the end of the list. */
+  /** Found by counting rows; undefined at the end of the list. */
   readonly end: Position | undefined;
   readonly hasNext: boolean;
 }
 
 /**
- * Reads a page of a `select`. `next` only shows whether the list goes on. It is not followed, because it may continue
- * after the time of the last row, which would skip other rows of that time. Throws if `next` says that the list goes on
- * although the page has no rows.
+ * Reads a page of a `select`. `next` only shows whether the list goes on. It may continue after the time of the last
+ * row, which would skip other rows of that time. Throws if the list goes on behind a page without rows.
  */
 export function toRowsPage(body: unknown, at: Position): TablePage<readonly unknown[]> {
   if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
@@ -151,9 +141,9 @@ export function toRowsPage(body: unknown, at: Position): TablePage<readonly unkn
 }
 
 /**
- * Reads a page of CSV. CSV does not show whether the list goes on, and an upstream may send fewer rows than were asked
- * for. So only an empty page is the end. Plain events come newest first. All pages but the first are read with a
- * `before`: the first whole second after the newest row. So events that arrive meanwhile move no row to another page.
+ * Reads a page of CSV. Only an empty page is the end, because an upstream may send fewer rows than were asked for.
+ * Plain events come newest first. All pages but the first are read with a `before`: the first whole second after the
+ * newest row. So events that arrive meanwhile move no row to another page.
  */
 export function toCsvPage(text: string, { filter }: ListRef, at: Position): TablePage<string> {
   const { rows, firstCell } = readCsv(text);
@@ -167,8 +157,8 @@ function behind({ offset, before }: Position, rows: number): Position | undefine
 }
 
 /**
- * The answer with its `next` and `previous` cut down to queries, such as `?limit=10&offset=10`: their hosts may be
- * internal, and their paths mean nothing at the gateway. An answer that is not a page stays unchanged.
+ * The answer with `next` and `previous` cut down to queries, such as `?limit=10&offset=10`: hosts may be internal, and
+ * paths mean nothing at the gateway. An answer that is no page stays unchanged.
  */
 export function withoutHosts(body: unknown): unknown {
   if (!isObject(body) || !Array.isArray(body['results'])) return body;
@@ -177,10 +167,7 @@ export function withoutHosts(body: unknown): unknown {
   return { ...body, ...Object.fromEntries(links.map((name) => [name, queryOf(String(body[name]))])) };
 }
 
-/**
- * The query that `withoutHosts` left in `next`; undefined at the end of the list, or if the query cannot stand in a
- * URL.
- */
+/** The query that `withoutHosts` left in `next`; undefined at the end, or if the query cannot stand in a URL. */
 export function nextQueryOf(body: unknown): string | undefined {
   const next = isObject(body) && Array.isArray(body['results']) ? body['next'] : undefined;
   return typeof next === 'string' && /^\?[!-~]{1,1000}$/.test(next) ? next : undefined;

@@ -1,8 +1,8 @@
 import { UpstreamError } from './errors.ts';
 import { type Noun, nouns, owners } from './nouns.ts';
 
-// All paths have one form: /api/[<owner>/<owner's id>/]<collection>/[<id>/][<report or action>/]. They are made here;
-// the templates of the OpenAPI document, which `tools/codegen/views.ts` reads, have the same form.
+// All paths have one form: /api/[<owner>/<owner's id>/]<collection>/[<id>/][<report or action>/].
+// `tools/codegen/views.ts` reads the same form from the OpenAPI document.
 
 /** The address of one row. `scope` is the id of the project or organization that owns the row; empty for projects. */
 export interface Key {
@@ -25,7 +25,7 @@ export function namesCurrent(path: string): boolean {
   return path.includes(`/${current}/`);
 }
 
-/** A key as text, to compare and look up. */
+/** Equal for equal keys. */
 export function keyText(key: Key): string {
   return `${key.noun}:${key.scope}:${key.id}`;
 }
@@ -41,7 +41,7 @@ export function rowPath(key: Key): string {
   return `${collectionPath(key)}${nouns[key.noun].ids === 'text' ? textSegment(key.id) : segment(key.id)}/`;
 }
 
-/** A path with the query parameters that have a value, in the order given, each name and value encoded once. */
+/** A path with those query parameters that have a value. Names and values are encoded. */
 export function target(path: string, query: readonly (readonly [name: string, value: string | undefined])[]): string {
   let text = '';
   for (const [name, value] of query) {
@@ -55,26 +55,25 @@ export function target(path: string, query: readonly (readonly [name: string, va
 const plainSegment = /^[\w.~:@-]{1,200}$/;
 
 /**
- * A path segment. Throws if the text could become another path. A caller's ids are checked long before with a proper
- * message, so a text that fails here comes from an upstream's row.
+ * A path segment. Throws if the text could become another path. Such a text comes from a row of the upstream, because
+ * the ids of callers are checked before.
  */
 function segment(text: string): string {
   if (!plainSegment.test(text) || text === '.' || text === '..') throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   return text;
 }
 
-/** The longest id that is a text, in UTF-16 units; percent-encoded it takes nine times as many bytes at most. */
+/** The longest id that is a text, in UTF-16 units. Percent-encoded, it has at most nine times as many bytes. */
 const longestTextId = 500;
 
 /**
- * Texts that might leave their path segment. Percent-encoding does not help: servers decode slashes and dots, and some
- * servers decode even twice.
+ * Texts that might leave their path segment, even percent-encoded: servers decode slashes and dots, some even twice.
  */
 const leavesSegment = /[/\\\p{Cc}]|%[\da-f]{2}|^\.{1,2}(?:;|$)/iu;
 
 /**
- * True if a text can be the id of a noun whose ids are texts: percent-encoded, it stays one path segment for every
- * server on the way. `values` is no id, because `events/values/` is another endpoint.
+ * True if a text can be an id: percent-encoded, it stays one path segment for every server on the way. `values` is no
+ * id, because `events/values/` is another endpoint.
  */
 export function isTextId(text: string): boolean {
   const isInBounds = text !== '' && text.length <= longestTextId && text.isWellFormed();

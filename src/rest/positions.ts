@@ -2,8 +2,8 @@ import { inUtc, isLater, isSameInstant, secondAfter } from './instants.ts';
 import { idText, type Row } from './values.ts';
 
 /**
- * The start of a page in a list. Lists with a count are walked by `offset`. Events are walked by time: `before` and
- * `after` replace the filter's own, and `offset` counts from there.
+ * The start of a page. Lists with a count are walked by `offset`. Events are walked by time: `before` and `after`
+ * replace those of the filter, and `offset` counts from there.
  */
 export interface Position {
   readonly offset: number;
@@ -17,7 +17,7 @@ export interface Position {
   readonly isDeadEnd?: boolean | undefined;
 }
 
-/** The moment of the last rows of earlier pages, and the ids of these rows. Other rows of that moment may follow. */
+/** The moment of the last rows of earlier pages, and their ids. Other rows of that moment may follow. */
 export interface Boundary {
   readonly time: string;
   readonly ids: readonly string[];
@@ -29,8 +29,8 @@ const maximumIds = 50;
 const maximumBytes = 2000;
 
 /**
- * The position behind the last of `rows`, which are newest first. Undefined if the times of the rows do not show that
- * position. `counted` is the same position, found by counting the rows.
+ * The position behind `rows`, which are newest first; undefined if their times do not show it. `counted` is the same
+ * position, found by counting rows.
  *
  * If `before` were the time of the last row, further rows of that time would be lost. So `before` is the next later
  * time that is known. The upstream then sends the rows of the boundary again, and they are recognized by their ids. If
@@ -41,7 +41,7 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
   const time = inUtc(last);
   const { boundary } = counted;
   if (time === undefined) return undefined;
-  // All of these rows are newer than the boundary, so they have arrived since the earlier pages. `offset` skips them.
+  // These rows are newer than the boundary, so they have arrived since. `offset` skips them.
   if (isLater(last, boundary?.time)) return counted;
   const start = rows.findLastIndex(({ timestamp }) => timestamp !== last && !isSameInstant(timestamp, last)) + 1;
   const tied = rows.slice(start).map(({ id }) => idText(id));
@@ -59,8 +59,8 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
 }
 
 /**
- * The boundary at the start of a list: the next whole second after its first row. Rows with a later time have arrived
- * after the first page was read.
+ * The boundary at the start of a list: the next whole second after its first row. Later rows have arrived after the
+ * first page was read.
  */
 export function boundaryOfStart({ offset, before, after }: Position, rows: readonly Row[]): Boundary | undefined {
   const isStart = offset === 0 && (before ?? after) === undefined;
@@ -68,7 +68,7 @@ export function boundaryOfStart({ offset, before, after }: Position, rows: reado
   return time === undefined ? undefined : { time, ids: [] };
 }
 
-/** As many of the last ids as fit into a boundary. If a row has no id, only the ids after that row are taken. */
+/** As many of the last ids as fit into a boundary. Ids before a row without an id are left out. */
 function lastIds(ids: readonly (string | undefined)[]): readonly string[] {
   const found: string[] = [];
   let bytes = 0;
@@ -86,7 +86,7 @@ export function overlapOf({ offset, boundary }: Position, limit: number, maximum
   return Math.max(Math.min(answered, maximum - limit), 0);
 }
 
-/** True if a row stands before the position: it was on an earlier page, or it has arrived since. */
+/** True if a row was on an earlier page, or has arrived since. */
 export function isBefore({ boundary }: Position, { id, timestamp }: Row): boolean {
   if (boundary === undefined) return false;
   if (isLater(timestamp, boundary.time)) return true;
@@ -94,7 +94,7 @@ export function isBefore({ boundary }: Position, { id, timestamp }: Row): boolea
   return text !== undefined && boundary.ids.includes(text);
 }
 
-/** A page that was read, and the span of time of its list. */
+/** A page, and the span of time of its list. */
 export interface PageRead {
   readonly at: Position;
   readonly filter: { readonly before?: string | undefined; readonly after?: string | undefined } | undefined;
@@ -114,9 +114,9 @@ export interface Next {
 }
 
 /**
- * The position that a `next` names. Only its query is read, and there only the parameters that move through a list. If
- * `next` is null, the list ends. If `next` leads to no later place, the position is found by counting rows, as long as
- * `count` says that there are more. An empty page behind all counted rows is the end, too.
+ * The position that a `next` names: only the parameters that move through a list are read. If `next` leads to no later
+ * place, the position is found by counting rows, as long as `count` says that there are more. A `next` of null, or an
+ * empty page behind all counted rows, is the end.
  */
 export function nextOf(next: unknown, read: PageRead): Next {
   const isEnd = next === null || next === undefined || (read.rows.length === 0 && isBehindCount(read));
@@ -158,13 +158,10 @@ function positionIn(next: string, read: PageRead): Position | undefined {
   return positionBehind(offset, read);
 }
 
-/** A `next` that holds nothing but an offset, as in every list but events. It need not be parsed as a URL. */
+/** A `next` with nothing but an offset, as in every list but events, which need not be parsed as a URL. */
 const plainOffset = /^[^?#]*\?(?:limit=\d{1,9}&)?offset=(\d{1,15})$/;
 
-/**
- * The position behind the rows of the page, even if `next` names another offset: a larger one would skip rows, and a
- * smaller one repeat them.
- */
+/** The position behind the rows of the page. Another offset in `next` would skip rows, or repeat them. */
 function positionBehind(offset: number, { at, rows }: PageRead): Position | undefined {
   if (offset <= at.offset) return undefined;
   return { ...at, offset: rows.length > 0 ? at.offset + rows.length : offset };
@@ -176,7 +173,7 @@ function positionBefore(named: Position, { at, filter, rows }: PageRead): Positi
   const { boundary = filter?.before === undefined ? boundaryOfStart(at, rows) : undefined } = at;
   const counted = { ...at, offset: at.offset + rows.length, boundary };
   const position = positionByTime(rows, counted) ?? named;
-  // If the upstream includes the moment of `before`, the rows of that moment come again. `offset` then skips them.
+  // An upstream that includes the moment of `before` sends the rows of that moment again. `offset` then skips them.
   const isSame = position.before === at.before && position.offset <= at.offset;
   return isSame && !isBehind(position.boundary, at.boundary) ? { ...counted, boundary: position.boundary } : position;
 }
@@ -188,8 +185,8 @@ function isBehind(boundary: Boundary | undefined, other: Boundary | undefined): 
 }
 
 /**
- * The position behind a page whose rows all have the moment of `before`, because the upstream includes that moment;
- * undefined for any other page. Such a page cannot go on by time, so its rows are counted.
+ * The position behind a page whose rows all have the moment of `before`, because the upstream includes that moment. It
+ * cannot go on by time, so its rows are counted. Undefined for any other page.
  */
 function withinInstant(instant: string | undefined, rows: readonly Row[], at: Position): Position | undefined {
   if (rows.length === 0 || !rows.every(({ timestamp }) => isSameInstant(timestamp, instant))) return undefined;
@@ -201,10 +198,7 @@ function queryOf(url: string): URLSearchParams | undefined {
   return start === -1 ? undefined : new URLSearchParams(url.slice(start + 1).split('#', 1)[0]);
 }
 
-/**
- * A time from a query. A plus sign that was not encoded, before the offset from UTC, has become a blank. It is
- * restored.
- */
+/** A time from a query, with its plus sign, which is a blank if the URL does not encode it. */
 function timeOf(text: string | null): string | undefined {
   return text === null || text === '' ? undefined : text.replace(/ (\d\d:?\d\d)$/, '+$1');
 }

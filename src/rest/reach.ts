@@ -1,10 +1,10 @@
 import { type NodeType, ownerTypeOf } from './nouns.ts';
 
-/** The rights of a caller: a part of the rights of the key that the gateway holds for it. */
+/** The part of a key's rights that the gateway leaves to a caller. */
 export interface Rights {
-  /** The objects that it may reach; undefined for all that the key sees. If it is set, the caller has limited reach. */
+  /** Undefined for all that the key sees. If it is set, the caller has limited reach. */
   readonly reach: Reach | undefined;
-  /** The mutations that the caller may run, by name. The value is the reach of the mutation, which roles may limit. */
+  /** The mutations that the caller may run, by name, each with its reach, which roles may limit. */
   readonly mutations: ReadonlyMap<string, Reach | undefined>;
 }
 
@@ -32,21 +32,17 @@ export function reaches(reach: Reach | undefined, { noun, scope, id }: Reachable
   return type === 'Project' && reach.projects.has(text);
 }
 
-/** True if queries and all mutations of a caller reach all that its key sees. */
+/** True if queries and all allowed mutations reach all that the key sees. */
 export function reachesAll({ reach, mutations }: Rights): boolean {
   return [reach, ...mutations.values()].every((one) => one === undefined);
 }
 
-/** The project or organization that a path of the API names. */
 const owner = /^\/api\/(?<word>projects|organizations)\/(?<id>[^/?]+)/;
 
 /** The only paths that name no project or organization: pages of the list of projects. */
 const nameless = /^\/api\/projects\/(?:$|\?)/;
 
-/**
- * True if a REST call stays within reach. `target` is path and query. Unknown paths are outside, so that a new form of
- * path is refused until it is listed here.
- */
+/** True if a REST call stays within reach. A path of a new form is outside until it is added here. */
 export function reachesTarget(reach: Reach | undefined, method: string, target: string): boolean {
   if (reach === undefined) return true;
   const { word, id = '' } = owner.exec(target)?.groups ?? {};

@@ -2,10 +2,7 @@ import { UpstreamError } from './errors.ts';
 import { parseJson, refuseMany } from './json.ts';
 import type { DecodedResponse } from './transport/decode-response.ts';
 
-/**
- * The maximum number of objects, lists and members of objects in a response: parsing more would keep all clients
- * waiting.
- */
+/** The maximum number of objects, lists and members in a response: parsing more would keep all clients waiting. */
 const mostValues = 250_000;
 
 /** The JSON that a response holds. */
@@ -19,7 +16,7 @@ export function jsonOf({ status, contentType, text }: DecodedResponse): unknown 
   }
 }
 
-/** The CSV text that a response holds. Throws for JSON and for markup, such as a proxy's error page with status 200. */
+/** Throws for JSON and for markup, such as a proxy's error page with status 200. */
 function csvOf(response: DecodedResponse): string {
   const { status, contentType, text } = response;
   if (/json/i.test(contentType) || isMarkup(response)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
@@ -30,13 +27,13 @@ function isMarkup({ contentType, text }: DecodedResponse): boolean {
   return /html|xml/i.test(contentType) || text.trimStart().startsWith('<');
 }
 
-/** Each format of reads: the `Accept` header, and the decoder of answers. */
+/** The formats of reads: the `Accept` header, and the decoder of answers. */
 export const readFormats = {
   json: { accept: 'application/json', decode: jsonOf },
   csv: { accept: 'text/csv', decode: csvOf },
 } as const;
 
-/** The format in which an answer is read: a JSON value, or a CSV text. The target of a CSV text has `format=csv`. */
+/** JSON, or a text of CSV, whose target has `format=csv`. */
 export type ReadFormat = keyof typeof readFormats;
 
 /** The JSON that a write answered; undefined if it answered nothing. */

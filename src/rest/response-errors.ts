@@ -4,7 +4,7 @@ import type { ResponseHeaders } from './transport/response-parser.ts';
 import { TransportError } from './transport/transport.ts';
 import { isObject, type JsonObject, jsonIn } from './values.ts';
 
-/** The error of a response whose status is not a success. `text` is its decoded body, empty if it has none. */
+/** The error of a response that is no success. `text` is the decoded body; empty if there is none. */
 export function toUpstreamError(status: number, headers: ResponseHeaders, text: string, key: string): UpstreamError {
   const json = text.length > longestError ? undefined : jsonIn(text);
   const body = isObject(json) ? json : {};
@@ -23,10 +23,7 @@ export function toUpstreamError(status: number, headers: ResponseHeaders, text: 
   return new UpstreamError(errorCode, details, wantsCertificate(status, text) ? certificateWanted : undefined);
 }
 
-/**
- * True if a response is nginx's error page for a missing or wrong client certificate. nginx sends it after the TLS
- * handshake.
- */
+/** True for nginx's error page about a client certificate, which nginx sends after the TLS handshake. */
 function wantsCertificate(status: number, text: string): boolean {
   return status === 400 && /<title>400 [^<]*SSL certificate/i.test(text);
 }
@@ -42,12 +39,12 @@ export function toDomainError(error: unknown): unknown {
   );
 }
 
-/** The longest wait that is believed, in seconds. A longer one is taken for a mistake of the upstream. */
+/** The longest wait that is believed, in seconds. */
 const maximumRetryAfter = 3600;
 
 /**
- * Seconds to wait from a `Retry-After` header (seconds or an HTTP date, RFC 9110 §10.2.3), at most an hour. A date is
- * on the sender's clock, which its `Date` header shows.
+ * The seconds of a `Retry-After` header, which may be an HTTP date (RFC 9110 §10.2.3). A date is on the clock of the
+ * sender, which the `Date` header shows.
  */
 function retryAfterSeconds(header: string | undefined, date = ''): number | undefined {
   if (header === undefined) return undefined;
@@ -59,18 +56,14 @@ function retryAfterSeconds(header: string | undefined, date = ''): number | unde
   return Math.min(Math.max(seconds, 0), maximumRetryAfter);
 }
 
-/**
- * The time of an HTTP date; NaN for any other text. `Date.parse` alone takes `in 5 minutes` for a day in May 2001, so
- * the text has to begin like an HTTP date.
- */
+/** The time of an HTTP date; NaN for any other text. `Date.parse` alone takes `in 5 minutes` for a day in May 2001. */
 function timeOf(text: string): number {
   return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 /**
- * Statuses that make a statement about the key, its limits, or the existence of an object. They count only with an
- * error in the API's own JSON. A proxy, or another server at the API's address, answers with the same statuses, often
- * without a body.
+ * Statuses that say something about the key, its limits, or the existence of an object. They count only with an error
+ * in the API's own JSON, because a proxy, or another server at the API's address, answers with the same statuses.
  */
 const statementStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 410, 429, 451]);
 
@@ -78,17 +71,17 @@ const statementStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 410,
 const typeWord = /^[a-z]+(?:_[a-z]+)*$/;
 
 /**
- * True for an error as the API writes it: `{"type", "code", "detail", "attr"}`, where only `attr` may be missing. API
- * gateways write other errors in JSON: `{"error"}`, `{"message"}`, `{"detail"}`, or Problem Details.
+ * True for an error of the API: `{"type", "code", "detail", "attr"}`, where only `attr` may be missing. API gateways
+ * write others: `{"error"}`, `{"message"}`, `{"detail"}`, or Problem Details.
  */
 function isApiError({ type, code, detail }: JsonObject): boolean {
   return typeof type === 'string' && typeWord.test(type) && typeof code === 'string' && typeof detail === 'string';
 }
 
-/** Codes by which the API says that it does not know the key. It sends them with 403 as well as 401. */
+/** Codes by which the API says that it does not know the key, with 403 as well as 401. */
 const ofTheKey: ReadonlySet<string> = new Set(['not_authenticated', 'authentication_failed']);
 
-/** The code of a status. Only the API itself can blame the client: a page of a proxy says nothing about the input. */
+/** Only the API itself can blame the client: a page of a proxy says nothing about the input. */
 function codeOf(status: number, isApi: boolean): UpstreamErrorCode {
   if (status >= 500) return 'UPSTREAM_UNAVAILABLE';
   if (status < 400) return 'UPSTREAM_INVALID_RESPONSE';
@@ -113,8 +106,7 @@ const clientCodes: Readonly<Record<number, UpstreamErrorCode>> = {
 };
 
 /**
- * The longest text that is read as an error of the API, in characters. Errors of the API have a few hundred. Longer
- * texts are something else, and may take much memory once parsed.
+ * The longest error of the API, in characters. Longer texts are something else, and may take much memory once parsed.
  */
 const longestError = 2 ** 16;
 
@@ -125,12 +117,12 @@ const maximumMessage = 200;
 /** The maximum number of levels of objects and lists around a rejection. */
 const maximumNesting = 7;
 
-/** Keys in errors of Django REST framework that are about the whole object around them, not about a field of it. */
+/** Keys in errors of Django REST framework that are about the object around them, not about a field. */
 const ownWords: ReadonlySet<string> = new Set(['non_field_errors', 'detail', 'errors', '__all__']);
 
 /**
- * The fields of request bodies. An error usually has a list of messages for a field. If it has a text for one of these
- * fields, the text is a message, too. A text in any other member of an error may be anything.
+ * The fields of request bodies. An error usually has a list of messages for a field. A text for one of these fields is
+ * a message, too. A text in any other member may be anything.
  */
 const requestColumnNames: ReadonlySet<string> = new Set([
   ...Object.values(requestColumns).flat(),
@@ -139,12 +131,12 @@ const requestColumnNames: ReadonlySet<string> = new Set([
   'template',
 ]);
 
-/** Members of an error itself. No input has fields of these names. */
+/** Members of an error itself, and of no input. */
 const errorWords: ReadonlySet<string> = new Set(['type', 'code', 'attr', 'status']);
 
 /**
  * The validation errors in a JSON body: `{"name": ["…"]}`, nested and in lists, and `{"detail": "…", "attr": "a__b"}`.
- * Errors of other forms are left out, and so are texts that may hold a secret.
+ * Texts that may hold a secret are left out.
  */
 function rejectionsIn(body: unknown, key: string): readonly Rejection[] {
   const found: Rejection[] = [];
@@ -181,19 +173,17 @@ function rejectionsIn(body: unknown, key: string): readonly Rejection[] {
   return found;
 }
 
-/** True for a message with its code. Django REST framework gives full details in this form. */
+/** True for a message with its code, as in the full details of Django REST framework. */
 function isMessage(value: unknown): value is { readonly message: string } {
   return isObject(value) && typeof value['message'] === 'string' && typeof value['code'] === 'string';
 }
 
-/** True for the name of a member, or an index. If a path has any other part, its whole rejection is left out. */
+/** True for the name of a member, or an index. */
 function isName(text: string): boolean {
   return /^(?:[a-z$][\w$]{0,63}|\d{1,4})$/i.test(text);
 }
 
-/**
- * Texts that may hold a secret of no known shape: a long word of letters and digits, or a word behind a secret's name.
- */
+/** Secrets of no known shape: a long word of letters and digits, or a word behind the name of a secret. */
 const likeSecrets: readonly RegExp[] = [
   /(?<![\w-])(?![\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\w-]))(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{24,}/i,
   /\b(?:sk|pk|key|token|secret|password|passwd)[_=:]\s*\S/i,
@@ -211,20 +201,19 @@ function word(value: unknown, shape: RegExp): string | undefined {
   return typeof value === 'string' && shape.test(value) ? value : undefined;
 }
 
-/** The upstream's sentence for people. */
 function detailOf(body: JsonObject, key: string): string | undefined {
   const detail = body['detail'] ?? body['error'];
   if (typeof detail !== 'string' || detail === '' || detail.length > 500) return undefined;
   return likeSecrets.some((shape) => shape.test(detail)) ? undefined : safe(detail, key);
 }
 
-/** A text, unless something in it looks like markup, an address, a stack or a key. */
+/** The text; undefined if something in it looks like markup, an address, a stack or a key. */
 function safe(text: string | undefined, key: string): string | undefined {
   const isUnsafe = (one: string): boolean => [...unsafeTexts, ...secretShapes].some((unsafe) => unsafe.test(one));
   return text === undefined || text.includes(key) || isUnsafe(text) ? undefined : text;
 }
 
-/** Secrets by the shapes that their issuers give them, wherever they stand in a text or in a name. */
+/** Secrets in the shapes that their issuers give them. */
 const secretShapes: readonly RegExp[] = [
   // PostHog.
   /(?<![a-z\d])ph[a-z]_[a-z\d]/i,

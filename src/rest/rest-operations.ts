@@ -4,32 +4,25 @@ import { mapNouns, type Noun } from './nouns.ts';
 /** The `operationId` of a REST operation, as the OpenAPI document names it. */
 export type RestOperationId = keyof typeof operations;
 
-/**
- * The surfaces that the service limits separately, per key: events, the values of their properties, and everything
- * else.
- */
+/** Events, the values of their properties, and everything else. The service limits each separately, for each key. */
 export const surfaces = ['events', 'values', 'rest'] as const;
 
-/** A part of the API that has limits of its own. */
+/** A part of the API with limits of its own. */
 export type Surface = (typeof surfaces)[number];
 
-/**
- * One operation of the REST API. Calls are counted and traced by operation, and limited by surface. The API fixes the
- * number of operations, which bounds the number of series in metrics.
- */
+/** One operation of the REST API. Their number is fixed, which bounds the number of series in metrics. */
 export interface RestOperation {
   readonly id: RestOperationId;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Its path in the OpenAPI document, such as `/api/projects/{project_id}/events/{id}/`. */
+  /** As in the OpenAPI document, such as `/api/projects/{project_id}/events/{id}/`. */
   readonly path: string;
-  /** Its path in metrics and traces, such as `/api/projects/:id/events/:id/`. Several operations may have one route. */
+  /** The path in metrics and traces, such as `/api/projects/:id/events/:id/`. Several operations may have one route. */
   readonly route: string;
-  /** The rate limit that its calls count against. */
   readonly surface: Surface;
   readonly noun: Noun;
-  /** True if its path names one row. */
+  /** True if the path names one row. */
   readonly isRow: boolean;
-  /** The part of its path behind the collection or the row; empty if the path ends there. */
+  /** The part of the path behind the collection or the row; empty if the path ends there. */
   readonly subpath: string;
 }
 

@@ -6,11 +6,10 @@ import type { OperationDeadline } from './operation-deadline.ts';
 
 /** One operation, as its REST calls see it. */
 export interface RestRun {
-  /** The caller in whose name the calls are made. */
   readonly caller: Caller;
   readonly deadline: OperationDeadline;
   readonly calls: OperationCalls;
-  /** Its epoch, which its own writes renew. Reads are shared only within one epoch. */
+  /** Reads are shared only within one epoch. A write of the operation renews it. */
   readonly epoch: OperationEpoch;
   /** True if no client waits for its calls. */
   readonly isBackground?: boolean | undefined;
@@ -19,5 +18,5 @@ export interface RestRun {
   readonly spans?: CallSpans | undefined;
 }
 
-/** An operation that may have no caller, because its request has no well-formed key. It then makes no calls. */
+/** An operation that may have no caller. Without a well-formed key in its request, it makes no calls. */
 export type AnyRestRun = RestRun | (Omit<RestRun, 'caller'> & { readonly caller: undefined });

@@ -1,17 +1,16 @@
 /**
- * A single flight: equal work in flight is done once for all of its waiters. Work is equal if it has the same name. The
- * name includes the epoch of the caller's key, so that a caller reads its own writes. Work may be joined until it ends,
- * but no longer than the join window lasts. After that, new work begins for later waiters, because the answer to the
- * old work may never come.
+ * Work in flight with the same name is done once for all of its waiters. The name includes the epoch of the caller's
+ * key, so that a caller reads its own writes. Work may be joined until it ends or the join window is over. Later
+ * waiters begin new work, because the answer to the old work may never come.
  */
 export class SingleFlight<Work extends SharedWork<object>> {
   readonly #joinWindowMs: number;
   readonly #now: () => number;
   readonly #works = new Map<string, FlightEntry<Work>>();
-  /** The number of times that work was joined since the start. */
+  /** The number of times that work was joined. */
   joined = 0;
 
-  /** Work may be joined for `joinWindowMs` milliseconds. `now` is a clock in milliseconds that never goes back. */
+  /** `now` is a clock in milliseconds that never goes back. */
   constructor(joinWindowMs: number, now: () => number) {
     this.#joinWindowMs = joinWindowMs;
     this.#now = now;
@@ -25,7 +24,7 @@ export class SingleFlight<Work extends SharedWork<object>> {
     return entry.work;
   }
 
-  /** Lets later waiters join work that begins now. The new work replaces older work of the same name. */
+  /** Lets later waiters join work that begins now. Replaces older work of the same name. */
   add(name: string, work: Work): void {
     const entry = { name, works: this.#works, startedAt: this.#now(), work };
     this.#works.set(name, entry);
@@ -34,8 +33,8 @@ export class SingleFlight<Work extends SharedWork<object>> {
 }
 
 /**
- * Holds work in flight, until the work ends. When a map grows, V8 keeps its old tables until a full garbage collection.
- * If the tables held the work itself, they would keep ended work alive, with all that it refers to.
+ * Holds work until it ends. When a map grows, V8 keeps its old tables until a full garbage collection. If the tables
+ * held the work itself, they would keep ended work alive, with all that it refers to.
  */
 interface FlightEntry<Work> {
   readonly name: string;
@@ -49,7 +48,7 @@ export abstract class SharedWork<Waiter extends object> {
   #entry: FlightEntry<SharedWork<object>> | undefined;
   #waiters: Waiter[] = [];
 
-  /** Its waiters; none once it has ended. */
+  /** None once the work has ended. */
   get waiters(): readonly Waiter[] {
     return this.#waiters;
   }
@@ -73,7 +72,7 @@ export abstract class SharedWork<Waiter extends object> {
     this.cancel();
   }
 
-  /** Ends the work, so that it cannot be joined any more. Returns its waiters. */
+  /** Ends the work, which can then not be joined any more. Returns its waiters. */
   end(): readonly Waiter[] {
     const waiters = this.#waiters;
     this.#waiters = [];

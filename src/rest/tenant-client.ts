@@ -6,17 +6,13 @@ import type { ReadFormat } from './response-content.ts';
 import type { RestOperation } from './rest-operations.ts';
 import type { Tenant } from './tenants.ts';
 
-/**
- * The error of a REST call beyond the reach of its tenant. Only a fault of the gateway causes such a call, never a
- * caller.
- */
+/** The error of a call beyond the reach of its tenant, which only a fault of the gateway causes. */
 export class ReachError extends Error {
   override readonly name = 'ReachError';
 }
 
 /**
- * The error that a tenant's clients get if the upstream rejects the tenant's key. It is not `UNAUTHENTICATED`, because
- * only the operator can change the key.
+ * The error of a rejected key of a tenant. It is not `UNAUTHENTICATED`, because only the operator can change the key.
  */
 export function keyUnavailable(cause: unknown): UpstreamError {
   return new UpstreamError('UPSTREAM_UNAVAILABLE', undefined, cause);
@@ -56,10 +52,7 @@ export class HeldKeys {
   }
 }
 
-/**
- * Makes REST calls with a key that the gateway holds for a tenant. Before each call, checks once more that it is within
- * the reach of the tenant.
- */
+/** Makes REST calls with the key of a tenant. Checks once more that each is within the reach of the tenant. */
 export class TenantClient implements RestClient {
   readonly #client: RestClient;
   readonly #tenant: Tenant;
@@ -71,16 +64,13 @@ export class TenantClient implements RestClient {
     this.#heldKeys = heldKeys;
   }
 
-  /** A read may go where the tenant reaches. */
   read(operation: RestOperation, target: string, format?: ReadFormat): Promise<unknown> {
     const { reach } = this.#tenant;
     if (!reachesTarget(reach, operation.method, target)) return this.#stop(operation);
     return this.#client.read(operation, target, format).catch(this.#fail);
   }
 
-  /**
-   * Makes a write, which may use the method GET. Its target must be within the reach of one of the tenant's mutations.
-   */
+  /** The target must be within the reach of one of the tenant's mutations. */
   write(operation: RestOperation, target: string, body?: unknown): Promise<unknown> {
     const reaches = [...this.#tenant.mutations.values()];
     if (!reaches.some((reach) => reachesTarget(reach, operation.method, target))) return this.#stop(operation);

@@ -3,49 +3,39 @@ import { RecentMap } from '../recent-map.ts';
 import type { Reach, Rights } from './reach.ts';
 
 /**
- * A tenant: one entry of `UPSTREAM_KEYS`. Its users share a key that the gateway holds. If the entry has roles, a
- * `Tenant` may also stand for some of them. It then allows what users with these roles may do. A tenant never changes:
- * a reload makes a new one.
+ * One entry of `UPSTREAM_KEYS`, whose users share a key that the gateway holds. If the entry has roles, a `Tenant` may
+ * also stand for users with some of them. A tenant never changes: a reload makes a new one.
  */
 export interface Tenant extends Rights {
   readonly name: string;
-  /** The personal API key that its calls are made with. */
+  /** A personal API key. */
   readonly key: string;
-  /**
-   * SHA-256 of `key`, as base64url. Callers with the same hash share REST calls, and their calls are counted together.
-   */
+  /** SHA-256 of `key`, as base64url. Callers with the same hash share REST calls, and are counted together. */
   readonly keyHash: string;
-  /**
-   * SHA-256 of the tenant's entry in `UPSTREAM_KEYS` and of the user's roles. Callers with the same hash share whole
-   * operations.
-   */
+  /** SHA-256 of the entry and of the user's roles. Callers with the same hash share whole operations. */
   readonly entryHash: string;
-  /** Its roles by their names, in the order of the entry; undefined if all of its users may do the same. */
+  /** By name, in the order of the entry; undefined if all users may do the same. */
   readonly roles: ReadonlyMap<string, Role> | undefined;
 }
 
 /** A role of a tenant's users. */
 export interface Role {
-  /** The objects that it may reach; undefined for all that the key sees. */
+  /** Undefined for all that the key sees. */
   readonly reach: Reach | undefined;
-  /** The names of the mutations that it may run. */
+  /** The names of allowed mutations. */
   readonly mutations: ReadonlySet<string>;
-  /** The names of the listed operations that it may run; undefined for any operation. */
+  /** The names of allowed listed operations; undefined if any operation is allowed. */
   readonly documents: ReadonlySet<string> | undefined;
 }
 
-/** All tenants by their names. They are in a map, because an object would inherit names such as `constructor`. */
+/** All tenants by name. An object in place of the map would inherit names such as `constructor`. */
 export type Tenants = ReadonlyMap<string, Tenant>;
 
-/**
- * The parts of tenants that were made, by the hash of the tenant and the names of the roles. A tenant with n roles has
- * up to 2ⁿ parts.
- */
-const knownWithRoles = new RecentMap<string, Tenant>({ entries: 1000 });
+/** The latest parts of tenants, by the hash of the tenant and the names of the roles. n roles have up to 2ⁿ parts. */
+const knownParts = new RecentMap<string, Tenant>({ entries: 1000 });
 
 /**
- * The part of a tenant that is open to users with these roles; undefined if the tenant has none of these. A tenant
- * without roles is open as a whole to all of its users.
+ * The part of a tenant for users with these roles; undefined if it lacks all of them. Without roles, the whole tenant.
  */
 export function withRoles(tenant: Tenant, names: Iterable<string>): Tenant | undefined {
   if (tenant.roles === undefined) return tenant;
@@ -54,8 +44,8 @@ export function withRoles(tenant: Tenant, names: Iterable<string>): Tenant | und
 }
 
 /**
- * The part of a tenant that may run an operation; undefined if no role allows it. `listedName` is the name of the
- * operation if its document is listed.
+ * The part of a tenant that may run an operation; undefined if no role allows it. `listedName` is undefined if the
+ * document is not listed.
  */
 export function runningOperation(tenant: Tenant, listedName: string | undefined): Tenant | undefined {
   const { roles } = tenant;
@@ -64,10 +54,7 @@ export function runningOperation(tenant: Tenant, listedName: string | undefined)
   return allowing.size === roles.size ? tenant : partOf(tenant, allowing);
 }
 
-/**
- * True if a tenant is missing from `tenants`, which were read later, or has changed there. A tenant that stands for
- * some of the roles of its entry is compared with the same roles of the new entry.
- */
+/** True if a tenant, or the part with its roles, is missing from `tenants`, which were read later, or has changed. */
 export function isOutdated(tenant: Tenant, tenants: Tenants): boolean {
   const entry = tenants.get(tenant.name);
   return (entry && withRoles(entry, tenant.roles?.keys() ?? []))?.entryHash !== tenant.entryHash;
@@ -80,12 +67,12 @@ function allows({ documents }: Role, listedName: string | undefined): boolean {
 function partOf(tenant: Tenant, roles: ReadonlyMap<string, Role>): Tenant | undefined {
   if (roles.size === 0) return undefined;
   const name = JSON.stringify([tenant.entryHash, ...roles.keys()]);
-  const part = knownWithRoles.get(name) ?? toPart(tenant, roles);
-  knownWithRoles.set(name, part);
+  const part = knownParts.get(name) ?? toPart(tenant, roles);
+  knownParts.set(name, part);
   return part;
 }
 
-/** The part of a tenant with these roles. `tenant` may itself be a part, because the result depends only on `roles`. */
+/** `tenant` may itself be a part, because the result depends only on `roles`. */
 function toPart(tenant: Tenant, roles: ReadonlyMap<string, Role>): Tenant {
   const all = [...roles.values()];
   const mutationNames = new Set(all.flatMap(({ mutations }) => [...mutations]));

@@ -17,16 +17,16 @@ import { keyUnavailable, TenantClient } from './tenant-client.ts';
 export interface Upstream {
   readonly resources: UpstreamResources;
   readonly clientFor: (run: AnyRestRun) => RestClient;
-  /** The error of a caller whose key is already known to be unusable, before a call is made. */
+  /** The error of a caller whose key is known to be unusable; undefined for any other caller. */
   readonly keyFaultOf: (caller: Caller | undefined) => UpstreamError | undefined;
-  /** The cache of answers; undefined if nothing is cached. */
+  /** Undefined if nothing is cached. */
   readonly cache: AnswerCache | undefined;
-  /** Gives the epoch that an operation of a caller begins under. */
+  /** The epoch in which an operation begins. */
   readonly epochOf: (caller: Caller | undefined, reuse: Reuse) => MaybePromise<OperationEpoch>;
   readonly close: () => void;
 }
 
-/** Makes what operations need to call the REST API at `url`. Nothing is sent yet. */
+/** Makes the upstream. Nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions, caching?: CacheOptions): Upstream {
   const resources = createUpstreamResources(options, caching && 2 * caching.refreshMs);
   const { keys, heldKeys, epochs, budget, transport } = resources;
@@ -64,7 +64,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
   };
 }
 
-/** The client of a caller without a well-formed key. It sends nothing. */
+/** The client without a well-formed key, which sends nothing. */
 const anonymousClient: RestClient = {
   read: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),
   write: () => Promise.reject(new UpstreamError('UNAUTHENTICATED')),

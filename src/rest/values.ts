@@ -1,4 +1,4 @@
-/** A JSON object from outside. Nothing is known about its members. */
+/** A JSON object from outside. Its members may be anything. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A row as REST sent it, with its snake_case names. Any column may be missing, whatever the contract says. */
@@ -14,10 +14,7 @@ export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
 
-/**
- * The value of a JSON text; undefined if the text is not JSON. A leading byte order mark, which some editors write, is
- * ignored.
- */
+/** The value of a JSON text; undefined if it is not JSON. Ignores a byte order mark, which some editors write. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));

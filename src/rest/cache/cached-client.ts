@@ -90,7 +90,7 @@ export class CachedClient implements RestClient {
     const refusal = deadline.count(Math.ceil(answer.bytes * share), resources.bodies.limits.operation);
     if (refusal !== undefined) return Promise.reject(refusal);
     deadline.received += answer.length;
-    calls.reuse(read.target, answer.source, isStale ? 'stale' : 'hit');
+    calls.noteCached(read.target, answer.source, isStale ? 'stale' : 'hit');
     const { value } = answer;
     if (!deadline.isLarge) return Promise.resolve(value);
     return new Promise((resolve) => resources.eventLoop.doLater(() => resolve(value), deadline.endsAt));

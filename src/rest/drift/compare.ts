@@ -3,17 +3,17 @@ import { exactDigits, isObject, type JsonObject } from '../values.ts';
 /** The types of JSON values; integers are a type of their own. */
 export type JsonType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null';
 
-/** The OpenAPI document's description of a value; empty if any JSON will do. */
+/** The description of a value in the OpenAPI document; empty if any JSON will do. */
 export interface Shape {
   readonly types?: readonly JsonType[];
   /** The values that the document names, by `enum` or `x-known-values`. */
   readonly known?: readonly (string | number | null)[];
   readonly items?: Shape;
-  /** The view that describes an object's members. */
+  /** The view of an object. */
   readonly view?: string;
   /** The value has one of these shapes. */
   readonly either?: readonly Shape[];
-  /** True if the value is only for requests, so that an answer need not have it. */
+  /** True if the value is only for requests. */
   readonly writeOnly?: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface View {
   readonly columns: Readonly<Record<string, Shape>>;
 }
 
-/** The answers of the REST API's GET operations. */
+/** The descriptions of the answers to GET operations. */
 export interface Answers {
   /** By the id of the operation. */
   readonly operations: Readonly<Record<string, Shape>>;
@@ -44,48 +44,42 @@ export type DriftKind =
   // A value is null although the document does not allow null.
   | 'unexpected_null';
 
-/** One difference between an answer and the OpenAPI document. */
+/** A difference between an answer and the OpenAPI document. */
 export interface Difference {
   readonly kind: DriftKind;
-  /** The view that the document describes, such as `Dashboard`. */
+  /** Such as `Dashboard`. */
   readonly view: string;
-  /** The member of the view; `*` for the whole answer. */
+  /** A member of the view; `*` for the whole answer. */
   readonly column: string;
   /** The text in front of the column in metrics and the log, such as `created_by.`. */
   readonly prefix: string;
-  /** True if the difference is in an item of the column's array. */
+  /** True if an item of the array in the column differs. */
   readonly isItem: boolean;
-  /** The value that differs; undefined for a column that is missing. */
+  /** Undefined for a missing column. */
   readonly value: unknown;
 }
-
-/** Called with each difference, also if an equal one was seen before. */
-export type Note = (difference: Difference) => void;
 
 /** True if a row is not compared, because it belongs to another organization and the upstream may leave columns out. */
 export type IsForeign = (view: string, row: JsonObject) => boolean;
 
-/**
- * Compares answers with their description. Changes nothing, and skips values that the document does not describe. The
- * time is bounded by the number of rows and columns of the answer.
- */
+/** Compares answers with their description. Skips values that the document does not describe. */
 export class Comparison {
   readonly #views: Answers['views'];
   readonly #isForeign: IsForeign;
-  readonly #note: Note;
+  readonly #note: (difference: Difference) => void;
 
-  constructor({ views }: Answers, isForeign: IsForeign, note: Note) {
+  /** `note` is called with each difference, also with equal ones. */
+  constructor({ views }: Answers, isForeign: IsForeign, note: (difference: Difference) => void) {
     this.#views = views;
     this.#isForeign = isForeign;
     this.#note = note;
   }
 
-  /** Compares the body that a GET was answered with. */
   compare(body: unknown, shape: Shape): void {
     this.#value(body, shape, { view: '', column: '*', prefix: '', isItem: false }, true);
   }
 
-  /** Compares a value. `isDetail` is true if the value and the rows below it are in the detail view. */
+  /** `isDetail` is true if the value and the rows below it are in the detail view. */
   #value(value: unknown, shape: Shape, at: ValuePath, isDetail: boolean): void {
     const fitting = shape.either === undefined ? shape : shape.either.find((one) => this.#fits(value, one));
     const type = typeOf(value);
@@ -125,7 +119,7 @@ export class Comparison {
     }
   }
 
-  /** True if a value has one of the types of a shape, and every member that the view of the shape requires. */
+  /** True if a value has one of the types of a shape, and every member that the shape requires. */
   #fits(value: unknown, shape: Shape): boolean {
     if (!isOneOf(typeOf(value), shape)) return false;
     const required = shape.view === undefined ? [] : (this.#views[shape.view]?.required ?? []);

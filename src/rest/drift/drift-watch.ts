@@ -5,32 +5,32 @@ import type { RestOperation } from '../rest-operations.ts';
 import { isObject, type JsonObject } from '../values.ts';
 import { Comparison, type Difference, type DriftKind, type IsForeign } from './compare.ts';
 
-/** Differences of one kind in one column of one route's answers. */
+/** Differences of one kind in one column of the answers of one route. */
 export interface DriftSeries {
-  /** Such as `/api/projects/:id/dashboards/`; `other` for all that have no series of their own. */
+  /** Such as `/api/projects/:id/dashboards/`. */
   readonly route: string;
   readonly column: string;
   readonly kind: DriftKind | 'other';
 }
 
-/** The maximum number of series that are counted by name. */
+/** The maximum number of series. */
 export const mostDriftSeries = 50;
 
 /** The series of all further differences. */
 export const otherDrift = { route: 'other', column: 'other', kind: 'other' } as const;
 
-/** Names that may be shown as names of columns. Any other name may be a value, or the name of a person. */
+/** Names that may be shown. Any other name may be a value, or the name of a person. */
 const plainName = /^[a-z][a-z\d_]{0,49}$/;
 
-/** The message of the log if a comparison has thrown, which only a fault of the gateway causes. */
-const failed = 'an answer of the upstream could not be compared with the OpenAPI document';
+/** The line of the log about a comparison that has thrown. */
+const comparisonFailed = 'an answer of the upstream could not be compared with the OpenAPI document';
 
-/** The maximum number of names of client-written columns that are remembered: more than clients have a use for. */
+/** The maximum number of remembered names that clients have written: more than clients have a use for. */
 const mostWrittenNames = 1000;
 
 /**
- * Compares a random share of the upstream's answers with the OpenAPI document: `rate`, from 0 to 1. Logs a series when it
- * is first seen. Differences without a series of their own are counted as `otherDrift`.
+ * Compares a random share (`rate`) of the upstream's answers with the OpenAPI document. Logs each series once. Counts
+ * differences without a series of their own as `otherDrift`.
  */
 export class DriftWatch {
   readonly #rate: number;
@@ -38,8 +38,7 @@ export class DriftWatch {
   readonly #failures = new LogThrottle();
   readonly #counts = new Map<string, DriftSeries & { count: number }>();
   /**
-   * Columns that clients have written and the document lacks. If the upstream sends them back, they are not reported,
-   * because clients chose their names.
+   * Columns that clients have written and the document lacks. They are not named, because clients chose their names.
    */
   readonly #written = new Set<string>();
 
@@ -48,7 +47,7 @@ export class DriftWatch {
     this.#log = log;
   }
 
-  /** The number of answers with a difference, for each series. */
+  /** The number of answers with a difference, by series. */
   get counts(): readonly (DriftSeries & { readonly count: number })[] {
     return [...this.#counts.values()];
   }
@@ -60,14 +59,14 @@ export class DriftWatch {
   }
 
   /**
-   * Compares the answer to a GET if it is in the sample, and counts its differences. Skips answers to other methods.
-   * Never throws, because a fault of the comparison must not become one of the call.
+   * Compares an answer if it is in the sample, and counts its differences. Never throws, because a fault of the
+   * comparison must not become one of the call.
    */
   answered({ id, route }: RestOperation, target: string, body: unknown): void {
     // Only the answers to GETs have a shape.
     const shape = answers.operations[id];
     if (shape === undefined || body === undefined || Math.random() >= this.#rate) return;
-    // The columns of a table are the expressions that a client has chosen, and a CSV text has none to compare.
+    // The columns of a table are expressions of a client, and a CSV text has none to compare.
     if (/[?&](?:select|format)=/.test(target)) return;
     const found = new Map<string, Difference>();
     const note = (difference: Difference): void =>
@@ -75,7 +74,7 @@ export class DriftWatch {
     try {
       new Comparison(answers, foreignTo(target), note).compare(body, shape);
     } catch (error) {
-      if (this.#failures.mayLog(route)) this.#log('error', failed, { route, reason: messageOf(error) });
+      if (this.#failures.mayLog(route)) this.#log('error', comparisonFailed, { route, reason: messageOf(error) });
     }
     for (const difference of found.values()) this.#count(route, difference);
   }
@@ -110,7 +109,7 @@ const documented: ReadonlySet<string> = new Set(
 );
 
 /**
- * True for rows from which the upstream may leave columns out: global plugins of an organization other than the one
+ * True for rows from which the upstream may leave columns out: global plugins of another organization than the one
  * asked for. With `@current` the organization is unknown, so every global plugin counts.
  */
 export function foreignTo(target: string): IsForeign {

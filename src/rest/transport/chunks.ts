@@ -2,9 +2,9 @@
 const large = 2 ** 16;
 
 /**
- * Gives the memory of a large buffer back. The garbage collector would do so much later, because it does not see how
- * large the memory behind a small object is. Nothing may use the buffer afterwards. Does nothing for a buffer that
- * shares its memory with others, as those from Node's pool do.
+ * Gives the memory of a large buffer back, unless the buffer shares it, as those from Node's pool do. The garbage
+ * collector would do so much later, because it does not see how large the memory behind a small object is. Nothing may
+ * use the buffer afterwards.
  */
 export function freeLarge(buffer: Buffer<ArrayBuffer>): void {
   if (buffer.length > large && buffer.buffer.byteLength === buffer.length) buffer.buffer.transfer(0);
@@ -13,18 +13,15 @@ export function freeLarge(buffer: Buffer<ArrayBuffer>): void {
 const empty: Buffer<ArrayBuffer> = Buffer.alloc(0);
 
 /**
- * Collects the chunks of a body in one buffer. The buffer takes at most twice as many bytes as have been added, however
- * small the chunks are. Once a body of an expected length is complete, the buffer has exactly that length.
+ * Collects the chunks of a body in one buffer of at most twice as many bytes as have been added, however small the
+ * chunks are. The buffer of a complete body of expected length has exactly that length.
  */
 export class Chunks {
-  /** The number of bytes that the body will have, if that is known. */
+  /** The length of the whole body, if it is known. */
   expected: number | undefined;
   #buffer: Buffer = empty;
   #bytes = 0;
-  /**
-   * The same buffer as `#buffer`; undefined if other code uses its memory, too, so that it must not be given back.
-   * Results of `join` do not count as other code.
-   */
+  /** The same buffer as `#buffer`; undefined if its memory must not be given back, because other code may use it. */
   #own: Buffer<ArrayBuffer> | undefined;
 
   get bytes(): number {
@@ -46,7 +43,7 @@ export class Chunks {
     this.add(this.#own);
   }
 
-  /** All bytes. The result shares the memory of the collection, and is valid until `free`. */
+  /** All bytes. The result shares the memory of the chunks, and is valid until `free`. */
   join(): Buffer {
     return this.#buffer.length === this.#bytes ? this.#buffer : this.#buffer.subarray(0, this.#bytes);
   }
@@ -57,7 +54,6 @@ export class Chunks {
     this.#bytes = 0;
   }
 
-  /** Clears the collection and gives its memory back, if that is large. */
   free(): void {
     this.#giveBack();
     this.clear();

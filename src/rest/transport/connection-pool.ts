@@ -4,7 +4,7 @@ import { Connection, type Exchange } from './connection.ts';
 import { RequestHeads } from './request-heads.ts';
 import { NotHttp } from './response-parser.ts';
 
-/** The time between two looks for connections that were idle for too long, in milliseconds. */
+/** The interval at which connections that were idle for too long are closed, in milliseconds. */
 const sweepMs = 1000;
 
 interface Idle {
@@ -14,19 +14,20 @@ interface Idle {
 }
 
 /**
- * The connections of one route. Certificates belong to connections, so a new route needs new ones. A request takes the idle connection that was used last, or waits for the first one that
- * is opened or becomes free. The pool opens a connection for each request that waits, until it has as many as it may.
+ * The connections of one route. Certificates belong to connections, so a new route needs new ones. A request takes the
+ * idle connection that was used last, or waits for the first one that is opened or becomes free. For each request that
+ * waits, a connection is opened, until there are as many as there may be.
  */
 export class ConnectionPool {
-  /** Writes the heads of requests by this route. */
+  /** The heads of requests by this route. */
   readonly heads: RequestHeads;
   readonly #connector: Connector;
   readonly #most: number;
   readonly #idle: Idle[] = [];
   readonly #waiting: Exchange[] = [];
-  /** Connections being opened for waiting requests. Once open, each takes the request that has waited longest. */
+  /** Connections being opened. Once open, each takes the request that has waited longest. */
   readonly #opening = new Set<Opening>();
-  /** The connections that are being opened for requests that need a new one. The key is the request. */
+  /** Connections being opened for requests that need a new one, by request. */
   readonly #openingFor = new Map<Exchange, Opening>();
   readonly #open = new Set<Connection>();
   #sweep: NodeJS.Timeout | undefined;
@@ -43,7 +44,7 @@ export class ConnectionPool {
     return this.#connector.prefix !== '';
   }
 
-  /** Sends a request. A request that needs a new connection gets one even if the pool is full. */
+  /** A request that needs a new connection gets one even if the pool is full. */
   send(exchange: Exchange): void {
     if (exchange.needsNewConnection) return this.#connect(exchange);
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
@@ -54,7 +55,6 @@ export class ConnectionPool {
     this.#openMore();
   }
 
-  /** Takes back a request that waits for a connection. */
   withdraw(exchange: Exchange): void {
     this.#openingFor.get(exchange)?.cancel();
     const at = this.#waiting.indexOf(exchange);
@@ -98,17 +98,13 @@ export class ConnectionPool {
     this.#sweep = undefined;
   }
 
-  /** Opens a connection for each request that waits and has none, as long as the pool has fewer than it may have. */
   #openMore(): void {
     const isShort = (): boolean => this.#waiting.length > this.#opening.size;
     const count = (): number => this.#open.size + this.#opening.size + this.#openingFor.size;
     while (isShort() && count() < this.#most) this.#connect(undefined);
   }
 
-  /**
-   * Opens a connection. The request `own` gets it. Without `own`, it goes to the request that has waited longest once
-   * the connection is open.
-   */
+  /** Opens a connection for the request `own`, or for the one that has waited longest once the connection is open. */
   #connect(own: Exchange | undefined): void {
     let connection: Connection | undefined;
     let isEarly = false;

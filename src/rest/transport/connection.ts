@@ -2,35 +2,31 @@ import type { Socket } from 'node:net';
 import { ConnectionError } from './connect.ts';
 import { ResponseParser, type ResponseSink } from './response-parser.ts';
 
-/** A request, and what becomes of it. `onData` gets bytes that are valid during the call only. */
+/** A request, and what becomes of it. */
 export interface Exchange extends ResponseSink {
   /** The request line, the headers and the empty line after them, in Latin-1. */
   readonly head: string;
   readonly content: string | undefined;
-  /** True if it needs a new connection, which must not be used again. */
+  /** True if it needs a new connection, which is not used again. */
   readonly needsNewConnection: boolean;
   onSent(connection: Connection): void;
   onEnd(): void;
-  /** `isStale` is true if the connection had served an earlier request, and ended without a byte of this response. */
+  /** `isStale` is true if the connection had served a request before, and ended without a byte of this response. */
   onError(error: unknown, isStale: boolean): void;
 }
 
 /** The pool of a connection. */
 interface Pool {
-  /** Called when the connection may be used for another request. */
   freed(connection: Connection): void;
-  /** Called once when the connection can no longer be used. */
+  /** Called once. */
   closed(connection: Connection): void;
 }
 
-/**
- * The longest that a connection may be idle if its server has not told when it closes idle connections, in
- * milliseconds.
- */
+/** The longest that a connection may be idle if its server sets no limit, in milliseconds. */
 const usualIdleMs = 4000;
 
 /**
- * A connection is given up this long before its server would close it, in milliseconds. Servers count from the moment
+ * The time before the server's limit at which a connection is given up, in milliseconds. Servers count from the moment
  * at which they have sent a response.
  */
 const idleMarginMs = 2000;
@@ -39,7 +35,6 @@ const longestIdleMs = 600_000;
 
 /** An open HTTP/1.1 connection. It has one request at a time, so that no response can be taken for another's. */
 export class Connection {
-  /** The longest that it may be idle, in milliseconds. */
   idleMs = usualIdleMs;
   readonly #socket: Socket;
   readonly #pool: Pool;
@@ -108,8 +103,8 @@ export class Connection {
     if (exchange === undefined) return;
     this.#exchange = undefined;
     this.#wasUsed = true;
-    // `onEnd` is called before the connection takes another request. The response may end the whole operation, and the
-    // other requests of that operation that wait for a connection are then withdrawn.
+    // Before the connection takes another request: the response may end the whole operation, whose other requests are
+    // then withdrawn.
     exchange.onEnd();
     const { isPersistent, keepAliveSeconds } = this.#parser;
     if (keepAliveSeconds !== undefined) this.idleMs = Math.min(keepAliveSeconds * 1000 - idleMarginMs, longestIdleMs);

@@ -16,16 +16,13 @@ const decoders = {
 /** The content codings of responses, as `Accept-Encoding` lists them. */
 export const acceptedCodings = 'gzip, deflate, br';
 
-/**
- * The maximum number of bodies that are decoded at a time, one for each thread of libuv. Each may expand to the largest
- * size that a body may have.
- */
+/** The maximum number of bodies decoded at a time, one for each thread of libuv. Each may grow to the largest size. */
 const decodedTogether = 4;
 
 let decoded = 0;
 const waiting: (() => void)[] = [];
 
-/** Waits until a body may be decoded; undefined if it may be decoded at once. `leave` lets the next body begin. */
+/** Waits until a body may be decoded; undefined if it may be at once. */
 function enter(): Promise<void> | undefined {
   if (decoded === decodedTogether) return new Promise((resolve) => void waiting.push(resolve));
   decoded += 1;
@@ -38,13 +35,12 @@ function leave(): void {
   else next();
 }
 
-/** The maximum number of content codings of a body: more than servers send. Each is a pass over the body. */
+/** The maximum number of content codings of a body, each of which is a pass over it: more than servers send. */
 const maximumCodings = 3;
 
 /**
  * Removes the content codings of a body, and resolves to the result of `read` for the decoded bytes. Resolves to
- * undefined if the decoded body would exceed `limit` bytes (so that a decompression bomb is not decoded further), or if
- * a coding is unknown or its bytes are malformed. Only a limited number of bodies is decoded at a time. Each counts
+ * undefined if these would exceed `limit` bytes, or if a coding is unknown or malformed. A body counts as being decoded
  * until `read` is done.
  */
 export async function decompress<T>(
@@ -75,10 +71,10 @@ export async function decompress<T>(
   }
 }
 
-/** Decodes and checks UTF-8 in one pass: half the time of `isUtf8` and `toString` for a page of 100 rows. */
+/** Decodes and checks in one pass: half the time of `isUtf8` and `toString` for a page of 100 rows. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The UTF-8 text of bytes without its byte order mark. Throws for what is not UTF-8. */
+/** The text of UTF-8 bytes without a byte order mark. Throws for anything else. */
 export function textOf(bytes: Buffer): string {
   return utf8.decode(bytes);
 }

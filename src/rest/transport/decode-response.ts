@@ -3,11 +3,10 @@ import { toUpstreamError } from '../response-errors.ts';
 import { decompress, textOf } from './content-coding.ts';
 import type { RawResponse } from './transport.ts';
 
-/** A response with a success status. `text` is its body; empty if it had none. */
+/** A response with a success status. A header or a body that it does not have is empty. */
 export interface DecodedResponse {
   readonly status: number;
   readonly contentType: string;
-  /** The `Cache-Control` header; empty if the response has none. */
   readonly cacheControl: string;
   readonly text: string;
 }
@@ -25,9 +24,9 @@ export const atOnce: LargeReader = { later: (read) => read() };
 const largeBody = 2 ** 16;
 
 /**
- * The text of a response; undefined if it cannot be decoded, or has more than `limit` bytes once decoded. The result is
- * a promise only for a large body and for one with a content coding, because for others a promise would cost more than
- * the rest of the call. The promise never rejects. A large body counts as empty if it is released before it is read.
+ * The text of a response; undefined if it cannot be decoded, or has more than `limit` bytes once decoded. Only large
+ * bodies and those with a content coding get a promise, which would cost more than the rest of the call for others. It
+ * never rejects. A large body counts as empty if it is released before it is read.
  */
 export function decodeText(
   response: RawResponse,
@@ -56,15 +55,14 @@ function textOrUndefined(body: Buffer): string | undefined {
 }
 
 /**
- * A response as a success, with its decoded body as `text`. Throws an UpstreamError for every status but 2xx, and if
- * `text` is undefined because the body could not be decoded. The error never quotes `key`.
+ * A response as a success. Throws an UpstreamError for every status but 2xx, and if `text` is undefined because the
+ * body could not be decoded. The error never quotes `key`.
  */
 export function toDecoded({ status, headers }: RawResponse, text: string | undefined, key: string): DecodedResponse {
   if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
   if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   const { 'content-type': contentType = '', 'cache-control': cacheControl = '' } = headers;
-  // The API never sends an HTML page, so a page is from a proxy or from another server. The text is examined, too,
-  // because the API may send JSON with the content type of a page.
+  // A page is from a proxy or another server. The API may send JSON, but no HTML, with the content type of a page.
   const isPage = contentType.startsWith('text/html') && text.trimStart().startsWith('<');
   if (isPage) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   return { status, contentType, cacheControl, text };

@@ -6,15 +6,14 @@ import { askOnce, createTransport, type RawResponse, TransportError } from './tr
 
 /** Options of a fetch. */
 export interface FetchOptions {
-  /** The way to the document: a proxy, and the trusted authorities. */
   readonly route?: Route | undefined;
   /** The largest document, decoded, in bytes. */
   readonly maxBytes: number;
-  /** The longest that the fetch may take in all, in milliseconds. */
+  /** The longest that the fetch may take. */
   readonly timeoutMs: number;
-  /** Headers of the request, in lower case. */
+  /** In lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The accepted media types; undefined if all are accepted. A document without a media type is always accepted. */
+  /** The accepted media types; undefined if all are. A document without a media type always is. */
   readonly mediaTypes?: readonly string[];
   /** The `ETag` of the known version, if there is one. */
   readonly etag?: string | undefined;
@@ -26,20 +25,17 @@ export interface Fetched {
   readonly etag: string | undefined;
 }
 
-/** The most characters of a content type that a message shows. */
+/** The most characters of a content type in a message. */
 const mostOfType = 100;
 
-/**
- * The error of a document that could not be fetched. The message tells an operator why, and quotes nothing of the
- * document.
- */
+/** The message is for operators, and quotes nothing of the document. */
 class FetchError extends Error {
   override readonly name = 'FetchError';
 }
 
 /**
- * Fetches a small document from a server other than the upstream, on a connection that is closed afterwards. Resolves
- * to undefined if the `etag` is unchanged (RFC 9110 §13.1.2). Redirects are not followed. Rejects with a FetchError.
+ * Fetches a small document from a server other than the upstream, on a connection of its own, without redirects.
+ * Resolves to undefined if the `etag` is unchanged (RFC 9110 §13.1.2). Rejects with a FetchError.
  */
 export async function fetchDocument(url: string, options: FetchOptions): Promise<Fetched | undefined> {
   const { origin, pathname, search } = new URL(url);

@@ -1,33 +1,30 @@
 import type { Connector } from './connect.ts';
 
-/** One HTTP request to the upstream: `target` is path and query, sent byte for byte. */
+/** One HTTP request. `target` is path and query, sent byte for byte. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /**
-   * True for a write, which may be a GET. The response of a write shows the effect, so it is read even if there is no
-   * memory for it.
-   */
+  /** True for a write. Its response shows the effect, so it is read even if there is no memory for it. */
   readonly isWrite?: boolean;
   /** True if the request needs a new connection, on which nothing was sent before. */
   readonly needsNewConnection?: boolean;
 }
 
-/** The header values that can be sent: Latin-1 without control characters, tabs excepted. */
+/** Latin-1 without control characters but tabs. */
 const isValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** The targets that can be sent: Latin-1 without control characters and blanks. */
+/** Latin-1 without control characters and blanks. */
 const isTarget = /^[\x21-\x7e\x80-\xff]+$/;
 
 /** Writes the heads of requests by one route (RFC 9112 §3). */
 export class RequestHeads {
-  readonly #connector: Pick<Connector, 'host' | 'prefix' | 'proxyAuthorization'>;
-  /** The headers that were written last, and their lines. Most calls of a caller share one object of headers. */
+  readonly #connector: Connector;
+  /** The latest headers, and their lines. Most calls of a caller share one object of headers. */
   #last: HttpRequest['headers'] | undefined;
   #lines = '';
 
-  constructor(connector: Pick<Connector, 'host' | 'prefix' | 'proxyAuthorization'>) {
+  constructor(connector: Connector) {
     this.#connector = connector;
   }
 

@@ -1,14 +1,11 @@
 import { ConnectionError } from './connect.ts';
 
-/** The response headers that the gateway reads, by their names in lower case. */
+/** The headers that the gateway reads. */
 export type ResponseHeaders = Readonly<Partial<Record<ReadHeader, string>>>;
 
 type ReadHeader = 'content-type' | 'content-encoding' | 'cache-control' | 'retry-after' | 'date' | 'etag';
 
-/**
- * Called with the head of one response, and then with its body, piece by piece. The bytes are valid during the call
- * only.
- */
+/** Gets the head of a response, and then its body, piece by piece. Bytes are valid during the call only. */
 export interface ResponseSink {
   /** `length` is the size of the body in bytes; undefined if it is not known before the body ends. */
   onHead(status: number, headers: ResponseHeaders, length: number | undefined): void;
@@ -20,9 +17,7 @@ export class NotHttp extends Error {
   override readonly name = 'NotHttp';
 }
 
-/**
- * The most bytes of a head. The same limit holds for all interim responses before it together, and for all trailers.
- */
+/** The most bytes of a head, of all interim responses before it, and of all trailers. */
 const maxHeadBytes = 2 ** 14;
 
 /** The most bytes of a line with the size of a chunk and its extensions. */
@@ -33,8 +28,8 @@ const endOfHead = '\r\n\r\n';
 const lineFeed = 0x0a;
 
 /**
- * A status line and header lines (RFC 9112 §4 and §5). Allows nothing that a server on the way might read in another
- * way: no line that ends without a carriage return, no folded line, no blank before a colon, no control character.
+ * A status line and header lines (RFC 9112 §4 and §5), without anything that a server on the way might read in another
+ * way: a line that ends without a carriage return, a folded line, a blank before a colon, a control character.
  */
 const headForm =
   /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?(?:\r\n[!#$%&'*+.^_`|~\dA-Za-z-]+:[\t\x20-\x7e\x80-\xff]*)*$/;
@@ -44,7 +39,7 @@ const chunkSizeForm = /^([\da-f]{1,8})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i;
 
 type Phase =
   | 'head'
-  // A body of known length, whose `left` bytes are still to come.
+  // A body of known length.
   | 'body'
   | 'chunk-size'
   | 'chunk'
@@ -54,18 +49,16 @@ type Phase =
   | 'until-close'
   | 'done';
 
-/**
- * Reads the responses of one connection, one after the other, however their bytes are cut (RFC 9112). It does not keep
- * bodies.
- */
+/** Reads the responses of one connection, however their bytes are cut (RFC 9112). Keeps no bodies. */
 export class ResponseParser {
   #sink: ResponseSink | undefined;
   #phase: Phase = 'done';
   /** The beginning of a head or of a line whose end has not come yet. */
   #text = '';
-  /** The number of bytes of interim responses, or of trailers, that have been read so far. */
+  /** The number of bytes of interim responses, or of trailers, so far. */
   #passed = 0;
-  #left = 0;
+  /** The number of bytes of the body, or of its chunk, that are still to come. */
+  #missing = 0;
   #isPersistent = false;
   #keepAliveSeconds: number | undefined;
 
@@ -79,7 +72,7 @@ export class ResponseParser {
     return this.#phase === 'head' && this.#text === '' && this.#passed === 0;
   }
 
-  /** True if another request may be sent on the connection, once the response was read. */
+  /** True if the connection may be used again, once the response was read. */
   get isPersistent(): boolean {
     return this.#isPersistent;
   }
@@ -89,7 +82,6 @@ export class ResponseParser {
     return this.#keepAliveSeconds;
   }
 
-  /** Begins to read the next response, which goes to `sink`. */
   expect(sink: ResponseSink): void {
     this.#sink = sink;
     this.#phase = 'head';
@@ -98,8 +90,8 @@ export class ResponseParser {
   }
 
   /**
-   * Reads bytes up to the end of the response. Returns the number of bytes that belong to it. Throws NotHttp, or a
-   * ConnectionError if the server changes the protocol.
+   * Returns the number of bytes that belong to the response. Throws NotHttp, or a ConnectionError if the server changes
+   * the protocol.
    */
   read(bytes: Buffer): number {
     let at = 0;
@@ -112,7 +104,7 @@ export class ResponseParser {
     return at;
   }
 
-  /** Notes the end of the connection, which completes a body without a length. */
+  /** The end of the connection completes a body without a length. */
   end(): void {
     if (this.#phase === 'until-close') this.#finish();
   }
@@ -141,7 +133,7 @@ export class ResponseParser {
   #head(text: string): void {
     if (!headForm.test(text)) throw new NotHttp('its head is malformed');
     const status = Number(text.slice(9, 12));
-    // The gateway never asks for another protocol, and could not read what comes after such a response.
+    // The gateway never asks for another protocol.
     if (status === 101) throw new ConnectionError('CONNECTION_CLOSED');
     if (status < 200) {
       this.#passed += text.length + endOfHead.length;
@@ -155,7 +147,7 @@ export class ResponseParser {
     this.#keepAliveSeconds = head.keepAliveSeconds;
     this.#passed = 0;
     const hasBody = status !== 204 && status !== 304;
-    this.#left = length ?? 0;
+    this.#missing = length ?? 0;
     if (!hasBody || length === 0) this.#finish();
     else if (isChunked) this.#phase = 'chunk-size';
     else if (length !== undefined) this.#phase = 'body';
@@ -167,10 +159,10 @@ export class ResponseParser {
   }
 
   #readKnown(bytes: Buffer, at: number): number {
-    const end = Math.min(at + this.#left, bytes.length);
-    this.#left -= end - at;
+    const end = Math.min(at + this.#missing, bytes.length);
+    this.#missing -= end - at;
     this.#sink?.onData(bytes.subarray(at, end));
-    if (this.#left > 0) return end;
+    if (this.#missing > 0) return end;
     if (this.#phase === 'body') this.#finish();
     else this.#phase = 'end-of-chunk';
     return end;
@@ -201,8 +193,8 @@ export class ResponseParser {
     if (this.#phase === 'chunk-size') {
       const [, size] = chunkSizeForm.exec(text) ?? [];
       if (size === undefined) throw new NotHttp('the size of a chunk is malformed');
-      this.#left = Number.parseInt(size, 16);
-      this.#phase = this.#left === 0 ? 'trailers' : 'chunk';
+      this.#missing = Number.parseInt(size, 16);
+      this.#phase = this.#missing === 0 ? 'trailers' : 'chunk';
     } else if (this.#phase === 'end-of-chunk') {
       if (text !== '') throw new NotHttp('a chunk is longer than its size');
       this.#phase = 'chunk-size';
@@ -218,7 +210,7 @@ export class ResponseParser {
   }
 }
 
-/** A well-formed head: its headers, the length of its body, and the facts about the reuse of the connection. */
+/** The facts in a well-formed head. */
 class Head {
   readonly headers: Partial<Record<ReadHeader, string>> = {};
   length: number | undefined;
@@ -241,9 +233,8 @@ class Head {
   }
 
   /**
-   * True if the connection may be used again. HTTP/1.0 closes it, unless the server says that it is kept. HTTP/1.0 also
-   * does not know chunks, so a proxy on the way may not find the end of a chunked body. The connection is therefore not
-   * used again after such a body (RFC 9112 §6.1 and §9.3).
+   * True if the connection may be used again (RFC 9112 §6.1 and §9.3). HTTP/1.0 closes it, unless the server keeps it.
+   * A proxy of HTTP/1.0 on the way may not find the end of a chunked body.
    */
   get isPersistent(): boolean {
     return !this.#isClosed && (this.#isCurrent || (this.#isKept && !this.isChunked));
@@ -251,7 +242,7 @@ class Head {
 
   #add(name: string, text: string, from: number, to: number): void {
     const { headers } = this;
-    // Each name is written out: with a variable in place of the name, V8 takes ten times as long to store a value.
+    // With a variable in place of each name, V8 takes ten times as long to store a value.
     switch (name) {
       case 'content-type':
         headers['content-type'] ??= text.slice(from, to).trim();
@@ -265,8 +256,7 @@ class Head {
       case 'etag':
         headers.etag ??= text.slice(from, to).trim();
         return;
-      // If one of the next two headers comes several times, its values are joined. Of the headers above, the first
-      // value counts.
+      // The values of the next two are joined. Of those above, the first value counts.
       case 'content-encoding':
         headers['content-encoding'] = joined(headers['content-encoding'], text.slice(from, to).trim());
         return;

@@ -6,7 +6,7 @@ import { ConnectionPool } from './connection-pool.ts';
 import type { HttpRequest } from './request-heads.ts';
 import { NotHttp, type ResponseHeaders } from './response-parser.ts';
 
-/** One HTTP response. Its body is complete and still encoded, and takes up memory until `release` is called. */
+/** A complete response. The body is still encoded, and takes up memory until `release` is called. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
@@ -14,7 +14,7 @@ export interface RawResponse {
   readonly release: () => void;
 }
 
-/** Hears of the end of a request. One of the two functions is called, once, and not before `send` has returned. */
+/** One of the two functions is called, once, after `send` has returned. */
 export interface ResponseListener {
   readonly responded: (response: RawResponse) => void;
   readonly failed: (error: TransportError) => void;
@@ -22,7 +22,7 @@ export interface ResponseListener {
 
 /** The faults between sending a request and having its whole response. */
 export type Fault =
-  // The upstream closed a kept-alive socket before it sent a byte of the response.
+  // The upstream closed a used connection before it sent a byte of the response.
   | 'stale-socket'
   // Refused, unknown host, reset, or closed in the middle.
   | 'network'
@@ -48,7 +48,7 @@ export class TransportError extends Error {
 export interface SentRequest {
   /** True until a connection takes it. */
   readonly isWaiting: boolean;
-  /** Gives the request up. The request fails, unless it has ended. */
+  /** Makes the request fail, unless it has ended. */
   readonly abort: () => void;
 }
 
@@ -60,7 +60,7 @@ export interface Transport {
   close(): void;
 }
 
-/** Settings of the connections. Sizes in bytes. */
+/** Settings of a transport. */
 export interface TransportOptions {
   readonly origin: string;
   readonly route?: Route | undefined;
@@ -70,9 +70,8 @@ export interface TransportOptions {
 }
 
 /**
- * Makes a transport over HTTP/1.1 connections that are kept open. The gateway has an HTTP client of its own, because
- * every REST call passes through it: this client takes half the time of undici, and reads only what the gateway needs.
- * Only the deadline of the operation limits the time of a call.
+ * Makes a transport over HTTP/1.1 connections that are kept open. Every REST call passes through this client, which
+ * takes half the time of undici. Only the deadline of the operation limits the time of a call.
  */
 export function createTransport(options: TransportOptions): Transport {
   const poolBy = (route: Route): ConnectionPool =>
@@ -103,10 +102,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/**
- * Sends one request and waits for its response. Rejects with a TransportError, whose fault is `aborted` after
- * `timeoutMs`.
- */
+/** Resolves to the response. Rejects with a TransportError, whose fault is `aborted` after `timeoutMs`. */
 export function askOnce(transport: Transport, request: HttpRequest, timeoutMs: number): Promise<RawResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   const sent = transport.send(request, { responded: resolve, failed: reject });
@@ -117,7 +113,7 @@ export function askOnce(transport: Transport, request: HttpRequest, timeoutMs: n
 const noHeaders: ResponseHeaders = {};
 const emptyBody: Buffer = Buffer.alloc(0);
 
-/** A request, which collects its response. It is also the object that the listener gets as the response. */
+/** A request, which is also the response that its listener gets. */
 class Request implements Exchange, SentRequest, RawResponse {
   head = '';
   status = 0;
@@ -159,7 +155,7 @@ class Request implements Exchange, SentRequest, RawResponse {
   release(): void {
     this.#claim.release();
     this.body = emptyBody;
-    // The memory of an encoded body is not given back here, because a thread may still be decoding it.
+    // A thread may still be decoding an encoded body.
     if (this.headers['content-encoding'] === undefined) this.#chunks.free();
     else this.#chunks.clear();
   }
@@ -208,7 +204,7 @@ class Request implements Exchange, SentRequest, RawResponse {
     this.release();
     if (this.#connection === undefined) this.#pool.withdraw(this);
     else this.#connection.close();
-    // The listener is called in the next tick, because `send` may not have returned yet.
+    // In the next tick, because `send` may not have returned yet.
     process.nextTick(tellFailure, this.#listener, error);
   }
 }
