@@ -28,7 +28,7 @@ export interface GatewayContext {
    * Returns true until the executor reaches the work that this context is for. Only contexts for work that is done
    * ahead of the executor have this function.
    */
-  readonly isAhead?: (() => boolean) | undefined;
+  readonly isStillAhead?: (() => boolean) | undefined;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
   readonly maxPageSize: number;

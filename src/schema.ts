@@ -23,9 +23,9 @@ import {
 import { attachResolvers, objectFields } from './graphql/attach-resolvers.ts';
 import { attachColumns } from './graphql/columns.ts';
 import { acceptExactIds } from './graphql/scalars.ts';
-import { attachParts } from './look-ahead/deferred-records.ts';
+import { attachParts } from './look-ahead/early-records.ts';
+import { attachStarted } from './look-ahead/read-ahead.ts';
 import { attachRefusals } from './look-ahead/refused-roots.ts';
-import { attachStarted } from './look-ahead/starting.ts';
 import type { Schemas } from './operation/execute.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 

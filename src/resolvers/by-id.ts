@@ -3,11 +3,11 @@ import type { GatewayContext } from '../context.ts';
 import { foreignOwnerError, parseIdWithin } from '../graphql/ids.ts';
 import { type RowRecord, type StartedRelations, toRecord, withOwnerId } from '../graphql/records.ts';
 import { type KnownRow, listView, suffices } from '../loaders/row-store.ts';
-import { fieldsOfPart, withLaterForms, withRow } from '../look-ahead/deferred-records.ts';
+import { fieldsOfPart, withLaterForms, withRow } from '../look-ahead/early-records.ts';
 import { type Existence, type Needs, needsOf, needsOfFields, ownView, proves } from '../look-ahead/needs.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';
-import { startBelow, startRelations } from '../look-ahead/starting.ts';
+import { readAhead, startRelations } from '../look-ahead/read-ahead.ts';
 import { isNotFound, toError } from '../rest/errors.ts';
 import { ownerTypeOf } from '../rest/nouns.ts';
 import { type Collection, current, type Key } from '../rest/paths.ts';
@@ -38,7 +38,7 @@ export function fetchRecord(
   const started = startRelations(needs.relations, toRecord(key, key), context, info);
   let record: Promise<RowRecord | null>;
   if (row !== undefined) {
-    startBelow(started, needs.relations, row, context, info);
+    readAhead(needs.relations, started, row, context, info);
     record = awaitRow(key, row, started, existence);
     if (context.parts !== undefined) record = fetchEarly(key, existence, { row: record, started }, info);
   } else if (existence === 'assumed') {
@@ -182,7 +182,7 @@ function detailedRecord(
 ): Promise<RowRecord> | RowRecord {
   const started = startRelations(relations, listed, context, info);
   const record = withDetail(listed, started, context);
-  startBelow(started, relations, record, context, info);
+  readAhead(relations, started, record, context, info);
   if (context.parts === undefined) return record;
   const { row, view } = listed;
   return withLaterForms(toRecord(listed, { row, view, started }), { row: record });
