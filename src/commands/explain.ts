@@ -57,7 +57,7 @@ export function explain(args: string[], settings: SettingsReader): Outcome {
   }
   const { maxPageSize } = config;
   const request = { ...scope, variableValues, cursors: cursorsOf(config), maxPageSize };
-  const whole = planOperation(request);
+  const { plan: whole } = planOperation(request);
   const deferring = withoutDefer(text, document) === document ? undefined : { ...scope, document };
   const plan = config.incremental ? planInParts(whole, request, deferring) : whole;
   return { text: values.json === true ? JSON.stringify(plan, null, 2) : describe(plan, config), exitCode: 0 };

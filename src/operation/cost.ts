@@ -5,7 +5,7 @@ import { rootOf } from '../look-ahead/operation-trees.ts';
 import { memoize } from '../memoize.ts';
 import { type Estimate, estimateOf } from '../plan/estimate.ts';
 import { isDeferUndecided, isWithinDeferLimits, planInParts } from '../plan/parts.ts';
-import { type CheckedPlan, type Plan, planChecked } from '../plan/plan.ts';
+import { type CheckedPlan, type Plan, planOperation } from '../plan/plan.ts';
 import { mostSteps, PlanLimitError } from '../plan/plan-builder.ts';
 import { type Caller, rightsOf } from '../rest/caller.ts';
 import { OperationCalls } from '../rest/operation-calls.ts';
@@ -175,7 +175,7 @@ export class Costs {
     const limits = { cursors, maxPageSize, maxSteps: mostSteps(maxUpstreamCalls), rights };
     const request = { schema, operation, fragments, variableValues, ...limits };
     try {
-      const planned = planChecked(request);
+      const planned = planOperation(request);
       return isExplained && incremental ? { ...planned, plan: planInParts(planned.plan, request, deferred) } : planned;
     } catch (error) {
       if (error instanceof PlanLimitError) return error;

@@ -8,7 +8,14 @@ import type { ListRef } from '../rest/pages.ts';
 import { overlapOf, type Position } from '../rest/positions.ts';
 import type { Reach } from '../rest/reach.ts';
 import { after, isCurrent, objectByKey, type SelectedObjects, type Stage, start, toObjects } from './objects.ts';
-import { type Arguments, collectionOf, ownersOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
+import {
+  type Arguments,
+  collectionOf,
+  ownerCountOf,
+  type PlanBuilder,
+  type PlannedField,
+  pathOf,
+} from './plan-builder.ts';
 
 interface WantedRange {
   readonly range: ListRange;
@@ -32,19 +39,19 @@ export function planList(planned: PlannedField, args: Arguments): void {
   const { lists, options } = builder;
   const { list, overlap } = wanted;
   const { certain, stage, path } = planned;
-  const window = { ...collectionOf(planned), list, owners: ownersOf(planned), overlap, certain, stage, path };
+  const window = { ...collectionOf(planned), list, ownerCount: ownerCountOf(planned), overlap, certain, stage, path };
   if (toRead.kind === 'any') return lists.want({ ...window, offset: 0, limit: 1, countOnly: true });
   if (toRead.kind === 'window') {
     const { offset, limit } = toRead;
-    return lists.want({ ...window, offset, limit, done: (arrival) => planRows(planned, wanted, offset, arrival) });
+    return lists.want({ ...window, offset, limit, onArrival: (arrival) => planRows(planned, wanted, offset, arrival) });
   }
   // The first page is read first. If the list is longer, the count of the first page tells where the list ends.
   const { from: offset, limit } = toRead;
-  const done = (arrival: Stage): void => {
+  const onArrival = (arrival: Stage): void => {
     lists.wantEnd({ ...window, offset, limit, stage: arrival });
     planRows(planned, wanted, undefined, after(arrival));
   };
-  lists.want({ ...window, offset, limit: options.maxPageSize, done }, 2);
+  lists.want({ ...window, offset, limit: options.maxPageSize, onArrival }, 2);
 }
 
 /** Plans the selection on the rows of a page. Without an offset, the rows are the last of their list. */
@@ -57,10 +64,10 @@ function planRows(
   if (limit === 0) return;
   const { builder, selected, endpoint, parent, path } = planned;
   const { noun } = endpoint;
-  const owners = ownersOf(planned);
+  const ownerCount = ownerCountOf(planned);
   const [group, from] = offset === undefined ? [`the end of ${list}`, 0] : [list, offset];
   const to = from + limit;
-  const objects = toObjects({ type: noun, group, from, to, owner: parent, owners, view: listView(noun), stage });
+  const objects = toObjects({ type: noun, group, from, to, owner: parent, ownerCount, view: listView(noun), stage });
   for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, existence: 'listed' });
 }
 

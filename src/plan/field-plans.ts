@@ -21,7 +21,14 @@ import {
   textOf,
   toObjects,
 } from './objects.ts';
-import { type Arguments, collectionOf, ownersOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
+import {
+  type Arguments,
+  collectionOf,
+  ownerCountOf,
+  type PlanBuilder,
+  type PlannedField,
+  pathOf,
+} from './plan-builder.ts';
 
 /** Plans the selection on objects of the answer. Agrees with `resolvers/by-id.ts`, which reads the objects. */
 export function planObjects(builder: PlanBuilder, selection: SelectedObjects): void {
@@ -60,15 +67,15 @@ function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void
   };
   // Global ids of objects below `@current` contain the id of the real project or organization.
   const namesCurrent = isCurrent(objects.owner) && needs.globalId;
-  const done =
+  const onArrival =
     noun === 'Plugin' && namesCurrent
       ? // The rows of most plugins name their organization, so the current one may not have to be read.
         (stage: Stage) => builder.planCurrent({ stage, certain: false, path }, planReferences)
       : planReferences;
-  if (view === undefined) done(objects.stage);
+  if (view === undefined) onArrival(objects.stage);
   else {
     const when = existence === 'answered' ? 'not in the answer' : undefined;
-    builder.rows.want({ noun, objects, view, path, when, done });
+    builder.rows.want({ noun, objects, view, path, when, onArrival });
   }
   if (noun !== 'Plugin' && existence !== 'listed' && namesCurrent) builder.planCurrent({ ...objects, path });
   if (view === 'detail') addHints(builder, selection, place);
@@ -96,7 +103,7 @@ function planReference(
   const { origin, below: selection, field } = selected;
   const path = pathOf(parentPath, selected);
   const { stage, owner } = objects;
-  const facts = { group: `${textOf(objects)}.${field.name}`, owners: mostOf(objects), stage };
+  const facts = { group: `${textOf(objects)}.${field.name}`, ownerCount: mostOf(objects), stage };
   if (origin.kind === 'organizationOf') {
     const isPlugin = objects.type === 'Plugin';
     // A plugin whose row names no organization belongs to the organization whose list it is in.
@@ -107,8 +114,8 @@ function planReference(
     const { noun } = origin.endpoint;
     // Dashboards and projects only refer to dashboards of their own project.
     const isSibling = noun === objects.type;
-    const [owners, to] = isSibling ? [objects.owners, objects.to - objects.from] : [mostOf(objects), 1];
-    const referred = toObjects({ ...facts, type: noun, owner: isSibling ? owner : objects, owners, to });
+    const [ownerCount, to] = isSibling ? [objects.ownerCount, objects.to - objects.from] : [mostOf(objects), 1];
+    const referred = toObjects({ ...facts, type: noun, owner: isSibling ? owner : objects, ownerCount, to });
     builder.plan({ objects: referred, selection, path, existence: 'assumed' });
   }
 }
@@ -206,7 +213,7 @@ function objectsById(
 function planAnyRow(planned: PlannedField): void {
   const { builder, stage, certain, path } = planned;
   const of = collectionOf(planned);
-  const any = { list: of.collection, owners: ownersOf(planned), offset: 0, limit: 1, anyRow: true };
+  const any = { list: of.collection, ownerCount: ownerCountOf(planned), offset: 0, limit: 1, anyRow: true };
   builder.lists.want({ ...of, ...any, certain, stage, path });
 }
 
@@ -224,7 +231,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
     group: `${endpoint.id} of ${textOf(parent)}`,
     to: builder.options.maxPageSize,
     owner: parent,
-    owners: ownersOf(planned),
+    ownerCount: ownerCountOf(planned),
     stage: after(stage),
   });
   builder.plan({ objects, selection: selected.below, path, existence: 'assumed' });

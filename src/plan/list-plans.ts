@@ -1,16 +1,14 @@
 import { type MergedPage, mergedPagesOf } from '../loaders/merged-pages.ts';
 import { rowOperations } from '../rest/rest-operations.ts';
-import { after, isBefore, mayBeOne, type PlannedCollection, type Stage } from './objects.ts';
-import type { Condition, PlannedCalls, Schedule } from './planned-calls.ts';
+import { after, isBefore, later, mayBeOne, type PlannedCollection, type Stage } from './objects.ts';
+import type { PlanBuilder } from './plan-builder.ts';
+import type { Condition } from './planned-calls.ts';
 
 /** A window of a list that is wanted, for each owner that has such a list. */
 export interface WantedWindow extends PlannedCollection {
-  /**
-   * A text that is equal for windows that may share pages. It names the collection, its filter, and the instant that
-   * offsets count from.
-   */
+  /** The same text for windows that may share pages: the collection, its filter, and the instant offsets count from. */
   readonly list: string;
-  readonly owners: number;
+  readonly ownerCount: number;
   readonly offset: number;
   readonly limit: number;
   /** The number of rows of the previous page that are read again, in addition to `limit`. */
@@ -22,16 +20,15 @@ export interface WantedWindow extends PlannedCollection {
   readonly stage: Stage;
   readonly path: string;
   readonly when?: Condition | undefined;
-  readonly done?: (stage: Stage) => void;
+  /** Called with the stage at which the answer is there. */
+  readonly onArrival?: ((stage: Stage) => void) | undefined;
 }
 
-/**
- * A page that is read: the windows that it answers, the stage at which it is requested, and the stage at which it
- * arrives.
- */
+/** A page that will be read, and the windows that it answers. */
 interface PlannedPage {
   readonly page: MergedPage;
   readonly windows: readonly WantedWindow[];
+  /** The stage at which the page is requested. */
   readonly asked: Stage;
   readonly arrival: Stage;
 }
@@ -41,35 +38,29 @@ interface PlannedPage {
  * (`loaders/window-loader.ts`): change both.
  */
 export class ListPlans {
-  readonly #calls: PlannedCalls;
-  readonly #schedule: Schedule;
-  readonly #maxPageSize: number;
+  readonly #builder: PlanBuilder;
   readonly #pages = new Map<string, PlannedPage[]>();
-  /** The collections whose pages are read. `waves` is 2 if the end of a list may be read after its first page. */
+  /** The collections of which a page is read. `waves` is 2 if the end of a list may be read after its first page. */
   readonly #collections = new Map<string, PlannedCollection & { readonly waves: 1 | 2 }>();
-  /** Lists for which a page of one row may be read, if any row will do. */
+  /** The lists of which a page of one row may be read, because any row will do. */
   readonly #anyRows = new Set<string>();
   #pending: WantedWindow[] = [];
-  /**
-   * The last rows of lists, which are read if the first page does not reach them. `offset` is that of the first page.
-   */
+  /** The last rows of lists. They are read if the first page, which begins at `offset`, does not have them. */
   #pendingEnds: WantedWindow[] = [];
 
-  constructor(calls: PlannedCalls, schedule: Schedule, maxPageSize: number) {
-    this.#calls = calls;
-    this.#schedule = schedule;
-    this.#maxPageSize = maxPageSize;
+  constructor(builder: PlanBuilder) {
+    this.#builder = builder;
   }
 
   /** Adds a window. `waves` is 2 if the end of the list may be read after the window. */
   want(window: WantedWindow, waves: 1 | 2 = 1): void {
     const { noun, collection, isKnown, anyRow = false } = window;
     this.#pending.push(window);
-    if (anyRow || (waves === 1 && this.reads(collection))) return;
+    if (anyRow || (waves === 1 && this.isRead(collection))) return;
     this.#collections.set(collection, { noun, collection, isKnown, waves });
   }
 
-  /** Plans the jump to the end of a list, once its first page has arrived. */
+  /** Adds the last rows of a list whose first page has arrived. */
   wantEnd(end: WantedWindow): void {
     this.#pendingEnds.push(end);
   }
@@ -84,13 +75,14 @@ export class ListPlans {
     return waves;
   }
 
-  reads(collection: string): boolean {
+  /** True if a page of the collection is read. */
+  isRead(collection: string): boolean {
     return this.#collections.has(collection);
   }
 
-  /** Turns the wanted windows into calls. `readsRows` says whether rows of a collection are read by id. */
-  settle(readsRows: (collection: string) => boolean): void {
-    this.#settleJumps();
+  /** Turns the wanted windows into calls. */
+  settle(): void {
+    this.#settleEnds();
     const pending = this.#pending;
     if (pending.length === 0) return;
     this.#pending = [];
@@ -98,35 +90,43 @@ export class ListPlans {
     for (const ofList of Map.groupBy(windows, ({ list }) => list).values()) {
       for (const [stage, together] of Map.groupBy(ofList, (window) => window.stage)) this.#readAll(stage, together);
     }
-    for (const one of pending) if (one.anyRow === true) this.#readAnyRow(one, readsRows(one.collection));
+    for (const one of pending) if (one.anyRow === true) this.#readAnyRow(one);
   }
 
-  #settleJumps(): void {
-    const jumps = this.#pendingEnds;
+  #settleEnds(): void {
+    const pending = this.#pendingEnds;
     this.#pendingEnds = [];
-    for (const ends of Map.groupBy(jumps, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
-      // Windows at the end of a list that have the same first page are read by one call. It begins where the longest of
-      // these windows begins. Calls after different first pages may be sent at different times. They are equal if their
-      // longest windows have the same length.
+    for (const ends of Map.groupBy(pending, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
+      // Ends of a list that have the same first page are read by one call, which begins where the longest of them
+      // begins. Calls after different first pages may be sent at different times. They are equal if their longest ends
+      // have the same length.
       const pages = [...Map.groupBy(ends, ({ offset }) => offset).values()];
       for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(limit, same.flat());
     }
   }
 
-  #readEnd(limit: number, jumps: readonly WantedWindow[]): void {
-    const [jump] = jumps;
-    if (jump === undefined) return;
-    const owners = Math.max(...jumps.map((one) => one.owners));
-    const paths = jumps.map(({ path }) => path);
-    const { noun, stage } = jump;
+  #readEnd(limit: number, ends: readonly WantedWindow[]): void {
+    const [end] = ends;
+    if (end === undefined) return;
+    const ownerCount = Math.max(...ends.map((one) => one.ownerCount));
+    const paths = ends.map(({ path }) => path);
+    const { noun, stage } = end;
     const endpoint = rowOperations[noun].list;
-    this.#calls.add({ endpoint, stage, lower: 0, upper: owners, rows: owners * limit, paths, when: 'long list' });
+    this.#builder.calls.add({
+      endpoint,
+      stage,
+      lower: 0,
+      upper: ownerCount,
+      rows: ownerCount * limit,
+      paths,
+      when: 'long list',
+    });
   }
 
   #readAll(stage: Stage, windows: readonly WantedWindow[]): void {
     const missing = windows.filter((window) => !this.#answer(window));
     const wanted = missing.map(({ offset, limit, countOnly = false }) => ({ at: { offset }, limit, countOnly }));
-    const pages = mergedPagesOf(wanted, this.#maxPageSize);
+    const pages = mergedPagesOf(wanted, this.#builder.options.maxPageSize);
     for (const page of pages) {
       const isWithin = (one: WantedWindow): boolean =>
         one.countOnly === true ? page === pages[0] : contains(page, one);
@@ -138,57 +138,50 @@ export class ListPlans {
     const [window] = windows;
     if (window === undefined) return;
     const certain = windows.some((one) => one.certain);
-    const owners = Math.max(...windows.map((one) => one.owners));
+    const ownerCount = Math.max(...windows.map((one) => one.ownerCount));
     const arrival = after(asked);
     const overlap = Math.max(...windows.map((one) => one.overlap ?? 0));
-    this.#calls.add({
+    const { calls, schedule, options } = this.#builder;
+    calls.add({
       endpoint: rowOperations[window.noun].list,
       stage: asked,
       lower: certain ? 1 : 0,
-      upper: owners,
-      rows: owners * Math.min(page.limit + overlap, this.#maxPageSize),
+      upper: ownerCount,
+      rows: ownerCount * Math.min(page.limit + overlap, options.maxPageSize),
       paths: windows.map(({ path }) => path),
       when: window.when,
     });
     const planned = this.#pages.get(window.list) ?? [];
     this.#pages.set(window.list, [...planned, { page, windows, asked, arrival }]);
-    for (const { done } of windows) if (done !== undefined) this.#schedule.at(arrival, () => done(arrival));
+    for (const { onArrival } of windows) schedule.at(arrival, onArrival);
   }
 
-  /**
-   * Answers a window with a page that is certain to be read for another window. Returns false if no such page is
-   * certain.
-   */
+  /** Answers a window with a page that is certain to be read for another window. Returns false if there is none. */
   #answer(window: WantedWindow): boolean {
     const planned = this.#pages.get(window.list)?.find((one) => surelyAnswers(one, window));
     if (planned === undefined) return false;
-    const { done, stage } = window;
-    const arrival = planned.arrival.wave > stage.wave ? planned.arrival : stage;
-    if (done !== undefined) this.#schedule.at(arrival, () => done(arrival));
+    this.#builder.schedule.at(later(planned.arrival, window.stage), window.onArrival);
     return true;
   }
 
-  /**
-   * Plans for a field that needs one row of a list, no matter which. If another read brings a row anyway, that one is
-   * used. Otherwise a page of one row is read afterwards.
-   */
-  #readAnyRow(window: WantedWindow, readsRows: boolean): void {
+  /** Plans a page of one row for a field that needs any row of a list, to be read after all reads that may bring one. */
+  #readAnyRow(window: WantedWindow): void {
     if (this.#answer(window) || this.#anyRows.has(window.list)) return;
     this.#anyRows.add(window.list);
-    const isAlone = !readsRows && !this.reads(window.collection);
+    const isAlone = !this.#builder.rows.isRead(window.collection) && !this.isRead(window.collection);
     const asked = isAlone ? window.stage : after(window.stage, Math.max(1, this.wavesOf(window)));
     this.#read({ offset: 0, limit: 1 }, asked, [{ ...window, certain: window.certain && isAlone }]);
   }
 }
 
-function longestOf(jumps: readonly WantedWindow[]): number {
-  return Math.max(...jumps.map(({ limit }) => limit));
+function longestOf(ends: readonly WantedWindow[]): number {
+  return Math.max(...ends.map(({ limit }) => limit));
 }
 
 /**
- * True if a planned page is certain to answer a window. Windows that are wanted at the same time are merged into pages.
- * In the first stage, it is certain which windows are merged. In later stages it is not. A page is then certain to
- * answer only windows that lie within one of the windows that it was planned for.
+ * True if a planned page is certain to answer a window. Windows that are wanted at the same time are merged into pages,
+ * but only in the first stage is it certain which. A page of a later stage is certain to answer a window only if the
+ * window lies within one that the page was planned for.
  */
 function surelyAnswers({ page, windows, asked }: PlannedPage, window: WantedWindow): boolean {
   if (!isBefore(asked, window.stage)) return false;

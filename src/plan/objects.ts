@@ -20,6 +20,11 @@ export function after(stage: Stage, waves = 1): Stage {
   return { wave: stage.wave + waves, earlier: stage };
 }
 
+/** The later of two stages. */
+export function later(one: Stage, other: Stage): Stage {
+  return one.wave > other.wave ? one : other;
+}
+
 /** True if `one` is `other` or an earlier stage. */
 export function isBefore(one: Stage, other: Stage): boolean {
   for (let at: Stage | undefined = other; at !== undefined; at = at.earlier) if (at === one) return true;
@@ -30,8 +35,8 @@ export function isBefore(one: Stage, other: Stage): boolean {
 export interface PlannedObjects {
   readonly type: NodeType;
   /**
-   * Names the source of the objects, such as a list or a key. It is the same for all objects of one source. The end of
-   * a list counts as a source of its own. Together with `from` and `to`, the name identifies the objects.
+   * The source of the objects, such as a list, the end of a list, or a key. Together with `from` and `to`, it
+   * identifies the objects.
    */
   readonly group: string;
   readonly from: number;
@@ -40,7 +45,7 @@ export interface PlannedObjects {
   readonly id: string | undefined;
   readonly owner: PlannedObjects | undefined;
   /** The maximum number of owners that have such objects. */
-  readonly owners: number;
+  readonly ownerCount: number;
   /** True if the rows and relations that the objects need are read in any case. */
   readonly certain: boolean;
   readonly view: View | undefined;
@@ -49,25 +54,25 @@ export interface PlannedObjects {
 
 type Facts = Pick<PlannedObjects, 'type' | 'group' | 'stage'> & Partial<PlannedObjects>;
 
-/** Makes objects from facts: one object for each owner, unless `from` and `to` say otherwise. */
+/** Makes objects: one for each owner, unless `from` and `to` say otherwise. */
 export function toObjects(facts: Facts): PlannedObjects {
-  const { owner, owners = owner === undefined ? 1 : mostOf(owner) } = facts;
-  return { from: 0, to: 1, id: undefined, owner, certain: false, view: undefined, ...facts, owners };
+  const { owner, ownerCount = owner === undefined ? 1 : mostOf(owner) } = facts;
+  return { from: 0, to: 1, id: undefined, owner, certain: false, view: undefined, ...facts, ownerCount };
 }
 
 /** The object with this key. Its owner is the project or organization in the key's scope. */
 export function objectByKey({ type, scope, id }: NodeId, stage: Stage, certain: boolean): PlannedObjects {
   const ownerType = ownerTypeOf(type);
   const owner = ownerType && objectByKey({ type: ownerType, scope: '', id: scope }, stage, certain);
-  return toObjects({ type, group: `${type}:${scope}:${id}`, id, owner, owners: 1, stage, certain });
+  return toObjects({ type, group: `${type}:${scope}:${id}`, id, owner, ownerCount: 1, stage, certain });
 }
 
-/** The largest possible number of the objects. */
-export function mostOf({ owners, from, to }: PlannedObjects): number {
-  return owners * (to - from);
+/** The maximum number of the objects. */
+export function mostOf({ ownerCount, from, to }: PlannedObjects): number {
+  return ownerCount * (to - from);
 }
 
-/** The objects as text: equal for equal objects. */
+/** The objects as text. Equal objects have equal texts. */
 export function textOf({ group, from, to }: PlannedObjects): string {
   return from === 0 && to === 1 ? group : `${group}[${from},${to})`;
 }
@@ -77,7 +82,7 @@ export function collectionText(noun: Noun, owner: PlannedObjects | undefined): s
   return owner === undefined ? noun : `${noun} of ${textOf(owner)}`;
 }
 
-/** True if an object is the `@current` one. Only the row of the current project tells which object that is. */
+/** True if an object is the `@current` project or organization. Only the row of that project tells its id. */
 export function isCurrent(objects: PlannedObjects | undefined): boolean {
   return objects?.id === current;
 }
@@ -95,7 +100,7 @@ export function collectionAt(noun: Noun, owner: PlannedObjects | undefined): Pla
   return { noun, collection: collectionText(noun, owner), isKnown: owner === undefined || owner.id !== undefined };
 }
 
-/** True if two collections may turn out to be the same. */
+/** True if two collections are the same, or may turn out to be. */
 export function mayBeOne(one: PlannedCollection, other: PlannedCollection): boolean {
   return one.collection === other.collection || (one.noun === other.noun && !(one.isKnown && other.isKnown));
 }

@@ -31,7 +31,7 @@ export function planInParts(plan: Plan, request: PlanRequest, deferring: Deferri
   const defers = deferring !== undefined && !isDeferUndecided(inParts, request.variableValues);
   if (!defers || estimateOf(inParts).deferrals === 0) return { ...plan, hints: [...plan.hints, ...hintsOf(plan)] };
   if (!isWithinDeferLimits(inParts, deferring.document)) return { ...plan, hints: [...plan.hints, tooMuchDeferred] };
-  const first = planOperation({ ...inParts, part: 'first' });
+  const { plan: first } = planOperation({ ...inParts, part: 'first' });
   const firstPartAfter = Math.min(first.waves, plan.waves);
   return { ...plan, firstPartAfter, hints: [...plan.hints, ...hintsOf(first)] };
 }

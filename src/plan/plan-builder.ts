@@ -28,9 +28,7 @@ export interface PlanRequest extends OperationScope {
   readonly maxPageSize: number;
   /** The maximum number of steps of planning (see `mostSteps`); by default unlimited. */
   readonly maxSteps?: number;
-  /**
-   * The rights of the caller for whom the operation would run; undefined if the caller has all rights of the API key.
-   */
+  /** The rights of the caller; undefined if it has all rights of the API key. */
   readonly rights?: Rights | undefined;
   /** The part that is planned; by default all. */
   readonly part?: Part;
@@ -44,10 +42,10 @@ export class PlanBuilder {
   readonly options: PlanRequest;
   readonly schedule = new Schedule();
   readonly calls = new PlannedCalls();
-  lists: ListPlans;
-  rows: RowPlans;
+  lists = new ListPlans(this);
+  rows = new RowPlans(this);
   readonly hints = new Set<string>();
-  /** True if a field that must not be null is refused. The executor can then skip the field's siblings, too. */
+  /** True if a field that must not be null is refused. The executor may then skip the field's siblings. */
   isNonNullRefused = false;
   readonly argumentErrors: unknown[] = [];
   readonly #maxSteps: number;
@@ -58,19 +56,16 @@ export class PlanBuilder {
     this.options = options;
     this.#maxSteps = options.maxSteps ?? Number.POSITIVE_INFINITY;
     this.#planObjects = planObjects;
-    this.lists = new ListPlans(this.calls, this.schedule, options.maxPageSize);
-    this.rows = new RowPlans(this.calls, this.schedule, this.lists, options.maxPageSize);
   }
 
   /** Forgets all rows. Called after a write, because rows that were read before it are not used any more. */
   forget(): void {
-    const { calls, schedule, options } = this;
-    calls.forget();
-    this.lists = new ListPlans(calls, schedule, options.maxPageSize);
-    this.rows = new RowPlans(calls, schedule, this.lists, options.maxPageSize);
+    this.calls.forget();
+    this.lists = new ListPlans(this);
+    this.rows = new RowPlans(this);
   }
 
-  /** The objects that the caller may reach; undefined if the caller may reach all objects of the API key. */
+  /** The objects that the caller may reach; undefined for all objects of the API key. */
   get reach(): Reach | undefined {
     return this.options.rights?.reach;
   }
@@ -80,43 +75,35 @@ export class PlanBuilder {
     if (!this.#isOutside(place.objects)) this.#planObjects(this, place);
   }
 
-  /**
-   * True if objects are known to be out of reach. Such objects are answered as absent, and nothing is read for them.
-   */
+  /** True if objects are known to be out of reach. They are answered as absent, and nothing is read for them. */
   #isOutside({ type: noun, id, owner }: PlannedObjects): boolean {
     if (this.reach === undefined || id === undefined) return false;
     const scope = owner === undefined ? '' : owner.id;
     return scope !== undefined && !reaches(this.reach, { noun, scope, id });
   }
 
-  /**
-   * Plans the read of the project that tells what `@current` stands for. An operation reads this project only once (see
-   * `resolvers/by-id.ts`).
-   */
+  /** Plans the read of the project that `@current` stands for, made once for an operation (see `resolvers/by-id.ts`). */
   planCurrent(
     { stage, certain, path }: Pick<PlannedField, 'stage' | 'certain' | 'path'>,
-    done?: (arrival: Stage) => void,
+    onArrival?: (stage: Stage) => void,
   ): void {
     const objects = objectByKey({ type: 'Project', scope: '', id: current }, stage, certain);
-    this.rows.want({ noun: 'Project', objects, view: 'list', path, ...(done && { done }) });
+    this.rows.want({ noun: 'Project', objects, view: 'list', path, onArrival });
   }
 
-  /**
-   * Counts the steps of planning a field, by the length of its path. Throws a PlanLimitError if the limit is exceeded.
-   */
+  /** Counts the steps of planning the field at `path`. Throws a PlanLimitError if the limit is exceeded. */
   countStep(path: string): void {
     this.#steps += 1 + Math.floor(path.length / charactersPerStep);
     if (this.#steps > this.#maxSteps) throw new PlanLimitError(this.#maxSteps, path);
   }
 
   run(): void {
-    const settleLists = (): void => this.lists.settle((collection) => this.rows.reads(collection));
     this.schedule.run(() => {
       this.rows.settle();
-      settleLists();
+      this.lists.settle();
     });
     this.rows.settleAbsence();
-    settleLists();
+    this.lists.settle();
   }
 
   withArguments(selected: SelectedField, plan: (args: Arguments) => void): void {
@@ -124,10 +111,7 @@ export class PlanBuilder {
     if (!isPlanned && isNonNullType(selected.field.type)) this.isNonNullRefused = true;
   }
 
-  /**
-   * Runs `plan`. If it throws because arguments are refused, keeps the error and returns false: the field then costs
-   * nothing.
-   */
+  /** Runs `plan`. Returns false and keeps the error if arguments are refused. The field then needs no call. */
   planUnlessRefused(plan: () => void): boolean {
     try {
       plan();
@@ -152,17 +136,17 @@ export interface PlannedField {
   readonly path: string;
 }
 
-/** The maximum number of objects that have the field. */
-export function ownersOf({ parent }: PlannedField): number {
+/** The maximum number of objects that have a field. */
+export function ownerCountOf({ parent }: PlannedField): number {
   return parent === undefined ? 1 : mostOf(parent);
 }
 
-/** The collection that a field's REST operation reads, below the objects that have the field. */
+/** The collection that the REST operation of a field reads. */
 export function collectionOf({ endpoint, parent }: PlannedField): PlannedCollection {
   return collectionAt(endpoint.noun, parent);
 }
 
-/** The arguments of any field that is planned, as its resolver gets them. */
+/** The arguments of any planned field, as its resolver gets them. */
 export interface Arguments extends ConnectionArguments {
   readonly id?: string;
   readonly ids?: readonly string[];
@@ -177,12 +161,12 @@ export function pathOf(parent: string, { responseKey }: Pick<SelectedField, 'res
   return parent === '' ? responseKey : `${parent}.${responseKey}`;
 }
 
-/** True if the error is about arguments. The resolvers refuse the same arguments before they make a call. */
+/** True if arguments are refused. The resolvers refuse the same arguments before they make a call. */
 function isRefusal(error: unknown): boolean {
   return error instanceof UserInputError || error instanceof ForbiddenError || error instanceof GraphQLError;
 }
 
-/** The error of an operation that is too large to be planned. Planning ends at the limit. */
+/** The error of an operation that is too large to be planned. */
 export class PlanLimitError extends Error {
   override readonly name = 'PlanLimitError';
   readonly limit: number;
@@ -196,10 +180,7 @@ export class PlanLimitError extends Error {
   }
 }
 
-/**
- * The steps of planning that are allowed for each REST call. A field takes one step or more, so on average no more than
- * this many fields can need the answer to one call.
- */
+/** The steps of planning that are allowed for each REST call. Each field takes at least one. */
 const stepsPerCall = 30;
 
 /** The lowest limit of steps, so that small operations are planned even if few calls are allowed. */
@@ -210,5 +191,5 @@ export function mostSteps(maxUpstreamCalls: number): number {
   return Math.max(leastSteps, stepsPerCall * maxUpstreamCalls);
 }
 
-/** The number of characters for which a path counts as one more step, because long paths take longer to plan. */
+/** The characters of a path that count as one more step, because long paths take longer to plan. */
 const charactersPerStep = 256;

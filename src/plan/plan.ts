@@ -15,8 +15,8 @@ import { type Arguments, PlanBuilder, type PlanRequest } from './plan-builder.ts
 import { type PlannedCall } from './planned-calls.ts';
 
 /**
- * The REST calls that an operation makes if nothing fails. Two kinds are not counted: retries, and further calls for a
- * page that the upstream has cut short.
+ * The REST calls that an operation makes if nothing fails, without retries and without further calls for pages that the
+ * upstream cuts short.
  */
 export interface Plan {
   readonly calls: readonly PlannedCall[];
@@ -27,7 +27,7 @@ export interface Plan {
   readonly objects: number;
   /** The length of the longest chain of calls that wait for one another. */
   readonly waves: number;
-  /** The causes of the operation's cost, as sentences for people. */
+  /** Sentences for people: causes of calls, and ways to save or defer them. */
   readonly hints: readonly string[];
 }
 
@@ -37,13 +37,8 @@ export interface CheckedPlan {
   readonly argumentErrors: readonly unknown[];
 }
 
-/** The plan of an operation. */
-export function planOperation(request: PlanRequest): Plan {
-  return planChecked(request).plan;
-}
-
-/** The plan of an operation, with the errors of refused arguments. */
-export function planChecked(request: PlanRequest): CheckedPlan {
+/** Plans an operation. Throws a PlanLimitError if planning takes more than `maxSteps`. */
+export function planOperation(request: PlanRequest): CheckedPlan {
   const { operation, variableValues, part } = request;
   const builder = new PlanBuilder(request, planObjects);
   const { fields = [] } = rootOf(request, variableValues.coerced, part) ?? {};
@@ -71,7 +66,7 @@ function planRoot(builder: PlanBuilder, selected: SelectedField): void {
   if (origin.kind === 'list' && builder.reach !== undefined) planReachable(builder, selected, builder.reach);
   else if (origin.kind === 'node') builder.withArguments(selected, (args) => planNodes(builder, selected, args));
   else if (origin.kind === 'organization')
-    builder.withArguments(selected, (args) => planOrganization(builder, selected, args));
+    builder.withArguments(selected, (args) => planOrganizationById(builder, selected, args));
   else if (origin.kind === 'tail') builder.withArguments(selected, (args) => planTail(builder, origin, selected, args));
   else planByOrigin({ builder, selected, parent: undefined, stage: start, certain: true, path });
 }
@@ -90,7 +85,7 @@ function planNodes(
   }
 }
 
-function planOrganization(
+function planOrganizationById(
   builder: PlanBuilder,
   { below: selection, responseKey: path }: SelectedField,
   args: Arguments,
@@ -103,7 +98,7 @@ function planOrganization(
 
 /**
  * Plans one message of a subscription: the page that a poll reads for all subscribers of the list, and the selection on
- * its rows. It must plan the same calls as `resolvers/subscription.ts` makes.
+ * its rows. Agrees with `resolvers/subscription.ts`.
  */
 function planTail(
   builder: PlanBuilder,
@@ -126,6 +121,6 @@ function planTail(
   const owner = objectByKey({ type: 'Project', scope: '', id }, start, true);
   const group = `what is added to events of ${textOf(owner)}`;
   const stage = after(start);
-  const objects = toObjects({ type: noun, group, to: maxPageSize, owner, owners: 1, view: listView(noun), stage });
+  const objects = toObjects({ type: noun, group, to: maxPageSize, owner, ownerCount: 1, view: listView(noun), stage });
   for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, existence: 'listed' });
 }

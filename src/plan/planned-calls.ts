@@ -27,9 +27,7 @@ export type Condition =
   // The list does not end in its first page.
   | 'long list';
 
-/**
- * The objects of a group from index `from` up to, but not including, `to`. Ranges of one group that touch are joined.
- */
+/** The objects of a group from index `from` up to, but not including, `to`. */
 type IndexRange = Pick<PlannedObjects, 'from' | 'to'>;
 
 function sizeOf({ from, to }: IndexRange): number {
@@ -49,20 +47,20 @@ interface Entry {
 /** The calls that are planned so far, and what they read. */
 export class PlannedCalls {
   readonly #calls = new Map<string, PlannedCall>();
-  /** The ranges of objects that are read, by the name of the read and the group of the objects. */
+  /** The ranges of objects that are read, by the name of the read and the group of the objects. No two ranges touch. */
   readonly #read = new Map<string, readonly IndexRange[]>();
 
   get all(): PlannedCall[] {
     return [...this.#calls.values()];
   }
 
-  /** Forgets the rows that were read before a write: they are not used after it. */
+  /** Forgets what was read before a write. */
   forget(): void {
     this.#read.clear();
   }
 
   /** Marks a read of objects as planned. Returns the number of objects that were not yet marked for it. */
-  markRead(name: string, { group, from, to, owners }: PlannedObjects): number {
+  markRead(name: string, { group, from, to, ownerCount }: PlannedObjects): number {
     const text = `${name} ${group}`;
     const ranges = this.#read.get(text) ?? [];
     const touched = ranges.filter((range) => range.from <= to && range.to >= from);
@@ -71,7 +69,7 @@ export class PlannedCalls {
       to: Math.max(to, ...touched.map((range) => range.to)),
     };
     this.#read.set(text, [...ranges.filter((range) => !touched.includes(range)), joined]);
-    return owners * touched.reduce((rest, range) => rest - sizeOf(range), sizeOf(joined));
+    return ownerCount * touched.reduce((rest, range) => rest - sizeOf(range), sizeOf(joined));
   }
 
   add({ endpoint, stage, lower, upper, rows, paths, when }: Entry): void {
@@ -99,10 +97,9 @@ export class PlannedCalls {
 export class Schedule {
   readonly #waves: (() => void)[][] = [];
 
-  at({ wave }: Stage, task: () => void): void {
-    const tasks = this.#waves[wave];
-    if (tasks === undefined) this.#waves[wave] = [task];
-    else tasks.push(task);
+  /** Adds a task, which gets the stage at which it runs. */
+  at(stage: Stage, task: ((stage: Stage) => void) | undefined): void {
+    if (task !== undefined) (this.#waves[stage.wave] ??= []).push(() => task(stage));
   }
 
   /**

@@ -2,12 +2,12 @@ import { pageFirstThreshold } from '../loaders/row-loader.ts';
 import { listView, suffices, type View } from '../loaders/row-store.ts';
 import type { Noun } from '../rest/nouns.ts';
 import { rowOperations } from '../rest/rest-operations.ts';
-import type { ListPlans } from './list-plans.ts';
 import {
   after,
   collectionAt,
   collectionText,
   isCurrent,
+  later,
   mayBeOne,
   mostOf,
   type PlannedCollection,
@@ -15,7 +15,8 @@ import {
   type Stage,
   textOf,
 } from './objects.ts';
-import type { Condition, PlannedCalls, Schedule } from './planned-calls.ts';
+import type { PlanBuilder } from './plan-builder.ts';
+import type { Condition } from './planned-calls.ts';
 
 /** Rows that are wanted, each by its key. */
 export interface WantedRow {
@@ -24,37 +25,33 @@ export interface WantedRow {
   readonly view: View;
   readonly path: string;
   readonly when?: Condition | undefined;
-  readonly done?: (stage: Stage) => void;
+  /** Called with the stage at which the answer is there. */
+  readonly onArrival?: ((stage: Stage) => void) | undefined;
 }
 
 /** Plans the rows that are read by key. Agrees with RowLoader (`loaders/row-loader.ts`): change both. */
 export class RowPlans {
-  readonly #calls: PlannedCalls;
-  readonly #schedule: Schedule;
-  readonly #lists: ListPlans;
-  readonly #maxPageSize: number;
+  readonly #builder: PlanBuilder;
+  /** The stages at which rows that are read by id arrive, by the text of their objects. */
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
   /**
-   * Rows that are wanted in the list view in any stage but the first, by the text of their objects. They are counted
+   * The rows that are wanted in the list view after the first stage, by the text of their objects. They are counted
    * together, because all of these stages may happen at the same time.
    */
   readonly #later = new Map<string, PlannedCollection & { readonly count: number }>();
-  /** Collections of which a page is read before single rows. */
-  readonly #paged = new Set<string>();
+  /** The collections of which a page is read before single rows. */
+  readonly #pageFirst = new Set<string>();
   #pending: WantedRow[] = [];
   #ifAbsent: WantedRow[] = [];
 
-  constructor(calls: PlannedCalls, schedule: Schedule, lists: ListPlans, maxPageSize: number) {
-    this.#calls = calls;
-    this.#schedule = schedule;
-    this.#lists = lists;
-    this.#maxPageSize = maxPageSize;
+  constructor(builder: PlanBuilder) {
+    this.#builder = builder;
   }
 
   want(row: WantedRow): void {
-    const { objects, view, done } = row;
-    if (objects.view !== undefined && suffices(objects.view, view)) done?.(objects.stage);
+    const { objects, view, onArrival } = row;
+    if (objects.view !== undefined && suffices(objects.view, view)) onArrival?.(objects.stage);
     else if (!this.#answer(row)) this.#pending.push(row);
   }
 
@@ -65,7 +62,8 @@ export class RowPlans {
     if (isInLists(row)) this.#later.set(textOf(row.objects), { ...collectionOf(row), count: 1 });
   }
 
-  reads(collection: string): boolean {
+  /** True if rows of the collection are read by id. */
+  isRead(collection: string): boolean {
     return this.#collections.has(collection);
   }
 
@@ -77,10 +75,11 @@ export class RowPlans {
     for (const row of pending) if (!isInLists(row)) this.#readById(row, after(row.objects.stage));
     const others = pending.filter((row) => isInLists(row) && !this.#answer(row));
     for (const rows of Map.groupBy(others, (row) => collectionOf(row).collection).values()) {
-      for (const together of Map.groupBy(rows, isFirst).values()) this.#readInLists(together);
+      for (const together of Map.groupBy(rows, isInFirstStage).values()) this.#readInLists(together);
     }
   }
 
+  /** Turns into calls the rows that are read only if their objects seem absent. Called after all other rows. */
   settleAbsence(): void {
     const rows = this.#ifAbsent.filter(({ objects }) => !this.#arrivals.has(textOf(objects)));
     this.#ifAbsent = [];
@@ -97,25 +96,23 @@ export class RowPlans {
   #readInLists(rows: readonly WantedRow[]): void {
     const [first] = rows;
     if (first === undefined) return;
+    const { lists } = this.#builder;
     const collection = collectionOf(first);
     const isPageFirst = this.#countKeys(collection, rows) >= pageFirstThreshold;
     if (isPageFirst) this.#wantPage(first);
-    const mayBeKnown = isPageFirst || this.#lists.reads(collection.collection);
-    const waits = this.#lists.wavesOf(collection);
+    const mayBeKnown = isPageFirst || lists.isRead(collection.collection);
+    const waits = lists.wavesOf(collection);
     for (const row of rows) {
       const when = row.when ?? (mayBeKnown ? 'not in the page' : undefined);
       this.#readById({ ...row, when }, after(row.objects.stage, 1 + waits));
     }
   }
 
-  /**
-   * The maximum number of rows of a collection that may be wanted at once. All stages after the first may happen at the
-   * same time.
-   */
+  /** The maximum number of rows of a collection that may be wanted at once. */
   #countKeys(collection: PlannedCollection, rows: readonly WantedRow[]): number {
     const keys = new Map(rows.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
     const count = [...keys.values()].reduce((sum, each) => sum + each, 0);
-    if (rows.every(isFirst)) return count;
+    if (rows.every(isInFirstStage)) return count;
     for (const [text, size] of keys) this.#later.set(text, { ...collection, count: size });
     return this.#countLater(collection);
   }
@@ -134,19 +131,20 @@ export class RowPlans {
   #wantPage(row: WantedRow): void {
     const of = collectionOf(row);
     const { collection } = of;
-    if (this.#paged.has(collection)) return;
-    this.#paged.add(collection);
+    if (this.#pageFirst.has(collection)) return;
+    this.#pageFirst.add(collection);
     const { path, objects, when } = row;
     const { owner, certain, stage } = objects;
-    const list = isFirst(row) ? collection : `a page of ${collection}`;
-    const owners = owner === undefined ? 1 : mostOf(owner);
-    this.#lists.want({ ...of, list, owners, offset: 0, limit: this.#maxPageSize, certain, stage, path, when });
+    const list = isInFirstStage(row) ? collection : `a page of ${collection}`;
+    const ownerCount = owner === undefined ? 1 : mostOf(owner);
+    const { lists, options } = this.#builder;
+    lists.want({ ...of, list, ownerCount, offset: 0, limit: options.maxPageSize, certain, stage, path, when });
   }
 
-  #readById({ noun, objects, path, when, done }: WantedRow, arrival: Stage): void {
-    const count = this.#calls.markRead('row', objects);
-    const { stage } = objects;
-    this.#calls.add({
+  #readById({ noun, objects, path, when, onArrival }: WantedRow, arrival: Stage): void {
+    const { calls, schedule } = this.#builder;
+    const count = calls.markRead('row', objects);
+    calls.add({
       endpoint: rowOperations[noun].get,
       stage: { ...arrival, wave: arrival.wave - 1 },
       lower: objects.certain && when === undefined ? count : 0,
@@ -159,17 +157,14 @@ export class RowPlans {
     const text = textOf(objects);
     const known = this.#arrivals.get(text) ?? arrival;
     this.#arrivals.set(text, known);
-    const at = known.wave > stage.wave ? known : stage;
-    if (done !== undefined) this.#schedule.at(at, () => done(at));
+    schedule.at(later(known, objects.stage), onArrival);
   }
 
-  /** Answers a wanted row with a row that is read by id in any case. Returns false if there is none. */
-  #answer({ objects, done }: WantedRow): boolean {
+  /** Answers a wanted row with one that is read by id in any case. Returns false if there is none. */
+  #answer({ objects, onArrival }: WantedRow): boolean {
     const arrival = this.#arrivals.get(textOf(objects));
     if (arrival === undefined) return false;
-    const { stage } = objects;
-    if (arrival.wave > stage.wave) this.#schedule.at(arrival, () => done?.(arrival));
-    else done?.(stage);
+    this.#builder.schedule.at(later(arrival, objects.stage), onArrival);
     return true;
   }
 }
@@ -178,7 +173,7 @@ function isInLists({ noun, view, objects }: WantedRow): boolean {
   return suffices(listView(noun), view) && !isCurrent(objects);
 }
 
-function isFirst({ objects: { stage } }: WantedRow): boolean {
+function isInFirstStage({ objects: { stage } }: WantedRow): boolean {
   return stage.earlier === undefined;
 }
 

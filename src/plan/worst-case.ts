@@ -13,7 +13,7 @@ import { rootOf, visitFields } from '../look-ahead/operation-trees.ts';
 import type { ObjectSelection } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import type { Reach } from '../rest/reach.ts';
-import { type CheckedPlan, type Plan, planChecked } from './plan.ts';
+import { type CheckedPlan, type Plan, planOperation } from './plan.ts';
 import type { PlanRequest } from './plan-builder.ts';
 import { samplesOf } from './samples.ts';
 
@@ -243,5 +243,5 @@ export function planWith(variables: Variables, options: PlanningOptions): Checke
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
   const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], given);
   if (variableValues === undefined) return undefined;
-  return planChecked({ ...options, variableValues, cursors: anyCursors });
+  return planOperation({ ...options, variableValues, cursors: anyCursors });
 }

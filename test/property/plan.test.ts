@@ -112,7 +112,8 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
 
 function planOf({ document, operation, maxPageSize }: Case): Plan {
   const variableValues = { sources: {}, coerced: { yes: true, no: false } };
-  return planOperation({ schema, fragments: fragmentsOf(document), variableValues, operation, cursors, maxPageSize });
+  const fragments = fragmentsOf(document);
+  return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize }).plan;
 }
 
 function plain(value: unknown): unknown {

@@ -15,7 +15,8 @@ export function planOf(query: string, coerced: Record<string, unknown> = {}, max
   const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
   if (operation === undefined) throw new Error('no operation');
   const variableValues = { sources: {}, coerced };
-  return planOperation({ schema, fragments: fragmentsOf(document), variableValues, operation, cursors, maxPageSize });
+  const fragments = fragmentsOf(document);
+  return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize }).plan;
 }
 
 /** A plan as lines `wave lower–upper operation paths`. */
