@@ -5,7 +5,7 @@ import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createHandle, type Handle, type HandleGraphQL } from './http/handle.ts';
 import { createRequestRoom } from './http/request.ts';
-import { SavedCalls } from './loaders/saved-calls.ts';
+import type { SavedCalls } from './loaders/window-loader.ts';
 import type { Log } from './log.ts';
 import { answerRoomBytes, MemoryRoom, processBytes } from './memory.ts';
 import { AnswerLimits } from './operation/answer-limits.ts';
@@ -137,7 +137,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   if (tls !== undefined) resources.transport.reroute(tls.current());
   tls?.onChange((next) => resources.transport.reroute(next));
   const shared = new SharedOperations(options.joinWindowMs);
-  const saved = new SavedCalls();
+  const saved: SavedCalls = { count: 0 };
   const { cache } = upstream;
   const sources = {
     resources,

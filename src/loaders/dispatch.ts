@@ -22,12 +22,12 @@ const ticks = { rows: 1, windows: 2, afterAll: 3 } as const;
 
 const resolved = Promise.resolve();
 
-/** Dispatches a batch once the resolvers of this turn have made all of their loads. The first load calls this. */
+/** Dispatches a batch once the resolvers of this turn have made all of their loads. Called at its first load. */
 export function scheduleDispatch(batch: keyof typeof ticks, dispatch: () => void): void {
-  let left: number = ticks[batch];
+  let ticksLeft: number = ticks[batch];
   const tick = (): void => {
-    if (left === 0) return dispatch();
-    left -= 1;
+    if (ticksLeft === 0) return dispatch();
+    ticksLeft -= 1;
     process.nextTick(tick);
   };
   resolved.then(tick, tick);

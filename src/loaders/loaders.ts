@@ -6,8 +6,7 @@ import type { Position } from '../rest/positions.ts';
 import { idText } from '../rest/values.ts';
 import { RowLoader } from './row-loader.ts';
 import { RowStore } from './row-store.ts';
-import { SavedCalls } from './saved-calls.ts';
-import { WindowLoader } from './window-loader.ts';
+import { type SavedCalls, WindowLoader } from './window-loader.ts';
 
 /** The loaders of one operation. They read nothing twice. Never share them: they remember what they have read. */
 export class Loaders {
@@ -19,15 +18,15 @@ export class Loaders {
   #windows: WindowLoader | undefined;
   #memoized: MemoizedReads | undefined;
 
-  /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
-  constructor(api: RestApi, maxPageSize: number, saved = new SavedCalls()) {
+  /** `maxPageSize` is the most rows that one call asks for. */
+  constructor(api: RestApi, maxPageSize: number, saved: SavedCalls) {
     this.#api = api;
     this.#maxPageSize = maxPageSize;
     this.#saved = saved;
   }
 
   get rows(): RowLoader {
-    this.#rows ??= new RowLoader(this.#api, this.store, () => this.windows, this.#maxPageSize, this.#saved);
+    this.#rows ??= new RowLoader(this.#api, this.store, this.windows, this.#maxPageSize, this.#saved);
     return this.#rows;
   }
 
@@ -53,7 +52,7 @@ export class Loaders {
     return type === 'Project' ? id : id.toLowerCase();
   }
 
-  /** Called after a write: rows and pages that were read before it are no longer used. */
+  /** Forgets all rows and pages. Called after a write, because what was read before it is not used any more. */
   forget(): void {
     this.store = new RowStore();
     this.#windows = undefined;
@@ -62,32 +61,22 @@ export class Loaders {
   }
 }
 
-/** The methods of the API that read something other than rows. */
-type MemoizedReads = Pick<
-  RestApi,
-  | 'fetchSelected'
-  | 'fetchCsv'
-  | 'fetchEventCsv'
-  | 'fetchEventValues'
-  | 'fetchEventValuesCsv'
-  | 'fetchPluginSource'
-  | 'fetchPluginsReport'
->;
+type MemoizedReads = ReturnType<typeof createMemoizedReads>;
 
-/** Makes each read once. Never share the result: it remembers the answers. */
-function createMemoizedReads(api: RestApi): MemoizedReads {
+/** The methods of the API that read something other than rows. Each read is made once. */
+function createMemoizedReads(api: RestApi) {
   return {
-    fetchSelected: once((...page) => api.fetchSelected(...page), pageName),
-    fetchCsv: once((...page) => api.fetchCsv(...page), pageName),
-    fetchEventCsv: once((key) => api.fetchEventCsv(key)),
-    fetchEventValues: once((...values) => api.fetchEventValues(...values)),
-    fetchEventValuesCsv: once((...values) => api.fetchEventValuesCsv(...values)),
-    fetchPluginSource: once((key) => api.fetchPluginSource(key)),
-    fetchPluginsReport: once((...report) => api.fetchPluginsReport(...report)),
+    fetchSelected: memoized(api.fetchSelected.bind(api), pageName),
+    fetchCsv: memoized(api.fetchCsv.bind(api), pageName),
+    fetchEventCsv: memoized(api.fetchEventCsv.bind(api)),
+    fetchEventValues: memoized(api.fetchEventValues.bind(api)),
+    fetchEventValuesCsv: memoized(api.fetchEventValuesCsv.bind(api)),
+    fetchPluginSource: memoized(api.fetchPluginSource.bind(api)),
+    fetchPluginsReport: memoized(api.fetchPluginsReport.bind(api)),
   };
 }
 
-function once<Args extends readonly unknown[], T>(
+function memoized<Args extends readonly unknown[], T>(
   read: (...args: Args) => Promise<T>,
   nameOf: (...args: Args) => string = (...args) => JSON.stringify(args),
 ): (...args: Args) => Promise<T> {
@@ -100,7 +89,7 @@ function once<Args extends readonly unknown[], T>(
   };
 }
 
-/** The name of a page of a list. It is short even if the filter of the list is long. */
+/** The name of a page, short even if the filter of its list is long. */
 function pageName(list: ListRef, { offset, before = '' }: Position, limit: number): string {
   return `${limit} ${offset} ${before} ${listText(list)}`;
 }

@@ -4,8 +4,7 @@ import { type Collection, current, type Key, keyText } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
 import { dispatched, scheduleDispatch } from './dispatch.ts';
 import { type KnownRow, listView, type RowStore, suffices, type View } from './row-store.ts';
-import type { SavedCalls } from './saved-calls.ts';
-import type { WindowLoader } from './window-loader.ts';
+import type { SavedCalls, WindowLoader } from './window-loader.ts';
 
 type RowPromise = Promise<KnownRow | undefined>;
 
@@ -14,30 +13,24 @@ interface WantedRow {
   readonly resolve: (found: RowPromise) => void;
 }
 
-/**
- * If at least this many rows of one list are wanted at once, and the list view has the wanted columns, a page of the
- * list is read first.
- */
+/** The number of rows of one list, wanted at once in the list view, from which on a page of the list is read first. */
 export const pageFirstThreshold = 3;
 
-/**
- * Loads the rows of one operation by their keys. Each operation has a loader of its own, which remembers the rows.
- * `plan/row-plans.ts` predicts its calls: change both together.
- */
+/** Loads rows by their keys for one operation. `plan/row-plans.ts` predicts its calls: change both together. */
 export class RowLoader {
   readonly #api: RestApi;
   readonly #store: RowStore;
-  readonly #windows: () => WindowLoader;
+  readonly #windows: WindowLoader;
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
   readonly #byId = new Map<string, RowPromise>();
   /** Rows that a page of their list may answer, by key. */
   readonly #byPage = new Map<string, RowPromise>();
-  /** The loads that no call of `settlePending` has waited for yet. */
-  #unsettled: { readonly collection: Collection; readonly found: RowPromise }[] = [];
+  /** The loads that `settlePending` has waited for. */
+  readonly #settled = new Set<RowPromise>();
   #wanted: WantedRow[] = [];
 
-  constructor(api: RestApi, store: RowStore, windows: () => WindowLoader, maxPageSize: number, saved: SavedCalls) {
+  constructor(api: RestApi, store: RowStore, windows: WindowLoader, maxPageSize: number, saved: SavedCalls) {
     this.#api = api;
     this.#store = store;
     this.#windows = windows;
@@ -45,45 +38,41 @@ export class RowLoader {
     this.#saved = saved;
   }
 
-  /**
-   * The row in a view that has the needed columns. A row that is not known yet is taken from a page or read by its id.
-   * Undefined if it does not exist.
-   */
+  /** The row in a view that suffices, from a page of its list or read by its id; undefined if it does not exist. */
   load(key: Key, need: View): RowPromise {
     const known = this.#store.find(key, need);
     if (known !== undefined) {
-      this.#saved[known.view === 'list' ? 'views' : 'knownRows'] += 1;
+      this.#saved.count += 1;
       return Promise.resolve(known);
     }
-    const isInLists = suffices(listView(key.noun), need) && key.id !== current;
-    let found = isInLists ? this.#byPage.get(keyText(key)) : this.#readById(key);
-    if (found === undefined) {
-      const { promise, resolve } = Promise.withResolvers<KnownRow | undefined>();
-      found = promise;
-      if (this.#wanted.length === 0) scheduleDispatch('rows', () => this.#findAll());
-      this.#wanted.push({ key, resolve });
-      this.#byPage.set(keyText(key), found);
-    } else if (isInLists) this.#saved.knownRows += 1;
-    this.#unsettled.push({ collection: key, found });
-    return found;
+    if (!suffices(listView(key.noun), need) || key.id === current) return this.#readById(key);
+    const text = keyText(key);
+    const wanted = this.#byPage.get(text);
+    if (wanted !== undefined) {
+      this.#saved.count += 1;
+      return wanted;
+    }
+    const { promise, resolve } = Promise.withResolvers<KnownRow | undefined>();
+    if (this.#wanted.length === 0) scheduleDispatch('rows', () => this.#findAll());
+    this.#wanted.push({ key, resolve });
+    this.#byPage.set(text, promise);
+    return promise;
   }
 
-  /**
-   * Waits for all rows and pages of a collection that are wanted by now. Resolves to false if there were none to wait
-   * for.
-   */
+  /** Waits for all rows and pages of a collection that are wanted by now. Resolves to false if there are none. */
   async settlePending(collection: Collection): Promise<boolean> {
     await dispatched();
-    const pages = this.#windows().inFlight(collection);
-    const text = collectionText(collection);
-    const rows = this.#unsettled.filter((one) => collectionText(one.collection) === text).map(({ found }) => found);
-    if (pages === undefined && rows.length === 0) return false;
-    await Promise.allSettled([pages, ...rows]);
-    this.#unsettled = this.#unsettled.filter(({ found }) => !rows.includes(found));
+    const pages = this.#windows.inFlight(collection);
+    const prefix = keyText({ ...collection, id: '' });
+    const rows = [...this.#byId, ...this.#byPage].flatMap(([text, row]) => (text.startsWith(prefix) ? [row] : []));
+    const pending = rows.filter((row) => !this.#settled.has(row));
+    if (pages === undefined && pending.length === 0) return false;
+    await Promise.allSettled([pages, ...pending]);
+    for (const row of pending) this.#settled.add(row);
     return true;
   }
 
-  /** Finds rows that were wanted in the same turn. The list view has all of their wanted columns. */
+  /** Finds the rows that were wanted in the same turn. */
   #findAll(): void {
     const wanted = this.#wanted;
     this.#wanted = [];
@@ -100,26 +89,24 @@ export class RowLoader {
     const [first] = keys;
     if (first === undefined) return;
     const { noun, scope } = first;
-    const before = this.#windows().inFlight({ noun, scope });
+    const before = this.#windows.inFlight({ noun, scope });
     if (before !== undefined) await before;
     // The page is requested at once, so that it can also answer a window of the same list that is wanted now.
     const isPageFirst = this.#unknown(keys).length >= pageFirstThreshold;
     if (isPageFirst) {
       const page = { list: { noun, scope }, at: { offset: 0 }, limit: this.#maxPageSize, onePage: true };
       // If it fails, each key is read by id.
-      await this.#windows()
-        .load(page)
-        .catch(() => undefined);
+      await this.#windows.load(page).catch(() => undefined);
     }
     while (this.#unknown(keys).length > 0) {
       await dispatched();
-      const pages = this.#windows().inFlight({ noun, scope });
+      const pages = this.#windows.inFlight({ noun, scope });
       if (pages === undefined) break;
       await pages;
     }
     const found = keys.filter((key) => this.#store.find(key, 'list') !== undefined).length;
     // The page itself cost one call, so the first row that it answered saved no call.
-    this.#saved.views += isPageFirst ? Math.max(found - 1, 0) : found;
+    this.#saved.count += isPageFirst ? Math.max(found - 1, 0) : found;
   }
 
   #unknown(keys: readonly Key[]): readonly Key[] {
@@ -130,7 +117,7 @@ export class RowLoader {
     const text = keyText(key);
     const known = this.#byId.get(text);
     if (known !== undefined) {
-      this.#saved.knownRows += 1;
+      this.#saved.count += 1;
       return known;
     }
     const found = this.#api.fetchRow(key).then((row) => {

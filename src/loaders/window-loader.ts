@@ -13,11 +13,15 @@ import {
 import { joinPages, type ListPage, lastRowsOf, positionOf, slicePage } from './page.ts';
 import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
-import { SavedCalls } from './saved-calls.ts';
+
+/** The number of REST calls that loaders saved, counted at the least. */
+export interface SavedCalls {
+  count: number;
+}
 
 interface PendingWindow {
   readonly window: Window;
-  /** A text that is equal for windows that may share pages. */
+  /** The same text for windows that may share pages. */
   readonly mergeKey: string;
   readonly page: Promise<ListPage>;
   readonly resolve: (page: ListPage | Promise<ListPage>) => void;
@@ -25,27 +29,24 @@ interface PendingWindow {
 }
 
 interface RequestedPage extends MergedPage {
-  /** The number of its rows that must be read, with further calls if the upstream answers fewer. */
+  /** The number of rows that must be read, with further calls if the upstream answers fewer. */
   readonly required: number;
-  /** The number of rows that it can answer: all that were asked for, or fewer if the upstream caps its pages. */
+  /** The number of rows that were asked for, or that came if the upstream caps its pages. */
   available: number;
   readonly collection: Collection;
   readonly page: Promise<ListPage>;
-  settled: boolean;
-  readonly isForCount: boolean;
-  /** True if the call of this page has been charged to one window. Every other window of the page saved a call. */
-  isCharged: boolean;
+  isSettled: boolean;
+  /** True if a window has been answered. Every further window that the page answers saves a call. */
+  hasAnswered: boolean;
 }
 
-/**
- * The maximum number of further pages that `loadEnd` reads, after the first two, if the list is longer than its count.
- */
+/** The maximum number of pages that `loadEnd` reads after the first two, if the list is longer than its count. */
 const maximumEndPages = 10;
 
 /**
- * Loads the windows of lists for one operation. Never share a loader: it remembers what it has read. Windows of one
- * list that are wanted in one turn of the event loop are read with the fewest merged pages; a window inside a page that
- * was read costs nothing. `plan/list-plans.ts` predicts these pages: change both together.
+ * Loads windows of lists for one operation. Windows of one list that are wanted in one turn of the event loop are read
+ * with the fewest merged pages. A window inside a page that was read costs nothing. `plan/list-plans.ts` predicts these
+ * pages: change both together.
  */
 export class WindowLoader {
   readonly #api: RestApi;
@@ -55,8 +56,8 @@ export class WindowLoader {
   readonly #requested = new Map<string, RequestedPage[]>();
   #pending: PendingWindow[] = [];
 
-  /** `maxPageSize` is the most rows that one call asks for; `saved` counts the calls that are not made. */
-  constructor(api: RestApi, store: RowStore, maxPageSize: number, saved = new SavedCalls()) {
+  /** `maxPageSize` is the most rows that one call asks for. */
+  constructor(api: RestApi, store: RowStore, maxPageSize: number, saved: SavedCalls) {
     this.#api = api;
     this.#store = store;
     this.#maxPageSize = maxPageSize;
@@ -66,10 +67,9 @@ export class WindowLoader {
   /** The page of a window; for a count, any page of its list. */
   load(window: Window): Promise<ListPage> {
     const last = this.#pending.at(-1);
-    // Equal windows come one after the other if each row of a page asks for a list of its owner, and all have the same
-    // owner.
+    // Equal windows come one after the other if each row of a page asks for a list of the owner that all rows share.
     if (last !== undefined && isEqualWindow(last.window, window)) {
-      this.#saved[window.countOnly === true ? 'totals' : 'windows'] += 1;
+      this.#saved.count += 1;
       return last.page;
     }
     const { promise: page, resolve, reject } = Promise.withResolvers<ListPage>();
@@ -85,8 +85,8 @@ export class WindowLoader {
   }
 
   /**
-   * The last `limit` rows of a list that has a count, but none before the offset `from`. A page of the maximum size is
-   * read first, because most lists end within it. If the list is longer, the count shows where its last rows begin.
+   * The last `limit` rows of a counted list, but none before the offset `from`. A page of the maximum size is read
+   * first, because most lists end within it. If the list is longer, the count shows where its last rows begin.
    */
   async loadEnd(list: ListRef, from: number, limit: number): Promise<ListPage> {
     let page = await this.load({ list, at: { offset: from }, limit: this.#maxPageSize, onePage: true });
@@ -106,10 +106,10 @@ export class WindowLoader {
     return this.load({ list, at: { offset: Math.max(start + end.rows.length - limit, from) }, limit });
   }
 
-  /** Resolves when the pages in flight of a collection, filtered or not, have settled; undefined if there are none. */
+  /** Resolves when all pages in flight of a collection, filtered or not, have settled; undefined if there are none. */
   inFlight(collection: Collection): Promise<unknown> | undefined {
     const { noun, scope } = collection;
-    const pending = [...this.#requested.values()].flat().filter(({ settled }) => !settled);
+    const pending = [...this.#requested.values()].flat().filter(({ isSettled }) => !isSettled);
     const pages = pending.filter((one) => one.collection.noun === noun && one.collection.scope === scope);
     return pages.length === 0 ? undefined : Promise.allSettled(pages.map(({ page }) => page));
   }
@@ -138,22 +138,21 @@ export class WindowLoader {
     const [first] = missing;
     if (first === undefined) return;
     const { list, at } = first;
-    const isForCount = missing.every(({ countOnly }) => countOnly === true);
     const reader = { api: this.#api, list, maximum: this.#maxPageSize };
     for (const { offset, limit } of mergedPagesOf(missing, this.#maxPageSize)) {
       const required = requiredRowsOf({ offset, limit }, missing);
       const page = fetchFilledPage(reader, at.offset === offset ? at : { ...at, offset }, limit, required);
       const range = { offset, limit, required, available: limit, collection: list };
-      const requested: RequestedPage = { ...range, page, settled: false, isForCount, isCharged: false };
+      const requested: RequestedPage = { ...range, page, isSettled: false, hasAnswered: false };
       page.then(
         (read) => {
           // The `next` of a full page is not read, because reading it would parse a URL.
           if (read.rows.length < limit && read.next !== undefined) requested.available = read.rows.length;
           this.#store.learnPage(list, read.rows);
-          requested.settled = true;
+          requested.isSettled = true;
         },
         () => {
-          requested.settled = true;
+          requested.isSettled = true;
         },
       );
       const pages = this.#requested.get(mergeKey);
@@ -164,23 +163,23 @@ export class WindowLoader {
 
   #slice(page: ListPage, { window }: PendingWindow, requested: RequestedPage): ListPage | Promise<ListPage> {
     if (window.countOnly === true) {
-      this.#charge(requested, 'totals');
+      this.#noteAnswer(requested);
       return page;
     }
     const from = window.at.offset - requested.offset;
     const wanted = window.onePage === true ? 1 : window.limit;
     if (isFilledFor(window, requested) || from + wanted <= page.rows.length || page.next === undefined) {
       // A page that took several calls may not have saved any.
-      if (page.segments.length === 1) this.#charge(requested, 'windows');
+      if (page.segments.length === 1) this.#noteAnswer(requested);
       return slicePage(page, from, window.limit);
     }
     // The upstream capped the page. A call for this window alone gets more rows.
     return this.load(window);
   }
 
-  #charge(requested: RequestedPage, kind: 'windows' | 'totals'): void {
-    if (requested.isCharged || requested.isForCount !== (kind === 'totals')) this.#saved[kind] += 1;
-    else requested.isCharged = true;
+  #noteAnswer(requested: RequestedPage): void {
+    if (requested.hasAnswered) this.#saved.count += 1;
+    requested.hasAnswered = true;
   }
 
   /** The requested page that answers a window: any page for a count, one that holds the whole window for rows. */

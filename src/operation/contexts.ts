@@ -1,7 +1,7 @@
 import { AnswerCounter, type CounterLimits } from '../answer-counter.ts';
 import type { CursorCodec, GatewayContext } from '../context.ts';
 import { Loaders } from '../loaders/loaders.ts';
-import type { SavedCalls } from '../loaders/saved-calls.ts';
+import type { SavedCalls } from '../loaders/window-loader.ts';
 import type { MemoryRoom } from '../memory.ts';
 import { RestApi } from '../rest/api.ts';
 import { rightsOf } from '../rest/caller.ts';

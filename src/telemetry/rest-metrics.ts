@@ -1,4 +1,4 @@
-import type { SavedCalls } from '../loaders/saved-calls.ts';
+import type { SavedCalls } from '../loaders/window-loader.ts';
 import type { AnswerCache } from '../rest/cache/answer-cache.ts';
 import { ageBounds } from '../rest/cache/cache-counts.ts';
 import { durationBounds } from '../rest/call-counts.ts';
@@ -74,10 +74,7 @@ export function measureSavedCalls(instruments: Instruments, { resources, shared,
     'gateway_rest_calls_saved_total',
     'REST calls that were saved, counted at the least, by what saved them.',
     () => [
-      [{ by: 'windows' }, saved.windows],
-      [{ by: 'totals' }, saved.totals],
-      [{ by: 'known_rows' }, saved.knownRows],
-      [{ by: 'views' }, saved.views],
+      [{ by: 'loaders' }, saved.count],
       [{ by: 'shared_reads' }, resources.reads.joined],
       [{ by: 'shared_operations' }, shared.savedCalls],
       [{ by: 'cache' }, cache?.counts.answered ?? 0],

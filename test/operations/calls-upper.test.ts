@@ -81,7 +81,7 @@ async function callsInStep(query: string, answer: (target: string) => unknown): 
   const schemas = { schema: createSchema(), compilerSchema: createCompilerSchema() };
   const options = { schemas, introspection: true };
   const execute = createExecute(options, document, operation, 'at once');
-  const loaders = new Loaders(rest, 100);
+  const loaders = new Loaders(rest, 100, { count: 0 });
   const context = { rest, loaders, cursors, maxPageSize: 100, answerCounter: unlimitedAnswer() };
   const { errors } = await execute(context, coercedVariables(options, operation));
   expect(errors).toBeUndefined();

@@ -149,7 +149,7 @@ test('an operation without data is never compiled, one with data once', async ()
   const rest = new RestApi({ read: fail, write: fail });
   const context = {
     rest,
-    loaders: new Loaders(rest, 100),
+    loaders: new Loaders(rest, 100, { count: 0 }),
     cursors,
     maxPageSize: 100,
     answerCounter: unlimitedAnswer(),

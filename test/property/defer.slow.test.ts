@@ -73,7 +73,7 @@ function caseOf(random: Random, absent: boolean): Case {
 function startUpstream({ world, pace, maxPageSize, failureOf }: Case, parts?: PartsFormat) {
   const upstream = new Upstream(world, pace, () => 0.5, failureOf);
   const rest = new RestApi(upstream.client);
-  const loaders = new Loaders(rest, maxPageSize);
+  const loaders = new Loaders(rest, maxPageSize, { count: 0 });
   const context: GatewayContext = { rest, loaders, cursors, maxPageSize, answerCounter: unlimitedAnswer(), parts };
   return { upstream, context };
 }

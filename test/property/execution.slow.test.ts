@@ -77,7 +77,13 @@ function executed(execute: () => MaybePromise<ExecutionResult>): MaybePromise<Ex
 
 function contextOf({ client }: Upstream): GatewayContext {
   const rest = new RestApi(client);
-  return { rest, loaders: new Loaders(rest, maxPageSize), cursors, maxPageSize, answerCounter: unlimitedAnswer() };
+  return {
+    rest,
+    loaders: new Loaders(rest, maxPageSize, { count: 0 }),
+    cursors,
+    maxPageSize,
+    answerCounter: unlimitedAnswer(),
+  };
 }
 
 function operationIn({ definitions }: DocumentNode): OperationDefinitionNode {

@@ -97,7 +97,7 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
   const answerCounter = unlimitedAnswer();
   const context = {
     rest,
-    loaders: new Loaders(rest, maxPageSize),
+    loaders: new Loaders(rest, maxPageSize, { count: 0 }),
     cursors: countedIn(world),
     maxPageSize,
     answerCounter,

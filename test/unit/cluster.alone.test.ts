@@ -4,7 +4,6 @@ import { type Batch, Channel } from '../../src/cluster/rpc.ts';
 import { addEnded, totalsOf } from '../../src/cluster/totals.ts';
 import { createRestarts } from '../../src/cluster/worker-handle.ts';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
-import { SavedCalls } from '../../src/loaders/saved-calls.ts';
 import type { OperationReport } from '../../src/operation/operation-report.ts';
 import { durationBounds } from '../../src/rest/call-counts.ts';
 import { DriftWatch } from '../../src/rest/drift/drift-watch.ts';
@@ -128,7 +127,7 @@ function processWith(
     drift,
     metrics: createMetrics(
       {
-        ...{ resources, documents, shared: { joined: 0, savedCalls: 8 }, saved: new SavedCalls() },
+        ...{ resources, documents, shared: { joined: 0, savedCalls: 8 }, saved: { count: 0 } },
         ...{ cache: undefined, redis: undefined, authentications: new Map() },
       },
       { maxUpstreamCalls: 150 },

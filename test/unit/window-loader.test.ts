@@ -21,7 +21,7 @@ function dashboardsOf(scope: string, offset: number): Window {
 }
 
 test('a read that throws before it is under way rejects the windows of its list, and no others', async () => {
-  const loader = new WindowLoader(new RestApi(client), new RowStore(), 100);
+  const loader = new WindowLoader(new RestApi(client), new RowStore(), 100, { count: 0 });
   const wanted = [dashboardsOf('1', 0), dashboardsOf('2', 0), dashboardsOf('2', 5), dashboardsOf('3', 0)];
   const [first, second, third, fourth] = await Promise.allSettled(wanted.map((window) => loader.load(window)));
   expect(second).toEqual({ status: 'rejected', reason: fault });
