@@ -15,11 +15,11 @@ import { reaches } from '../rest/reach.ts';
 import { idText, type Row } from '../rest/values.ts';
 
 /**
- * The record of an object by its key. An object that was asked for by its id is null if it does not exist, or is out of
- * the caller's reach. An object that a row refers to always keeps its record; if its row is gone, its columns are null.
- * The row is awaited only if the selection needs a column of it. All other reads of the selection are started before
- * that. `isCounted` is true for an object that is already counted towards the limits of the answer.
- * `plan/field-plans.ts` predicts these reads.
+ * The record of an object by its key; null if it is out of the caller's reach. An object that the client named by its
+ * id is also null if it does not exist. An object that a row refers to keeps its record, with null columns. The row is
+ * awaited only if the selection needs a column of it, and all other reads of the selection are started before.
+ * `isCounted` is true if the object already counts towards the limits of the answer. `plan/field-plans.ts` predicts
+ * these reads.
  */
 export function fetchRecord(
   key: Key,
@@ -40,7 +40,7 @@ export function fetchRecord(
   if (row !== undefined) {
     readAhead(needs.relations, started, row, context, info);
     record = awaitRow(key, row, started, existence);
-    if (context.parts !== undefined) record = fetchEarly(key, existence, { row: record, started }, info);
+    if (context.parts !== undefined) record = answerEarly(key, existence, { row: record, started }, info);
   } else if (existence === 'assumed') {
     record = Promise.resolve(toRecord(key, { id: key.id, started }));
   } else {
@@ -54,10 +54,9 @@ export function fetchRecord(
 }
 
 /**
- * The record with the real id of its owner, which its global id contains. `page` holds the rows that may name the
- * owner; by default, only the record's own row. In an answer in parts, only the field `id` waits for the owner. If no
- * `page` is given, the `id` of a plugin in such an answer also waits for the row, because a row that names the owner
- * saves a call.
+ * The record with the real id of its owner, which its global id contains. `page` has the rows that may name the owner;
+ * without it, only the record's own row may. In an answer in parts, only the field `id` waits for the owner. The `id` of
+ * a plugin without a `page` also waits for the row, because a row that names the owner saves a call.
  */
 function addOwnerId(
   record: RowRecord,
@@ -71,7 +70,7 @@ function addOwnerId(
   return withLaterForms(record, { scope });
 }
 
-/** The record of an object of a collection. `id` is its upstream id or its global id, as the client gave it. */
+/** The record of an object of a collection. `id` is its upstream id or its global id. */
 export function fetchWithin(
   collection: Collection,
   id: string,
@@ -83,7 +82,7 @@ export function fetchWithin(
   return confirmOwner(key, 'id', context).then(() => fetchRecord(key, 'unknown', context, info));
 }
 
-/** The object in a collection that is named by a column of a row; null if the column names none. */
+/** The object of a collection that a column of a row names; null if it names none. */
 export async function fetchReferred(
   record: RowRecord,
   column: string,
@@ -95,7 +94,7 @@ export async function fetchReferred(
   return id === undefined ? null : fetchRecord({ ...collection, id }, 'assumed', context, info);
 }
 
-/** The id in a column of a row. Throws if the column could not be read. */
+/** The id in a column; undefined if there is none. Throws if the column could not be read. */
 export function referredId({ row, failure }: RowRecord, column: string): string | undefined {
   const value = row[column];
   if (value === undefined && failure !== undefined) throw failure;
@@ -103,10 +102,10 @@ export function referredId({ row, failure }: RowRecord, column: string): string 
 }
 
 /**
- * The record of an object whose `row` is still being read, for an answer in parts. The record does not wait for the row
- * if the current part needs none of its columns, and if something else shows that the object exists.
+ * The record of an object in an answer in parts, while `row` is still being read. It waits for the row only if the
+ * current part needs a column of it, or if nothing else shows that the object exists.
  */
-function fetchEarly(
+function answerEarly(
   key: Key,
   existence: Existence,
   { row, started }: { readonly row: Promise<RowRecord | null>; readonly started: StartedRelations },
@@ -121,10 +120,7 @@ function fetchEarly(
   return exists.then((isAnsweredFirst) => (isAnsweredFirst ? early : row));
 }
 
-/**
- * True if a relation proves that the object exists. Its answer is a proof. Its failure is a proof if `failureProves`
- * returns true for the error.
- */
+/** True if the answer of a relation proves that the object exists, or a failure for which `failureProves` is true. */
 function provesExistence(
   { relations }: Needs,
   started: StartedRelations,
@@ -142,9 +138,8 @@ function provesExistence(
 }
 
 /**
- * The records of rows of a list. If the selection needs columns that lists do not have, the objects' own rows are read
- * too. Before the own row of an object is read, every other read of the selection on that object is started. `page` has
- * all rows that were read together.
+ * The records of rows of a list. If the selection needs columns that lists lack, the own row of each object is read, and
+ * all other reads of the selection are started before. `page` has all rows that were read together.
  */
 export function listedRecords(
   collection: Collection,
@@ -181,14 +176,14 @@ function detailedRecord(
   info: GraphQLResolveInfo,
 ): Promise<RowRecord> | RowRecord {
   const started = startRelations(relations, listed, context, info);
-  const record = withDetail(listed, started, context);
+  const record = fetchDetail(listed, started, context);
   readAhead(relations, started, record, context, info);
   if (context.parts === undefined) return record;
   const { row, view } = listed;
   return withLaterForms(toRecord(listed, { row, view, started }), { row: record });
 }
 
-async function withDetail(
+async function fetchDetail(
   listed: RowRecord,
   started: StartedRelations,
   { loaders }: GatewayContext,
@@ -203,9 +198,7 @@ async function withDetail(
   }
 }
 
-/**
- * True for every error but a 404. A 404 of a relation may mean that the object itself is missing, so it proves nothing.
- */
+/** True for every error but a 404, which may mean that the object itself is missing. */
 function isNotAbsence(error: unknown): boolean {
   return !isNotFound(error);
 }
@@ -222,33 +215,27 @@ async function awaitRow(
     return existence === 'assumed' && key.id !== current ? toRecord(key, { id: key.id, started }) : null;
   } catch (error) {
     // The data of the relations that have answered is kept. Each selected column of the row then fails on its own.
-    if (await hasAnswer(started)) return toRecord(key, { id: key.id, failure: toError(error), started });
+    if (await hasAnyAnswer(started)) return toRecord(key, { id: key.id, failure: toError(error), started });
     throw error;
   }
 }
 
-async function hasAnswer(started: StartedRelations): Promise<boolean> {
+async function hasAnyAnswer(started: StartedRelations): Promise<boolean> {
   const answers = await Promise.allSettled(started.values());
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
 }
 
-// Global ids name real projects and organizations. Objects below `@current` are read under the name `@current`, without
-// waiting for the real id. The real id is read at the same time, and only if one of their global ids is selected.
-// `plan/field-plans.ts` and `plan/connection-plans.ts` predict that read.
+// Objects below `@current` are read without waiting for the real id of their owner. Their global ids contain that id. So
+// it is read at the same time if a global id is selected. `plan/field-plans.ts` and `plan/connection-plans.ts` predict
+// that read.
 
-/**
- * Starts to read the project that `@current` stands for, because the global ids of the collection's objects contain its
- * id. Does nothing for plugins: most of their rows name their organization.
- */
+/** Starts to read the id behind `@current` for objects of a collection. Plugins rarely need it: most rows name their owner. */
 export function prefetchOwnerId({ noun, scope }: Collection, { loaders }: GatewayContext): void {
   if (scope !== current || noun === 'Plugin') return;
   loaders.fetchCurrentId('Project').catch(() => undefined);
 }
 
-/**
- * The record of an object below `@current` with the owner's id for its global id. `rows` are the rows of its list, or
- * only its own row.
- */
+/** The record of an object below `@current` with the id of its owner, which one of `rows` may name. */
 async function fetchOwnerId(record: RowRecord, rows: readonly Row[], { loaders }: GatewayContext): Promise<RowRecord> {
   try {
     const isPlugin = record.noun === 'Plugin';

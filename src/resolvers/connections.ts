@@ -41,7 +41,7 @@ export function listConnection(
   return fetch(context, list, args, wantedOf(selection));
 }
 
-/** The connection of all projects. A caller with limited reach gets its projects in the order of its tenant's entry. */
+/** The connection of all projects, in the order of the tenant's entry for a caller with limited reach. */
 export function projectConnection(
   args: ConnectionArguments,
   context: GatewayContext,
@@ -86,7 +86,7 @@ export const Edge = {
     recordsOf(source, source.page.rows.slice(index, index + 1), context, info)[0] ?? null,
 } satisfies ProjectEdgeResolvers;
 
-/** The records of the rows of a page. A row that is only an id is read by its key; null if it no longer exists. */
+/** The records of rows of a page. If the rows are only ids, each object is read by its key; null if it is gone. */
 function recordsOf(
   { list, page, hasOnlyIds = false }: ConnectionSource,
   rows: readonly Row[],

@@ -12,16 +12,13 @@ import type { Row } from '../rest/values.ts';
 import { fetchRecord, fetchWithin, referredId, reportedRecord } from './by-id.ts';
 import { listConnection } from './connections.ts';
 
-/**
- * The fields of an organization. An organization has no row of its own: the fields are read from its plugins, and from
- * REST paths below the plugins.
- */
+/** The fields of an organization. It has no row: the fields are read from its plugins and from REST paths below them. */
 export const Organization: OrganizationResolvers = {
-  id: (organization, _args, context) => toReal(organization, context, globalIdOf),
-  upstreamId: (organization, _args, context) => toReal(organization, context, (id) => id),
+  id: (organization, _args, context) => withRealId(organization, context, globalIdOf),
+  upstreamId: (organization, _args, context) => withRealId(organization, context, (id) => id),
   name: (organization, _args, context) => fetchName(organization, context),
-  plugins: ({ id }, args, context, info) => listConnection(plugins(id), args, context, info),
-  plugin: (organization, { id }, context, info) => fetchWithin(plugins(organization.id), id, context, info),
+  plugins: ({ id }, args, context, info) => listConnection(pluginsOf(id), args, context, info),
+  plugin: (organization, { id }, context, info) => fetchWithin(pluginsOf(organization.id), id, context, info),
   pluginActivity: async ({ id }, { after }, context, info) => {
     countAnswered(1, context, info);
     const query = typeof after === 'string' ? context.cursors.decodeQuery('activity', after, 'after') : undefined;
@@ -29,14 +26,14 @@ export const Organization: OrganizationResolvers = {
   },
   pluginExportsUnsubscribeConfigs: async ({ id }, _args, { loaders, answerCounter }) => {
     answerCounter.addValue();
-    return expected(itemsIn(await loaders.memoized.fetchPluginsReport(id, 'exports_unsubscribe_configs')));
+    return required(itemsIn(await loaders.memoized.fetchPluginsReport(id, 'exports_unsubscribe_configs')));
   },
   pluginRepository: async ({ id }, _args, context, info) => {
-    const entries = expected(entriesIn(await context.loaders.memoized.fetchPluginsReport(id, 'repository')));
+    const entries = required(entriesIn(await context.loaders.memoized.fetchPluginsReport(id, 'repository')));
     countAnswered(entries.length, context, info);
     return entries;
   },
-  unusedPlugins: ({ id }, _args, context, info) => fetchUnused(plugins(id), context, info),
+  unusedPlugins: ({ id }, _args, context, info) => fetchUnused(pluginsOf(id), context, info),
 };
 
 /** The id of the organization that a column of a row names; undefined if it names none. */
@@ -53,8 +50,8 @@ export function organizationRecord(
   return reaches(rights?.reach, { noun: 'Organization', scope: '', id: record.id }) ? record : null;
 }
 
-/** Applies a function to the real id of an organization. The id behind `@current` is read. */
-function toReal(
+/** Answers with the real id of an organization. The id behind `@current` is read. */
+function withRealId(
   { id }: OrganizationRecord,
   { loaders }: GatewayContext,
   answer: (id: string) => string,
@@ -66,18 +63,18 @@ function globalIdOf(id: string): string {
   return toGlobalId({ type: 'Organization', scope: '', id });
 }
 
-function plugins(organizationId: string): Collection {
+function pluginsOf(organizationId: string): Collection {
   return { noun: 'Plugin', scope: organizationId };
 }
 
-/** The name of an organization, which only its plugins have. Any known plugin row will do; otherwise one is read. */
+/** The name of an organization. It is in the rows of its plugins: in any that is known, or else in one that is read. */
 async function fetchName(
   { id, name: known }: OrganizationRecord,
   { loaders, answerCounter }: GatewayContext,
 ): Promise<string | null> {
   if (known !== undefined) return known;
   answerCounter.addValue();
-  const collection = plugins(id);
+  const collection = pluginsOf(id);
   const nameAtHand = (): string | undefined => {
     const row = loaders.store.findIn(collection, (one) => nameIn(one, id) !== undefined);
     return row === undefined ? undefined : nameIn(row, id);
@@ -121,7 +118,7 @@ async function fetchUnused(
   return (await Promise.all(records)).filter((record) => record !== null);
 }
 
-function expected<T>(answer: T | null): T {
+function required<T>(answer: T | null): T {
   if (answer === null) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   return answer;
 }

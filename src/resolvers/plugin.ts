@@ -12,14 +12,14 @@ import type {
   UpdatePluginSourcePayloadResolvers,
 } from '../graphql/generated/resolvers.ts';
 import { entriesIn, filesIn, pluginIn } from '../graphql/plugin-results.ts';
-import { type PluginActionSource, type RowRecord, toRecord } from '../graphql/records.ts';
+import type { PluginActionSource, RowRecord } from '../graphql/records.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import type { PluginAction } from '../rest/api.ts';
 import { nextQueryOf } from '../rest/pages.ts';
 import { isObject, naturalNumber } from '../rest/values.ts';
 import { fetchRecord } from './by-id.ts';
 import { namedOrganization, organizationRecord } from './organization.ts';
-import { changeRow, createRow, deletedId, prepareWrite, write } from './writes.ts';
+import { changeRow, createRow, deletedId, prepareWrite, write, writtenRecord } from './writes.ts';
 
 /** The fields of a plugin that are no columns: its organization, and its source code. */
 export const Plugin: PluginResolvers = {
@@ -48,9 +48,9 @@ export const pluginMutations: MutationResolvers = {
     await write(context, () => context.rest.deleteRow(key));
     return { deletedId: deletedId(key) };
   },
-  updatePluginSource: (_root, { input }, context, info) => act('update_source', input, context, info),
-  upgradePlugin: (_root, { input }, context, info) => act('upgrade', input, context, info),
-  checkPluginForUpdates: (_root, { input }, context, info) => act('check_for_updates', input, context, info),
+  updatePluginSource: (_root, { input }, context, info) => runAction('update_source', input, context, info),
+  upgradePlugin: (_root, { input }, context, info) => runAction('upgrade', input, context, info),
+  checkPluginForUpdates: (_root, { input }, context, info) => runAction('check_for_updates', input, context, info),
 };
 
 /** The payload of an action. If the upstream's answer lacks the plugin, the plugin is read when it is selected. */
@@ -63,14 +63,13 @@ export const ActionPayload = {
   ): Promise<RowRecord | null> => plugin ?? fetchRecord(key, 'assumed', context, info),
 };
 
-/** The payload of a change of source code. */
 export const SourcePayload = {
   ...ActionPayload,
   files: ({ body }: PluginActionSource, _args: object, context: GatewayContext, info: GraphQLResolveInfo) =>
     answeredFiles(body, context, info),
 } satisfies UpdatePluginSourcePayloadResolvers;
 
-async function act(
+async function runAction(
   action: PluginAction,
   input: object,
   context: GatewayContext,
@@ -79,10 +78,7 @@ async function act(
   const { key, body } = await prepareWrite({ noun: 'Plugin', isNew: false, input }, context, info);
   const answer = await write(context, () => context.rest.actOnPlugin(key, action, body));
   const row = pluginIn(answer);
-  if (row === undefined) return { key, plugin: null, body: answer };
-  const plugin = toRecord(key, { row, view: 'detail' });
-  context.loaders.store.learn(plugin.key, { row, view: 'detail' });
-  return { key, plugin, body: answer };
+  return { key, plugin: row === undefined ? null : writtenRecord(key, row, context), body: answer };
 }
 
 /** The source code of a plugin. */
@@ -133,7 +129,7 @@ export const PluginRepositoryEntry: PluginRepositoryEntryResolvers = {
   body: (entry) => entry,
 };
 
-/** A member of an entry, converted for its field; null if the upstream leaves it out. Throws if its type is wrong. */
+/** A member of an entry, converted for its field; null if the entry lacks it. Throws if its type is wrong. */
 function member<T>(value: unknown, convert: (value: unknown) => T | Error): T | null {
   if (value === undefined || value === null) return null;
   const converted = convert(value);

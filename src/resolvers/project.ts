@@ -21,15 +21,15 @@ export const Project: ProjectResolvers = {
     return id === undefined ? null : organizationRecord({ id }, context);
   },
   primaryDashboard: (project, _args, context, info) =>
-    fetchReferred(project, 'primary_dashboard', dashboards(project), context, info),
-  dashboards: (project, args, context, info) => listConnection(dashboards(project), args, context, info),
-  dashboard: (project, { id }, context, info) => fetchWithin(dashboards(project), id, context, info),
+    fetchReferred(project, 'primary_dashboard', dashboardsOf(project), context, info),
+  dashboards: (project, args, context, info) => listConnection(dashboardsOf(project), args, context, info),
+  dashboard: (project, { id }, context, info) => fetchWithin(dashboardsOf(project), id, context, info),
   events: (project, args, context, info) =>
-    listConnection(events(project, toEventQuery(args.filter)), args, context, info),
-  event: (project, { id }, context, info) => fetchWithin(events(project), id, context, info),
+    listConnection(eventsOf(project, toEventQuery(args.filter)), args, context, info),
+  event: (project, { id }, context, info) => fetchWithin(eventsOf(project), id, context, info),
   eventCsv: async (project, { id }, context) => {
     context.answerCounter.addValue();
-    const key = parseIdWithin(events(project), id, 'id');
+    const key = parseIdWithin(eventsOf(project), id, 'id');
     if (key.scope !== project.key.id) await confirmOwner(key, 'id', context);
     return context.loaders.memoized.fetchEventCsv(key).catch((error: unknown) => {
       if (isNotFound(error)) return null;
@@ -46,13 +46,13 @@ export const Project: ProjectResolvers = {
   },
   eventsCsv: async (project, args, context, info) => {
     countAnswered(1, context, info);
-    const list: ListRef = { ...events(project, toEventQuery(args.filter, args.select)), form: 'csv' };
+    const list: ListRef = { ...eventsOf(project, toEventQuery(args.filter, args.select)), form: 'csv' };
     const { at, limit } = tableWindowOf(list, args, context);
     return { list, page: await context.loaders.memoized.fetchCsv(list, at, limit) };
   },
   eventRows: async (project, args, context, info) => {
     countAnswered(1, context, info);
-    const list: ListRef = { ...events(project, toEventQuery(args.filter, args.select)), form: 'rows' };
+    const list: ListRef = { ...eventsOf(project, toEventQuery(args.filter, args.select)), form: 'rows' };
     const { at, limit } = tableWindowOf(list, args, context);
     return { list, page: await context.loaders.memoized.fetchSelected(list, at, limit) };
   },
@@ -74,11 +74,11 @@ export const projectMutations: MutationResolvers = {
   },
 };
 
-function dashboards({ key }: RowRecord): Collection {
+function dashboardsOf({ key }: RowRecord): Collection {
   return { noun: 'Dashboard', scope: key.id };
 }
 
-function events({ key }: RowRecord, filter?: EventQuery): ListRef {
+function eventsOf({ key }: RowRecord, filter?: EventQuery): ListRef {
   return { noun: 'Event', scope: key.id, filter };
 }
 

@@ -27,24 +27,28 @@ export async function write<T>({ loaders }: GatewayContext, send: () => Promise<
   }
 }
 
-/** Runs a write that answers the row it wrote, in the detail view. The row need not be read again. */
+/** Runs a write that answers the row it wrote. */
 export async function writeRow(
   collection: Collection,
   context: GatewayContext,
   send: () => Promise<Row>,
 ): Promise<RowRecord> {
-  const row = await write(context, send);
+  return writtenRecord(collection, await write(context, send), context);
+}
+
+/** The record of a row that a write answered, in the detail view. The row need not be read again. */
+export function writtenRecord(collection: Collection, row: Row, { loaders }: GatewayContext): RowRecord {
   const id = idText(row['id']);
-  if (id !== undefined) context.loaders.store.learn({ ...collection, id }, { row, view: 'detail' });
+  if (id !== undefined) loaders.store.learn({ ...collection, id }, { row, view: 'detail' });
   return toRecord(collection, { row, view: 'detail' });
 }
 
 /**
- * The write that an input asks for. The real id behind `@current` is read first if the payload answers global ids, or
- * if a global id is given beside `@current`. The write then goes to the real id, because the user may open another
- * project meanwhile. If a caller with limited reach names dashboards, each of them is first read below the project that
- * its global id names, and so is the object that is changed. Otherwise the body could name any dashboard by a forged
- * id. `plan/mutation-plans.ts` predicts these reads.
+ * The write that an input asks for. `plan/mutation-plans.ts` predicts its reads:
+ *   - The real id behind `@current`, if the payload answers global ids, or if the input has a global id beside
+ *     `@current`. The write goes to the real id, because the user may open another project meanwhile.
+ *   - The changed object and the dashboards that the input names, if the caller has limited reach. Each is read below
+ *     the owner that its id names. Otherwise a forged id could name any dashboard.
  */
 export async function prepareWrite(
   target: WriteTarget,
