@@ -11,7 +11,7 @@ export interface Window {
   readonly onePage?: boolean;
 }
 
-/** True if two windows are equal, their list has no filter, and their position is an offset alone. */
+/** True if two windows are equal, without filters, and at the same offset. */
 export function isEqualWindow(one: Window, other: Window): boolean {
   const { list, at, limit, countOnly, onePage } = one;
   if (limit !== other.limit || countOnly !== other.countOnly || onePage !== other.onePage) return false;
@@ -21,9 +21,8 @@ export function isEqualWindow(one: Window, other: Window): boolean {
 }
 
 /**
- * A text that is equal for windows that can share pages. Such windows have the same filter and begin at the same
- * instant. If a page may leave out rows that were answered before, offsets do not show which rows it has. Then only
- * windows at the same position share pages.
+ * The same text for windows that can share pages: those with the same filter and the same instant. If a page may leave
+ * out rows that were answered before, offsets do not show which rows it has. Then only equal positions share a page.
  */
 export function mergeKeyOf({ list, at }: Window): string {
   if (isPlain(at)) return listText(list);
@@ -44,8 +43,8 @@ export interface MergedPage {
 }
 
 /**
- * The fewest pages of at most `maximum` rows, such that each wanted window lies within one page. From the start of the
- * list, each page takes in every next window that still fits. If only the count is wanted, one row is read.
+ * The fewest pages of at most `maximum` rows, such that each wanted window lies within one page. If only the count is
+ * wanted, one row is read.
  */
 export function mergedPagesOf(windows: readonly Omit<Window, 'list'>[], maximum: number): MergedPage[] {
   const [only] = windows;
@@ -64,7 +63,7 @@ export function mergedPagesOf(windows: readonly Omit<Window, 'list'>[], maximum:
   return pages;
 }
 
-/** The number of rows of a merged page that its windows require. It may take several calls to read them. */
+/** The number of rows of a merged page that must be read, even if that takes several calls. */
 export function requiredRowsOf({ offset, limit }: MergedPage, windows: readonly Omit<Window, 'list'>[]): number {
   let required = 0;
   for (const { at, limit: rows, countOnly, onePage } of windows) {

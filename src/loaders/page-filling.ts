@@ -16,10 +16,10 @@ export interface Reader {
 }
 
 /**
- * Reads `limit` rows from a position. If the upstream answers fewer than `required` rows and names a `next`, at most
- * ten further calls ask for the rest. If these calls do not suffice, or one fails, the page has the rows that have
- * arrived, and goes on at `next`. The list ends if a call starts behind as many rows as the list counts, and brings no
- * new row. Rejects if a client could not go on, because `next` leads to the same rows again or no row has arrived.
+ * Reads `limit` rows from a position. If the upstream answers fewer than `required` rows and names a `next`, further
+ * calls ask for the rest. If these calls do not suffice, or one fails, the page has the rows that have arrived, and
+ * goes on at `next`. The list ends if a call starts behind as many rows as the list counts, and brings no new row.
+ * Rejects if a client could not go on, because `next` leads to the same rows again or no row has arrived.
  */
 export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
   return fetchRows(reader, at, limit).then((page) =>
@@ -35,24 +35,23 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
     const at = page.rows.length === 0 ? page.next : positionAfter(page, page.rows.length - 1);
     // A call reads the rows of the boundary again before new ones. If the upstream answers fewer rows at once than the
     // boundary has, no new row would come. A smaller `maximum` makes the call skip some of these rows by its offset.
-    const isTooMuch = last.isCapped && (at.boundary?.ids.length ?? 0) > last.ids.length;
-    const maximum = isTooMuch ? last.ids.length : reader.maximum;
+    const isBoundaryTooLong = last.isCapped && (at.boundary?.ids.length ?? 0) > last.ids.length;
+    const maximum = isBoundaryTooLong ? last.ids.length : reader.maximum;
     const further = await fetchFurther({ ...reader, maximum }, page, at, required - page.rows.length);
     if (further === undefined) break;
     const joined = joinPages(page, further);
     const hasNew = joined.rows.length > page.rows.length;
     if (!hasNew && isBehindCount(further)) return { ...page, next: undefined };
-    if (!hasNew && repeats(further, last)) throw leadsNowhere();
+    if (!hasNew && repeats(further, last)) throw nowhereError();
     page = joined;
     last = further;
   }
-  if (page.rows.length === 0 && required > 0 && page.next !== undefined) throw leadsNowhere();
+  if (page.rows.length === 0 && required > 0 && page.next !== undefined) throw nowhereError();
   return page.rows.length > limit ? slicePage(page, 0, limit) : page;
 }
 
 /**
- * True if the list would never end, because the upstream leads to the same rows again. `further` is the page of a call
- * that has brought no new row, and `last` is the page before it.
+ * True if the upstream leads to the same rows again. `further` has brought no new row, and `last` is the page before.
  */
 function repeats(further: WholePage, last: WholePage): boolean {
   if (further.next === undefined) return false;
@@ -65,8 +64,8 @@ function hasEqualItems(one: readonly unknown[], other: readonly unknown[]): bool
 }
 
 /**
- * The next page. Undefined if its call fails after an earlier page had rows: those rows are then the answer. The cost
- * limit and a dead end are errors in any case.
+ * The next page. Undefined if its call fails after an earlier page had rows, which are then the answer. The cost limit
+ * and a dead end are errors in any case.
  */
 async function fetchFurther(
   reader: Reader,
@@ -82,10 +81,7 @@ async function fetchFurther(
   }
 }
 
-/**
- * Asks for `limit` new rows. Rows that were answered before are read again if the page has room for them; otherwise the
- * offset skips them.
- */
+/** Asks for `limit` new rows. Rows that were answered before are read again, or skipped if the page has no room. */
 function fetchRows({ api, list, maximum }: Reader, at: Position, limit: number): Promise<WholePage> {
   const overlap = overlapOf(at, limit, maximum);
   const skipped = (at.boundary?.ids.length ?? 0) - overlap;
@@ -94,7 +90,7 @@ function fetchRows({ api, list, maximum }: Reader, at: Position, limit: number):
   return api.fetchPage(list, asked, rows).then((restPage) => new WholePage(restPage, asked, rows));
 }
 
-function leadsNowhere(): UpstreamError {
+function nowhereError(): UpstreamError {
   return new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 }
 

@@ -2,15 +2,15 @@ import { boundaryOfStart, type Position, positionByTime } from '../rest/position
 import { idText, type Row } from '../rest/values.ts';
 
 /**
- * Rows of a page that stand next to each other in their list. `from` is the index of the first of them in the page, and
- * `at` its position in the list.
+ * Rows of a page that stand next to each other in their list. The first has the index `from` in the page, and the
+ * position `at` in the list.
  */
 export interface Segment {
   readonly from: number;
   readonly at: Position;
 }
 
-/** A range of a list, put together from one REST page or several. */
+/** A range of a list, from one REST page or several. */
 export interface ListPage {
   readonly rows: readonly Row[];
   /** At least one. The only segment of an empty page has the position of the page. */
@@ -80,8 +80,7 @@ function nextBehind(page: ListPage, end: number): Position {
 }
 
 /**
- * True if the list is walked by time, or if the page does not show how it is walked. The last page of a list without a
- * count does not show it.
+ * True if the list is walked by time. The last page of a list without a count does not show it, and is taken for such.
  */
 function isWalkedByTime({ next, count }: ListPage): boolean {
   return next === undefined ? count === undefined : next.boundary !== undefined;

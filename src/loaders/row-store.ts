@@ -12,10 +12,7 @@ export interface KnownRow {
   readonly view: View;
 }
 
-/**
- * The view that the rows of a noun have in a list. For some nouns, it is the detail view, because their lists give
- * every column.
- */
+/** The view of the rows in lists of a noun. It is the detail view if lists give every column. */
 export function listView(noun: Noun): View {
   return listViews[noun];
 }
@@ -30,10 +27,7 @@ export function suffices(has: View, need: View): boolean {
   return has === 'detail' || need === 'list';
 }
 
-/**
- * The rows that one operation has read. They are indexed only when a resolver asks for a row by its
- * key, since most operations never do.
- */
+/** The rows that one operation has read, indexed once a row is asked for by its key. Most operations never do. */
 export class RowStore {
   readonly #rows = new Map<string, KnownRow>();
   #learned: Learned[] = [];

@@ -2,10 +2,7 @@ import { type DirectiveNode, type DocumentNode, GraphQLDeferDirective, Kind, typ
 import { memoize } from '../memoize.ts';
 import { fragmentsOf, isIntrospection } from './selection-tree.ts';
 
-/**
- * The size of a document, whatever the schema is. A fragment counts each time it is spread, because it is executed each
- * time.
- */
+/** The size of a document without a schema. A fragment counts each time it is spread, as it is executed each time. */
 export interface DocumentMeasure extends Readonly<Counts> {
   readonly operations: number;
   readonly fragments: number;

@@ -18,9 +18,7 @@ import { type DeferUsage, type SelectedField, type Selection } from './selection
 
 type Resolver = GraphQLFieldResolver<unknown, GatewayContext>;
 
-/**
- * The later forms of a record that was answered early: with its row, and with the owner's id that its global id needs.
- */
+/** The later forms of a record that was answered early: with its row, and with its owner's id. */
 interface LaterForms {
   readonly row?: Promise<RowRecord | null>;
   readonly scope?: Promise<RowRecord>;
@@ -29,8 +27,7 @@ interface LaterForms {
 const laterForms = new WeakMap<RowRecord, LaterForms>();
 
 /**
- * Attaches to a record the promises of its later forms. Each field of the record waits only for what the field needs
- * and the record lacks.
+ * Attaches to a record the promises of its later forms. Each field waits only for what it needs and the record lacks.
  */
 export function withLaterForms(record: RowRecord, later: LaterForms): RowRecord {
   // The failure of a form that no field asks for must not be an unhandled rejection.
@@ -40,15 +37,14 @@ export function withLaterForms(record: RowRecord, later: LaterForms): RowRecord 
   return record;
 }
 
-/** The record with its row, if it was answered without the row; undefined otherwise. */
+/** The record with its row; undefined if it was answered with the row. */
 export function withRow(record: RowRecord): Promise<RowRecord | null> | undefined {
   return laterForms.get(record)?.row;
 }
 
 /**
  * Prepares a schema for answers in parts (`@defer`). Only fields that need a column wait for the row of their object,
- * so that parts without such fields can be sent earlier. In the format `20220824`, a field that several parts have is
- * resolved once.
+ * so that parts without such fields can be sent earlier.
  */
 export function attachParts(schema: GraphQLSchema): void {
   for (const [type, field] of objectFields(schema)) {
@@ -80,15 +76,12 @@ function laterFor(
   return isThere ? undefined : later.row;
 }
 
-/**
- * The answers of fields, by the operation's context and by the objects that have the fields. Objects alone would not
- * do: two operations may share an object, such as an entry of a report that was read for both.
- */
+/** The answers of fields, by context and object. Two operations may share an object, such as an entry of a report. */
 const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown>>>();
 
 /**
- * In the format `20220824`, resolves a field once for all parts that have it, with its field nodes of all these parts.
- * The field then makes the same calls as in an answer that is sent whole, and its objects count once.
+ * In the format `20220824`, resolves a field once for all parts that have it, with the field nodes of all these parts.
+ * So it makes the same calls as in an answer that is sent whole, and its objects count once.
  */
 function resolvedOnce(resolve: Resolver): Resolver {
   return (source, args: Readonly<Record<string, unknown>>, context, info) => {
@@ -114,12 +107,9 @@ function ignore(): void {
   // The fields that wait for the record report the failure.
 }
 
-// Finds the fields that come with the same part of an answer. graphql's executors work this out for themselves
-// (`collectFields` and `buildExecutionPlan`), but do not tell resolvers.
-
 /**
- * The fields that are selected on the object that the current field answers. Fields that come with another part than
- * the current field are left out.
+ * The fields on the object that the current field answers, without those that come with another part. graphql's
+ * executors know them (`buildExecutionPlan`), but do not tell resolvers.
  */
 export function fieldsOfPart(typename: string, info: GraphQLResolveInfo): readonly SelectedField[] {
   const { usages: all, below } = fieldAt(info.path, info);
@@ -139,9 +129,7 @@ function fieldAt({ prev, key, typename }: Path, info: GraphQLResolveInfo): Selec
 
 const none: ReadonlySet<DeferUsage> = new Set();
 
-/**
- * The outermost deferred fragments that a field is in. An inner fragment is never sent before the fragment around it.
- */
+/** The outermost deferred fragments that a field is in. A fragment is never sent before the one around it. */
 function outermostOf(all: readonly (DeferUsage | undefined)[] = [undefined]): ReadonlySet<DeferUsage> {
   const usages = new Set<DeferUsage>();
   for (const usage of all) {

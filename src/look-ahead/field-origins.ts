@@ -12,10 +12,7 @@ import type { View } from '../loaders/row-store.ts';
 import { operations } from '../rest/generated/views.ts';
 import type { RestOperation } from '../rest/rest-operations.ts';
 
-/**
- * The origin of a field's value, which determines the cost of the field. It follows from the directives and types of
- * the schema.
- */
+/** The origin of a field's value. It follows from the directives and types of the schema. */
 export type FieldOrigin =
   // The key of its object is enough.
   | { readonly kind: 'free' }
@@ -46,7 +43,7 @@ export type FieldOrigin =
 
 const known = new WeakMap<GraphQLField<unknown, unknown>, FieldOrigin>();
 
-/** The origin of a field of an object type, worked out once for each field. */
+/** The origin of a field of an object type. */
 export function originOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): FieldOrigin {
   const origin = known.get(field) ?? findOrigin(type, field);
   known.set(field, origin);

@@ -21,7 +21,7 @@ export interface Needs {
 /** The needs of a selection on an object of a REST noun. */
 export const needsOf = memoize(({ fields }: ObjectSelection) => needsOfFields(fields));
 
-/** The needs of some of the fields that are selected on an object of a REST noun. */
+/** The needs of some of the fields that are selected on such an object. */
 export function needsOfFields(fields: readonly SelectedField[]): Needs {
   let view: View | undefined;
   const relations: SelectedField[] = [];
@@ -36,18 +36,14 @@ export function needsOfFields(fields: readonly SelectedField[]): Needs {
 
 /**
  * True if the answer of a relation proves that its object exists, because the relation's REST path is below the
- * object's own. A field without arguments that answers a project proves nothing: that project owns the object, and its
- * path is not below the object's.
+ * object's. The project that owns an object proves nothing.
  */
 export function proves({ field }: SelectedField): boolean {
   const type = getNamedType(field.type);
   return field.args.length > 0 || isLeafType(type) || type.name !== 'Project';
 }
 
-/**
- * True if a connection or a payload answers global ids that contain the id of an owner. Those are the ids of deleted
- * objects, and the ids of all rows except projects.
- */
+/** True if a connection or a payload answers global ids that contain the id of an owner: all but those of projects. */
 export const answersOwnerIds: (selection: ObjectSelection) => boolean = memoize(({ fields }) =>
   fields.some(({ field, inside }) => {
     if (field.name === 'deletedId') return true;
@@ -56,7 +52,7 @@ export const answersOwnerIds: (selection: ObjectSelection) => boolean = memoize(
   }),
 );
 
-/** The part of a connection that its selection wants. */
+/** The part of a connection that is selected. */
 export const wantedOf = memoize(({ fields }: ObjectSelection): Wanted => {
   if (fields.some(({ field }) => field.name === 'pageInfo')) return 'page';
   return fields.some(({ field }) => field.name !== 'totalCount') ? 'rows' : 'count';
@@ -85,9 +81,8 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
 }
 
 /**
- * True if the selection has an id that only the object's row shows: an id of the `@current` project, or the
- * global id of a plugin below `@current`. A plugin that a report names does not need its row, because one read of the
- * current project tells the organization of all plugins in the report.
+ * True if the selection has an id that only the object's row shows: an id of the `@current` project, or the global id
+ * of a plugin below `@current`. Plugins that a report names need no row: the current project tells their organization.
  */
 function isNamedByRow({ noun, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
   if (noun === 'Project') return id === current && (globalId || upstreamId);

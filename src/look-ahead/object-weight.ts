@@ -15,9 +15,9 @@ import { rootOf, selectionOf } from './operation-trees.ts';
 import { type ObjectSelection, type OperationScope, type SelectedField } from './selection-tree.ts';
 
 /**
- * Counts the objects that the current field will answer. `idLength` is the number of characters that upstream ids take
- * in each global id: the owner's id, and the object's own id if it is already known. `typename` is the type of the
- * objects if the field has several possible types. Throws an AnswerLimitError if the answer is too large.
+ * Counts the objects that the current field will answer. `idLength` is the number of characters of upstream ids in each
+ * global id. `typename` is the type of the objects if the field has several possible types. Throws an AnswerLimitError
+ * if the answer is too large.
  */
 export function countAnswered(
   count: number,
@@ -76,7 +76,7 @@ function add(weight: { -readonly [Part in keyof ObjectWeight]: number }, inner: 
   weight.copies += inner.copies;
 }
 
-/** True for a field whose object is answered together with its parent object. No resolver counts such objects. */
+/** True for a field whose object is counted together with its parent object. */
 function comesAlong(selected: SelectedField): selected is SelectedField & { readonly inside: ObjectSelection } {
   const isList = isListType(getNullableType(selected.field.type));
   return !isList && withoutCall.has(selected.origin.kind) && selected.inside !== undefined;

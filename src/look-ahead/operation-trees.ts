@@ -9,8 +9,8 @@ import {
 import { memoize } from '../memoize.ts';
 import {
   type ObjectSelection,
+  type OperationPart,
   type OperationScope,
-  type Part,
   type SelectedField,
   type Selection,
   SelectionTree,
@@ -19,10 +19,14 @@ import {
 type Coerced = Readonly<Record<string, unknown>>;
 
 /**
- * The selection on the root of an operation with its coerced variables; undefined if the schema has no operations of
- * its kind. Without variables, the selection holds everything that may be selected.
+ * The selection on the root of an operation; undefined if the schema has no operations of its kind. Without coerced
+ * variables, it has everything that may be selected.
  */
-export function rootOf(scope: OperationScope, coerced: Coerced | undefined, part?: Part): ObjectSelection | undefined {
+export function rootOf(
+  scope: OperationScope,
+  coerced: Coerced | undefined,
+  part?: OperationPart,
+): ObjectSelection | undefined {
   const type = scope.schema.getRootType(scope.operation.operation);
   return isObjectType(type) ? treesOf(scope).of(coerced, part).root.on(type) : undefined;
 }
@@ -53,7 +57,7 @@ export function variablesOf({ variableValues, plainVariables }: ExecutionInfo): 
 
 const treesBySchema = memoize((_schema: GraphQLSchema) => new WeakMap<OperationDefinitionNode, Trees>());
 
-/** The trees that were used last. The resolvers of one operation ask for the same trees one after the other. */
+/** The trees that were used last. The resolvers of an operation ask for the same trees one after the other. */
 let last: Trees | undefined;
 
 function treesOf(scope: OperationScope): Trees {
@@ -65,19 +69,13 @@ function treesOf(scope: OperationScope): Trees {
   return last;
 }
 
-/**
- * The maximum number of trees that are kept for one operation. Each tree is for other values of the variables in
- * `conditions`.
- */
+/** The maximum number of trees that are kept for one operation. */
 const mostTrees = 16;
 
-/**
- * The trees of one operation: one if it has no directives, otherwise one for each set of values of the variables in
- * `conditions`.
- */
+/** The trees of one operation: one if it has no directives, or else one for each set of values of `conditions`. */
 class Trees {
   readonly scope: OperationScope;
-  /** The names of the variables that affect which fields are selected. */
+  /** The names of the variables in directives. */
   readonly conditions: readonly string[];
   readonly #trees = new Map<string, SelectionTree>();
   /** The only tree, if the operation has no directives. */
@@ -90,7 +88,7 @@ class Trees {
     if (!hasDirectives) this.#whole = new SelectionTree(scope, undefined, 'whole');
   }
 
-  of(coerced: Coerced | undefined, part: Part = 'whole'): SelectionTree {
+  of(coerced: Coerced | undefined, part: OperationPart = 'whole'): SelectionTree {
     if (this.#whole !== undefined) return this.#whole;
     const values = coerced === undefined ? 'any' : this.conditions.map((name) => String(coerced[name])).join();
     const key = `${part} ${values}`;
@@ -103,16 +101,13 @@ class Trees {
     return tree;
   }
 
-  /** The variables that affect the selection. No others are kept. */
   #variables(coerced: Coerced): VariableValues {
     const given = this.conditions.filter((name) => name in coerced);
     return { sources: {}, coerced: Object.fromEntries(given.map((name) => [name, coerced[name]])) };
   }
 }
 
-/**
- * The variables that affect which fields an operation selects, including those in fragments that it does not spread.
- */
+/** The variables in directives of an operation and of all fragments, even of those that it does not spread. */
 function findConditions({ operation, fragments }: OperationScope): {
   readonly names: readonly string[];
   readonly hasDirectives: boolean;
@@ -133,7 +128,7 @@ function findConditions({ operation, fragments }: OperationScope): {
   return { names: [...names], hasDirectives };
 }
 
-/** Visits each field that an operation may select, once, with the first path at which the field occurs. */
+/** Visits each field that an operation may select once, with the first path at which it occurs. */
 export function visitFields(scope: OperationScope, visit: (selected: SelectedField, path: string) => void): void {
   const visited = new Set<ObjectSelection>();
   const enter = (selection: ObjectSelection, above: string): void => {

@@ -16,9 +16,8 @@ import { selectionOf } from './operation-trees.ts';
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Makes every root field that needs REST calls fail at once, if the context says why no call can succeed. Each such
- * field gets one error before its resolver does any work. Root fields that need no call answer as usual. A mutation
- * that the caller may not run fails in the same way.
+ * Makes root fields that need REST calls fail before their resolvers run, if the context says why no call can succeed.
+ * A mutation that the caller may not run fails in the same way.
  */
 export function attachRefusals(schema: GraphQLSchema): void {
   for (const type of [schema.getQueryType(), schema.getMutationType()]) {
@@ -54,7 +53,7 @@ function wouldCall(
   return kind !== 'free';
 }
 
-/** The ids without repetitions, because a list may have the same id thousands of times. */
+/** The distinct ids. A list may have one id thousands of times. */
 function idsOf({ id, ids }: Arguments): readonly unknown[] {
   return Array.isArray(ids) ? [...new Set<unknown>(ids)] : [id];
 }
@@ -65,7 +64,7 @@ function nodeCalls(id: unknown, info: GraphQLResolveInfo): boolean {
   return nodeId.type !== 'Organization' || organizationCalls(nodeId.id, info);
 }
 
-/** A parsed id; undefined for a text that is no id. The resolver refuses such a text without a call. */
+/** A parsed id; undefined for a text that is no id, which the resolver refuses without a call. */
 function unlessRefused<T>(parse: () => T): T | undefined {
   try {
     return parse();

@@ -28,10 +28,9 @@ import { type FieldOrigin, originOf } from './field-origins.ts';
 
 // The selection tree of an operation says which fields are selected on which objects. Fragments are spread in, fields
 // with the same response key are merged, and `@skip`, `@include` and `@defer` are decided. The tree grows when a field
-// is first visited, and is kept with the document. Facts about a selection are worked out by memoized functions of a
-// node (see `needs.ts`).
+// is first visited. Facts about a selection are memoized functions of a node (see `needs.ts`).
 
-/** An operation of a document, with the definitions that its names refer to. */
+/** An operation, with the fragments of its document and its schema. */
 export interface OperationScope {
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
@@ -44,14 +43,14 @@ const noVariables: VariableValues = { sources: {}, coerced: {} };
 type Selecting = FieldNode | OperationDefinitionNode;
 
 /** The part of an operation that a tree has. */
-export type Part =
+export type OperationPart =
   | 'whole'
-  // Without deferred fragments, like the first part of an answer in parts.
+  // Without deferred fragments.
   | 'first'
-  // Only fields and fragments without directives: they are selected whatever the variables are.
+  // Only fields and fragments without directives.
   | 'unconditional';
 
-/** A use of `@defer` at one place of the answer, with the use around it. */
+/** A use of `@defer` at one place of the answer. */
 export interface DeferUsage {
   readonly around: DeferUsage | undefined;
 }
@@ -59,18 +58,18 @@ export interface DeferUsage {
 /** The selections of an operation, or of a part of it, for some values of its variables. */
 export class SelectionTree {
   readonly scope: OperationScope;
-  readonly part: Part;
+  readonly part: OperationPart;
   readonly root: Selection;
   readonly #conditions: VariableValues | undefined;
   /**
-   * The known selections, first by the `@defer` around their nodes and then by the nodes. Without any `@defer` around
-   * them, the tree itself is the first key. A field node that several places of the answer share has one selection.
+   * The known selections, by the `@defer` around their nodes (the tree itself if there is none), and then by the nodes.
+   * A field node that several places of the answer share has one selection.
    */
   readonly #selections = memoize((_around: object) => new WeakMap<object, Selection>());
   #last: { readonly nodes: readonly Selecting[]; readonly selection: Selection } | undefined;
 
-  /** `conditions` are the variables that affect the selection. If undefined, the tree has all that may be selected. */
-  constructor(scope: OperationScope, conditions: VariableValues | undefined, part: Part) {
+  /** `conditions` are the variables in directives. If undefined, the tree has all that may be selected. */
+  constructor(scope: OperationScope, conditions: VariableValues | undefined, part: OperationPart) {
     this.scope = scope;
     this.part = part;
     this.#conditions = conditions;
@@ -91,9 +90,9 @@ export class SelectionTree {
     return given !== undefined && given['if'] !== false;
   }
 
-  /** The selection of all nodes of one field. `usages` are the uses of `@defer` around the nodes, if there are any. */
+  /** The selection of all nodes of one field. `usages` are the uses of `@defer` around the nodes. */
   at(nodes: readonly Selecting[], usages?: readonly (DeferUsage | undefined)[]): Selection {
-    // The resolver of a field asks for the same nodes for each object.
+    // A resolver asks for the same nodes for each object.
     if (usages === undefined && this.#last?.nodes === nodes) return this.#last.selection;
     const [node] = nodes;
     const isOne = node !== undefined && nodes.length === 1;
@@ -132,7 +131,6 @@ export class Selection {
     return found;
   }
 
-  /** The fields that are selected on objects of the type with this name. */
   onNamed(name: string): ObjectSelection {
     const type = this.tree.scope.schema.getType(name);
     if (!isObjectType(type)) throw new Error(`the schema has no object type ${name}`);
@@ -179,12 +177,12 @@ export class SelectedField {
     return originOf(this.parent, this.field);
   }
 
-  /** An argument as the document gives it: a literal, a variable, or a literal that holds variables. */
-  given(name: string): ValueNode | undefined {
+  /** The value of an argument in the document: a literal, a variable, or a literal that holds variables. */
+  argumentNode(name: string): ValueNode | undefined {
     return this.nodes[0]?.arguments?.find((argument) => argument.name.value === name)?.value;
   }
 
-  /** The coerced arguments, kept if they hold no variable. Throws a GraphQLError if they do not fit. */
+  /** The coerced arguments. Throws a GraphQLError if they do not fit. */
   argumentsWith(variables: () => VariableValues): Readonly<Record<string, unknown>> {
     const [node] = this.nodes;
     if (this.#arguments !== undefined || node === undefined) return this.#arguments ?? {};
@@ -199,13 +197,14 @@ export class SelectedField {
     return this.#below;
   }
 
-  /** The selections on its objects, one for each type that they may have; none for leaves. */
+  /** The selections on its objects, one for each possible type; none for leaves. */
   get possible(): readonly ObjectSelection[] {
     const type = getNamedType(this.field.type);
     if (isObjectType(type)) return [this.below.on(type)];
     return isAbstractType(type) ? this.#tree.scope.schema.getPossibleTypes(type).map((one) => this.below.on(one)) : [];
   }
 
+  /** The selection on its objects; undefined if they may have several types, or if it is a leaf. */
   get inside(): ObjectSelection | undefined {
     const type = getNamedType(this.field.type);
     return isObjectType(type) ? this.below.on(type) : undefined;
@@ -219,22 +218,18 @@ export function holdsVariable(value: ValueNode): boolean {
   return value.kind === Kind.VARIABLE;
 }
 
-/**
- * The largest number of deferred fragments on one object that are told apart. Each further one counts as part of the
- * fragment around it.
- */
+/** The most deferred fragments on one object that are told apart. Others count as part of the fragment around them. */
 const mostDeferrals = 10_000;
 
 /**
  * Collects the fields of a selection on objects of a type (GraphQL specification §6.3.2, CollectFields). A fragment is
- * entered at most once in each deferred fragment. Once it has been entered outside of all deferred fragments, it is
- * never entered again.
+ * entered once in each deferred fragment, and never again once it was entered outside of all of them.
  */
 function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): ObjectSelection {
   const { schema, fragments } = tree.scope;
   const fields = new Map<string, SelectedField>();
   const typenames = new Set<string>();
-  /** For each fragment, the uses of `@defer` around the places where it is spread. */
+  /** The uses of `@defer` around the spreads of each fragment. */
   const visited = new Map<string, Set<DeferUsage | undefined>>();
   let introspects = false;
   let deferrals = 0;
@@ -243,7 +238,6 @@ function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): O
     const named = schema.getType(condition);
     return named !== undefined && isAbstractType(named) && schema.isSubType(named, type);
   };
-  /** `around` is the innermost use of `@defer` around the set. */
   const enter = (set: SelectionSetNode | undefined, around: DeferUsage | undefined): void => {
     for (const node of set?.selections ?? []) {
       const isPlain = node.directives === undefined || node.directives.length === 0;

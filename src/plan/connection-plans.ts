@@ -7,28 +7,27 @@ import type { Noun } from '../rest/nouns.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { overlapOf, type Position } from '../rest/positions.ts';
 import type { Reach } from '../rest/reach.ts';
-import { after, isCurrent, objectByKey, type SelectedObjects, type Stage, start, toObjects } from './objects.ts';
 import {
-  type Arguments,
-  collectionOf,
-  ownerCountOf,
-  type PlanBuilder,
-  type PlannedField,
-  pathOf,
-} from './plan-builder.ts';
+  after,
+  isCurrent,
+  mostOf,
+  objectByKey,
+  type SelectedObjects,
+  type Stage,
+  start,
+  toObjects,
+} from './objects.ts';
+import { type Arguments, collectionOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
 
 interface WantedRange {
   readonly range: ListRange;
-  /** A text that is equal for windows that may share pages. */
+  /** The same text for windows that may share pages. */
   readonly list: string;
   /** The number of rows of the previous page that are read again. */
   readonly overlap: number;
 }
 
-/**
- * Plans a connection: the pages that it reads, and the selection on their rows. Agrees with `fetchConnection` and
- * `fetchEvents` (`graphql/connections.ts`).
- */
+/** Plans a connection. Agrees with `fetchConnection` and `fetchEvents` (`graphql/connections.ts`). */
 export function planList(planned: PlannedField, args: Arguments): void {
   const { builder, selected, endpoint } = planned;
   const { inside } = selected;
@@ -39,13 +38,13 @@ export function planList(planned: PlannedField, args: Arguments): void {
   const { lists, options } = builder;
   const { list, overlap } = wanted;
   const { certain, stage, path } = planned;
-  const window = { ...collectionOf(planned), list, ownerCount: ownerCountOf(planned), overlap, certain, stage, path };
+  const window = { ...collectionOf(planned), list, ownerCount: mostOf(planned.parent), overlap, certain, stage, path };
   if (toRead.kind === 'any') return lists.want({ ...window, offset: 0, limit: 1, countOnly: true });
   if (toRead.kind === 'window') {
     const { offset, limit } = toRead;
     return lists.want({ ...window, offset, limit, onArrival: (arrival) => planRows(planned, wanted, offset, arrival) });
   }
-  // The first page is read first. If the list is longer, the count of the first page tells where the list ends.
+  // If the list is longer than its first page, the count in that page tells where the list ends.
   const { from: offset, limit } = toRead;
   const onArrival = (arrival: Stage): void => {
     lists.wantEnd({ ...window, offset, limit, stage: arrival });
@@ -54,7 +53,7 @@ export function planList(planned: PlannedField, args: Arguments): void {
   lists.want({ ...window, offset, limit: options.maxPageSize, onArrival }, 2);
 }
 
-/** Plans the selection on the rows of a page. Without an offset, the rows are the last of their list. */
+/** Plans the selection on the rows of a page. Without an offset, these are the last rows of the list. */
 function planRows(
   planned: PlannedField,
   { range: { limit }, list }: WantedRange,
@@ -64,14 +63,14 @@ function planRows(
   if (limit === 0) return;
   const { builder, selected, endpoint, parent, path } = planned;
   const { noun } = endpoint;
-  const ownerCount = ownerCountOf(planned);
+  const ownerCount = mostOf(parent);
   const [group, from] = offset === undefined ? [`the end of ${list}`, 0] : [list, offset];
   const to = from + limit;
   const objects = toObjects({ type: noun, group, from, to, owner: parent, ownerCount, view: listView(noun), stage });
   for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, existence: 'listed' });
 }
 
-/** The fields in which a connection or a message answers its rows: `nodes`, and the `node` of `edges`. */
+/** The selections on the rows of a connection or message: in `nodes`, and in the `node` of `edges`. */
 export function rowsOf(
   { inside }: SelectedField,
   noun: Noun,
@@ -84,10 +83,7 @@ export function rowsOf(
   });
 }
 
-/**
- * Plans the list of projects of a caller with limited reach. Each project is read by its key; the list itself is not
- * read.
- */
+/** Plans the list of projects of a caller with limited reach. Each project is read by its key in place of the list. */
 export function planReachable(builder: PlanBuilder, selected: SelectedField, { projects }: Reach): void {
   builder.withArguments(selected, (args) => {
     const { page } = connectionOfIds(builder.options, { noun: 'Project', scope: '' }, [...projects], args);
@@ -102,8 +98,8 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
 }
 
 /**
- * The range of a list that is read by offset. If the owner of the list is unknown, the cursors among the arguments
- * cannot be read. The plan then assumes that each cursor fits the list of every owner, and leaves out no row.
+ * The range of a list that is read by offset. If the owner of the list is unknown, no cursor can be read. The plan then
+ * assumes that each cursor fits the list of every owner, and leaves out no row.
  */
 function offsetRange(planned: PlannedField, args: Arguments): WantedRange {
   const { cursors, maxPageSize } = planned.builder.options;
@@ -118,7 +114,7 @@ function offsetRange(planned: PlannedField, args: Arguments): WantedRange {
   return { range, overlap: 0, list: text };
 }
 
-/** The range of a list of events, which is read only forwards and by time. */
+/** The range of a list of events, which is read forwards and by time. */
 function eventRange(planned: PlannedField, args: Arguments): WantedRange {
   const { cursors, maxPageSize } = planned.builder.options;
   const { collection } = collectionOf(planned);
@@ -128,21 +124,20 @@ function eventRange(planned: PlannedField, args: Arguments): WantedRange {
   const cursor = args.after ?? undefined;
   if (cursor !== undefined && list === undefined) {
     const range: ListRange = { kind: 'window', offset: 0, limit };
-    // The cursor cannot be read without its list. The plan assumes that the page reads as many earlier rows as fit.
+    // The plan assumes that the page reads as many earlier rows again as fit.
     return { range, overlap: maxPageSize, list: `${collection} ${JSON.stringify(filter)} ${cursor}` };
   }
   const isGiven = cursor !== undefined && list !== undefined;
   const at: Position = isGiven ? cursors.decode({ ...list, filter }, cursor, 'after') : { offset: 0 };
   const { offset, ...instant } = at;
-  // A page behind a `boundary` leaves out rows of earlier pages. So its rows cannot be counted by offset, and windows
-  // of different offsets cannot share it.
+  // A page behind a `boundary` leaves out rows of earlier pages. So windows of different offsets cannot share it.
   const text = JSON.stringify([filter, at.boundary === undefined ? instant : [instant, offset]]);
   const overlap = overlapOf(at, Math.max(limit, 1), maxPageSize);
   const range: ListRange = { kind: 'window', offset, limit };
   return { range, overlap, list: text === plain ? collection : `${collection} ${text}` };
 }
 
-/** The text of a window with neither a filter nor an instant. */
+/** The text of a window without filter and instant. */
 const plain = JSON.stringify([{}, {}]);
 
 function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefined {
@@ -150,10 +145,7 @@ function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefin
   return parent.id === undefined ? undefined : { noun, scope: parent.id };
 }
 
-/**
- * Plans the read of the current project if the page answers global ids of rows, because they contain the id of the
- * project. This read goes out together with the page.
- */
+/** Plans the read of the current project, whose id is in the global ids of rows. It goes out together with the page. */
 function planOwnerOfList(
   { builder, endpoint, parent, stage, certain, path }: PlannedField,
   page: ObjectSelection,

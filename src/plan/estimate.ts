@@ -10,10 +10,10 @@ import { isNoun } from '../rest/nouns.ts';
 
 /**
  * The most that an operation answers and reads if every record is distinct, every page is full, and no read is shared.
- * It is worked out much faster than a plan. An operation whose estimate is within the limits needs no plan.
+ * It is found much faster than a plan. An operation whose estimate is within the limits needs no plan.
  */
 export interface Estimate extends Readonly<Sums> {
-  /** The response path with the most objects, and their number; empty and 0 if there is none. */
+  /** The response path with the most objects, and their number; empty and 0 if there are none. */
   readonly fullest: { readonly path: string; readonly objects: number };
   /** True if the operation also reads the schema. Objects of the schema are not counted. */
   readonly introspects: boolean;
@@ -21,14 +21,11 @@ export interface Estimate extends Readonly<Sums> {
 
 interface Sums {
   /**
-   * The number of JSON objects: records, connections, edges, `pageInfo` and payloads. Objects in JSON values do not
-   * count. `look-ahead/object-weight.ts` counts the same objects while the answer is made.
+   * The number of JSON objects, without those in JSON values. `look-ahead/object-weight.ts` counts the same objects
+   * while the answer is made.
    */
   objects: number;
-  /**
-   * The number of deferred fragments, each counted once for each object that has it. Infinite if one is in a list whose
-   * length is known only from the upstream's answer.
-   */
+  /** The number of deferred fragments, once for each object that has one; infinite in a list of unknown length. */
   deferrals: number;
   /** The number of REST calls; infinite for mutations, subscriptions, and objects by global id. */
   calls: number;
@@ -39,7 +36,7 @@ interface Sums {
 /** An operation that is estimated. Its document is valid. */
 export interface EstimateRequest extends OperationScope {
   readonly maxPageSize: number;
-  /** The coerced variables. If undefined, the estimate holds for any variables. */
+  /** If undefined, the estimate holds for any variables. */
   readonly variableValues: VariableValues | undefined;
 }
 
@@ -56,30 +53,27 @@ export function estimateOf(request: EstimateRequest): Estimate {
 
 const noSums: Readonly<Sums> = { objects: 0, deferrals: 0, calls: 0, rows: 0 };
 
-/** The objects that a field answers, for each object that has the field. */
+/** The objects that a field answers on one object. */
 interface Answered {
   readonly inside: readonly ObjectSelection[];
   readonly items: number;
   /** True if only the upstream's answer says how many items there are. */
-  readonly isOpen: boolean;
-  /** The number of rows in the page, if the field is a connection. */
+  readonly isOpenEnded: boolean;
+  /** The number of rows of the page, if the field is a connection. */
   readonly page: number | undefined;
 }
 
 /** The estimate of one tree. It visits each selection once, so that nested fragments cannot multiply the work. */
 class Estimating {
   readonly #request: EstimateRequest;
-  /**
-   * The sums of each selection, by the number of rows of its page. The number is undefined if the selection is on no
-   * connection.
-   */
+  /** The sums of each selection, by the number of rows of its page; by undefined if it is on no connection. */
   readonly #known = memoize((_selection: ObjectSelection) => new Map<number | undefined, Sums>());
 
   constructor(request: EstimateRequest) {
     this.#request = request;
   }
 
-  /** The sums of an object and all that is below it. If it is a connection, `page` is the number of its rows. */
+  /** The sums of an object and all that is below it. `page` is the number of rows of a connection. */
   ofObject(selection: ObjectSelection, page: number | undefined): Readonly<Sums> {
     const sums = this.#known(selection);
     const known = sums.get(page);
@@ -92,7 +86,7 @@ class Estimating {
   }
 
   /** Adds the reads of a field, its objects, and all that is below these objects. */
-  #add(total: Sums, selected: SelectedField, { inside, items, isOpen, page }: Answered): void {
+  #add(total: Sums, selected: SelectedField, { inside, items, isOpenEnded, page }: Answered): void {
     const { calls, rows } = this.#readsOf(selected, page);
     total.calls += calls;
     total.rows += rows;
@@ -100,18 +94,18 @@ class Estimating {
     const all = inside.map((selection) => this.ofObject(selection, page));
     const most = (of: keyof Sums): number => items * Math.max(...all.map((sums) => sums[of]));
     total.objects += most('objects');
-    total.deferrals += isOpen && most('deferrals') > 0 ? Number.POSITIVE_INFINITY : most('deferrals');
+    total.deferrals += isOpenEnded && most('deferrals') > 0 ? Number.POSITIVE_INFINITY : most('deferrals');
     total.calls += most('calls');
     total.rows += most('rows');
   }
 
-  /** The REST calls and rows of a field itself. Rows that need the detail view are counted with the field's objects. */
+  /** The REST calls and rows of a field itself. Detail views are counted with the field's objects. */
   #readsOf(selected: SelectedField, page = 0): Pick<Sums, 'calls' | 'rows'> {
     const { maxPageSize } = this.#request;
     const { origin, inside } = selected;
     // 1 if the field's object is read by its key and `ofObject` does not count that read.
     const byKey = inside !== undefined && isNoun(inside.type.name) && !readsOwnRow(inside) ? 1 : 0;
-    const has = (argument: string): boolean => selected.given(argument) !== undefined;
+    const has = (argument: string): boolean => selected.argumentNode(argument) !== undefined;
     switch (origin.kind) {
       case 'free':
       case 'column':
@@ -147,7 +141,7 @@ class Estimating {
     }
   }
 
-  /** Follows the field that answers the most objects, down to a field with no objects below it. */
+  /** Follows the fields that answer the most objects, down to one with no objects below it. */
   fullestPlace(root: ObjectSelection): Estimate['fullest'] {
     const path: string[] = [];
     let objects = 1;
@@ -173,20 +167,20 @@ class Estimating {
   #answered(selected: SelectedField, page: number | undefined): Answered {
     const { origin, possible: inside } = selected;
     const isList = isListType(getNullableType(selected.field.type));
-    const isOpen = isList && origin.kind !== 'node' && page === undefined;
+    const isOpenEnded = isList && origin.kind !== 'node' && page === undefined;
     const length = origin.kind === 'node' ? this.#idsOf(selected) : (page ?? this.#request.maxPageSize);
     return {
       inside,
       items: isList ? length : 1,
-      isOpen,
+      isOpenEnded,
       page: origin.kind === 'list' ? this.#pageOf(selected) : undefined,
     };
   }
 
-  /** The maximum number of rows of a page. A page that is larger than allowed will be refused. */
+  /** The maximum number of rows of a page. A larger page than allowed will be refused. */
   #pageOf(selected: SelectedField): number {
     const { maxPageSize } = this.#request;
-    const given = ['first', 'last'].map((name) => this.#numberIn(selected.given(name)));
+    const given = ['first', 'last'].map((name) => this.#numberIn(selected.argumentNode(name)));
     const size = given.find((number) => number !== undefined) ?? pageSizeOf('first', undefined, maxPageSize);
     return Math.max(0, Math.min(size, maxPageSize));
   }
@@ -203,7 +197,7 @@ class Estimating {
   /** The number of given ids. Repeated ids count each time. */
   #idsOf(selected: SelectedField): number {
     const { variableValues, maxPageSize } = this.#request;
-    const value = selected.given('ids');
+    const value = selected.argumentNode('ids');
     if (value?.kind === Kind.LIST) return Math.min(value.values.length, maxPageSize);
     if (value?.kind !== Kind.VARIABLE) return 1;
     const ids = variableValues?.coerced[value.name.value];
@@ -211,7 +205,7 @@ class Estimating {
   }
 }
 
-/** True if the selection has a column that the object's own row has, but that the rows of lists lack. */
+/** True if the selection has a column that the rows of lists lack. */
 function readsOwnRow(selection: ObjectSelection): boolean {
   const { name } = selection.type;
   const { view } = needsOf(selection);

@@ -21,14 +21,7 @@ import {
   textOf,
   toObjects,
 } from './objects.ts';
-import {
-  type Arguments,
-  collectionOf,
-  ownerCountOf,
-  type PlanBuilder,
-  type PlannedField,
-  pathOf,
-} from './plan-builder.ts';
+import { type Arguments, collectionOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
 
 /** Plans the selection on objects of the answer. Agrees with `resolvers/by-id.ts`, which reads the objects. */
 export function planObjects(builder: PlanBuilder, selection: SelectedObjects): void {
@@ -37,10 +30,7 @@ export function planObjects(builder: PlanBuilder, selection: SelectedObjects): v
   else planRow(builder, type, selection);
 }
 
-/**
- * Plans an organization. Its id is known; its name is known only if it was reached from a plugin, whose row has the
- * name.
- */
+/** Plans an organization. Its id is known. Its name is known only if it was reached from the row of a plugin. */
 function planOrganization(builder: PlanBuilder, { objects, selection, path, existence }: SelectedObjects): void {
   const { stage, certain } = objects;
   for (const selected of selection.onNamed('Organization').fields) {
@@ -65,11 +55,11 @@ function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void
   const planReferences = (stage: Stage): void => {
     for (const selected of inRow) planReference(builder, selected, { ...objects, stage }, path);
   };
-  // Global ids of objects below `@current` contain the id of the real project or organization.
+  // Global ids of objects below `@current` contain the id of the real owner.
   const namesCurrent = isCurrent(objects.owner) && needs.globalId;
   const onArrival =
     noun === 'Plugin' && namesCurrent
-      ? // The rows of most plugins name their organization, so the current one may not have to be read.
+      ? // The rows of most plugins name their organization, so this read may not be needed.
         (stage: Stage) => builder.planCurrent({ stage, certain: false, path }, planReferences)
       : planReferences;
   if (view === undefined) onArrival(objects.stage);
@@ -79,12 +69,12 @@ function planRow(builder: PlanBuilder, noun: Noun, place: SelectedObjects): void
   }
   if (noun !== 'Plugin' && existence !== 'listed' && namesCurrent) builder.planCurrent({ ...objects, path });
   if (view === 'detail') addHints(builder, selection, place);
-  // If all relations of an object answer 404, its row is read and decides whether the object exists.
+  // If all relations of an object answer 404, its row shows if the object exists.
   const later = { ...objects, stage: after(objects.stage), certain: false };
   if (view === undefined && existence === 'unknown') builder.rows.wantIfAbsent({ noun, objects: later, path });
 }
 
-/** The view in which the objects' own rows have to be read; undefined if they need no row of their own. */
+/** The view in which the objects' own rows have to be read; undefined if they need no such row. */
 function viewOf(noun: Noun, needs: Needs, { objects, existence }: SelectedObjects): View | undefined {
   const own = { noun, id: objects.id, scope: objects.owner?.id };
   if (existence === 'unknown') return ownView(own, needs, existence);
@@ -120,10 +110,10 @@ function planReference(
   }
 }
 
-/** The maximum number of hints. More would help no reader. */
+/** The maximum number of hints. */
 const mostHints = 50;
 
-/** Adds a hint for each column that makes many objects read a row of their own. Aliases of a column share one hint. */
+/** Adds a hint for each column that makes many objects read a row of their own. */
 function addHints(builder: PlanBuilder, { fields }: ObjectSelection, { objects, path }: SelectedObjects): void {
   const count = mostOf(objects);
   if (builder.hints.size >= mostHints || count < 2 || (objects.view !== undefined && suffices(objects.view, 'detail')))
@@ -135,8 +125,8 @@ function addHints(builder: PlanBuilder, { fields }: ObjectSelection, { objects, 
 }
 
 /**
- * Plans a field that no row holds: its read, and the selection below it. Agrees with the resolvers of such fields
- * (`resolvers/project.ts`, `resolvers/organization.ts`, `resolvers/event.ts`).
+ * Plans a field that no row holds, and the selection below it. Agrees with `resolvers/project.ts`,
+ * `resolvers/organization.ts` and `resolvers/event.ts`.
  */
 function planField(builder: PlanBuilder, selected: SelectedField, parent: PlannedObjects, parentPath: string): void {
   const path = pathOf(parentPath, selected);
@@ -171,7 +161,7 @@ function planById(planned: PlannedField, args: Arguments): void {
   );
 }
 
-/** Plans an object that is answered as one value and read by its own call. */
+/** Plans an object that is answered as one text. */
 function planText(planned: PlannedField, args: Arguments): void {
   const { builder, endpoint, path } = planned;
   withObjects(planned, args, (objects) => {
@@ -186,8 +176,7 @@ function withObjects(planned: PlannedField, args: Arguments, plan: (objects: Pla
   const objects = objectsById(planned, args.id ?? '');
   const namesOwner = isCurrent(parent) && objects.owner !== undefined && !isCurrent(objects.owner);
   if (!namesOwner) return plan(objects);
-  // A global id below `@current` is used only after its owner has been compared with the current project or
-  // organization.
+  // A global id below `@current` is used only after its owner has been compared with the real one.
   builder.planCurrent({ stage, certain, path }, (arrival) => plan({ ...objects, stage: arrival, certain: false }));
 }
 
@@ -209,11 +198,11 @@ function objectsById(
   return toObjects({ type: noun, group, id: own, owner: parent, stage });
 }
 
-/** Plans a value that every row of a list holds. If no row is read for another reason, a page of one row is read. */
+/** Plans a value that every row of a list holds. */
 function planAnyRow(planned: PlannedField): void {
   const { builder, stage, certain, path } = planned;
   const of = collectionOf(planned);
-  const any = { list: of.collection, ownerCount: ownerCountOf(planned), offset: 0, limit: 1, anyRow: true };
+  const any = { list: of.collection, ownerCount: mostOf(planned.parent), offset: 0, limit: 1, anyRow: true };
   builder.lists.want({ ...of, ...any, certain, stage, path });
 }
 
@@ -225,19 +214,19 @@ function planReport(planned: PlannedField, args: Arguments): void {
   planRead(planned, name, 0);
   const { builder, selected, parent, endpoint, stage, path } = planned;
   if (parent === undefined || selected.inside?.type.name !== endpoint.noun) return;
-  // The number of rows that a report names is known only from its answer. The plan assumes a page of the maximum size.
+  // Only the answer shows how many rows the report names. The plan assumes a page of the maximum size.
   const objects = toObjects({
     type: endpoint.noun,
     group: `${endpoint.id} of ${textOf(parent)}`,
     to: builder.options.maxPageSize,
     owner: parent,
-    ownerCount: ownerCountOf(planned),
+    ownerCount: mostOf(planned.parent),
     stage: after(stage),
   });
   builder.plan({ objects, selection: selected.below, path, existence: 'assumed' });
 }
 
-/** Plans one call for each object of `parent`. Reads of one object that have the same `name` are one call. */
+/** Plans one call for each object of `parent`. Reads of one object with the same `name` are one call. */
 function planRead({ builder, endpoint, parent, stage, certain, path }: PlannedField, name: string, rows: number): void {
   if (parent === undefined) return;
   const count = builder.calls.markRead(name, parent);

@@ -164,7 +164,9 @@ export class ListPlans {
     return true;
   }
 
-  /** Plans a page of one row for a field that needs any row of a list, to be read after all reads that may bring one. */
+  /**
+   * Plans a page of one row for a field that needs any row of a list, to be read after all reads that may bring one.
+   */
   #readAnyRow(window: WantedWindow): void {
     if (this.#answer(window) || this.#anyRows.has(window.list)) return;
     this.#anyRows.add(window.list);

@@ -9,10 +9,7 @@ import { type RestOperation, rowOperations } from '../rest/rest-operations.ts';
 import { objectByKey, type Stage, toObjects } from './objects.ts';
 import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
 
-/**
- * Plans mutations, each as one write after the previous one. Rows that were read before a write are not used after it.
- * Agrees with `resolvers/writes.ts`.
- */
+/** Plans mutations, one after the other. Agrees with `resolvers/writes.ts`. */
 export function planMutations(builder: PlanBuilder, fields: readonly SelectedField[]): void {
   for (const selected of fields) {
     const { origin } = selected;
@@ -31,14 +28,12 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   const ownerText = textIn(input, ownerArgumentOf(noun));
   const reach = mutationReach(builder.options.rights, field.name);
   const info = { parentType: parent, fieldName: field.name };
-  // Throws before any call if the resolver would refuse the input. The `key` of a new object has an empty id.
+  // Throws if the resolver would refuse the input. The `key` of a new object has an empty id.
   const { key, keysToRead } = checkedWrite({ noun, isNew: !isRow, input }, ownerText, info, reach);
   const isCompared = ownerText === current && namesGlobally(input);
   const isOwnerRead = isCompared || (ownerText === current && answersOwnerIds(payload));
-  // Before the write, the current project is read if its real id is needed. If a caller with limited reach names
-  // dashboards, these and the changed object are read as well.
   const reads: readonly Noun[] = [...(isOwnerRead ? (['Project'] as const) : []), ...keysToRead.map((one) => one.noun)];
-  // The write is sent only if these reads show that its input names nothing of another owner.
+  // The write is not sent if these reads show that its input names something of another owner.
   const mayBeRefused = isCompared || keysToRead.length > 0;
   const wave = Math.max(0, ...builder.calls.all.map((call) => call.wave));
   const one = { upper: 1, rows: 1, paths: [path] };
@@ -48,13 +43,12 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   const asked = reads.length === 0 ? wave : wave + 1;
   builder.calls.add({ ...one, endpoint, stage: { wave: asked, earlier: undefined }, lower: mayBeRefused ? 0 : 1 });
   const stage: Stage = { wave: asked + 1, earlier: undefined };
-  // Plans assume that writes succeed. Most upstreams answer a delete without the deleted object.
+  // Most upstreams answer a delete without the deleted object.
   const certain = method !== 'DELETE' && !mayBeRefused;
   const { owner: named } = objectByKey({ ...key, type: noun }, stage, certain);
   const isReal = isOwnerRead && named !== undefined;
   const owner = isReal ? toObjects({ type: named.type, group: realOwner, stage }) : named;
   const isAnything = payload.type.getFields()['body'] !== undefined;
-  // The object has all its columns, unless the upstream may answer anything.
   const view = isAnything ? undefined : 'detail';
   const objects = toObjects({ type: noun, group: `the ${noun} that was written`, owner, view, stage, certain });
   for (const member of payload.fields) {
@@ -65,5 +59,5 @@ function planWrite(builder: PlanBuilder, selected: SelectedField, endpoint: Rest
   }
 }
 
-/** The group of the project or organization that `@current` stands for. The operation does not know its id. */
+/** The group of the project or organization that `@current` stands for. */
 const realOwner = 'what @current stands for';

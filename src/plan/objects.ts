@@ -56,7 +56,7 @@ type Facts = Pick<PlannedObjects, 'type' | 'group' | 'stage'> & Partial<PlannedO
 
 /** Makes objects: one for each owner, unless `from` and `to` say otherwise. */
 export function toObjects(facts: Facts): PlannedObjects {
-  const { owner, ownerCount = owner === undefined ? 1 : mostOf(owner) } = facts;
+  const { owner, ownerCount = mostOf(owner) } = facts;
   return { from: 0, to: 1, id: undefined, owner, certain: false, view: undefined, ...facts, ownerCount };
 }
 
@@ -67,9 +67,9 @@ export function objectByKey({ type, scope, id }: NodeId, stage: Stage, certain: 
   return toObjects({ type, group: `${type}:${scope}:${id}`, id, owner, ownerCount: 1, stage, certain });
 }
 
-/** The maximum number of the objects. */
-export function mostOf({ ownerCount, from, to }: PlannedObjects): number {
-  return ownerCount * (to - from);
+/** The maximum number of the objects; 1 for the query itself, which is undefined. */
+export function mostOf(objects: PlannedObjects | undefined): number {
+  return objects === undefined ? 1 : objects.ownerCount * (objects.to - objects.from);
 }
 
 /** The objects as text. Equal objects have equal texts. */

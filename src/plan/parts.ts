@@ -7,25 +7,21 @@ import { type Plan, planOperation } from './plan.ts';
 import type { PlanRequest } from './plan-builder.ts';
 import type { PlannedCall } from './planned-calls.ts';
 
-/** A plan, and the wave after which the first part of the answer is sent. */
+/** The plan of an operation that may be answered in parts. */
 export interface PlanInParts extends Plan {
-  /**
-   * The wave after which the first part is sent; 0 if that part needs no call. Undefined if the answer does not come in
-   * parts.
-   */
+  /** The wave after which the first part is sent, or 0; undefined if the answer does not come in parts. */
   readonly firstPartAfter?: number;
 }
 
-/** An operation with `@defer`, and its document. */
-interface Deferring extends Pick<OperationScope, 'operation' | 'fragments'> {
+interface DeferringOperation extends Pick<OperationScope, 'operation' | 'fragments'> {
   readonly document: DocumentNode;
 }
 
 /**
  * Adds to a plan the wave after which the first part of the answer is sent, and a hint for deferring more or less.
- * `deferring` is the operation with `@defer`; undefined if it has none. Mutations are answered as a whole.
+ * `deferring` is the operation with `@defer`, and undefined if it has none.
  */
-export function planInParts(plan: Plan, request: PlanRequest, deferring: Deferring | undefined): PlanInParts {
+export function planInParts(plan: Plan, request: PlanRequest, deferring: DeferringOperation | undefined): PlanInParts {
   if (request.operation.operation !== 'query') return plan;
   const inParts = { ...request, ...deferring };
   const defers = deferring !== undefined && !isDeferUndecided(inParts, request.variableValues);
@@ -36,10 +32,7 @@ export function planInParts(plan: Plan, request: PlanRequest, deferring: Deferri
   return { ...plan, firstPartAfter, hints: [...plan.hints, ...hintsOf(first)] };
 }
 
-/**
- * True if the variables do not decide what is deferred, because a variable in a directive is null. The operation is
- * then answered as a whole, as for clients that do not accept parts.
- */
+/** True if a variable in a directive is null. What is deferred is then undecided, and the answer is sent whole. */
 export function isDeferUndecided(scope: OperationScope, { coerced }: VariableValues): boolean {
   return conditionsOf(scope).some((name) => coerced[name] === null);
 }
@@ -60,29 +53,26 @@ function hintsOf({ calls, waves }: Plan): readonly string[] {
 }
 
 /**
- * The maximum number of deferred fragments of an answer in parts: ten thousand of them hold the event loop for most of
+ * The maximum number of deferred fragments of an answer in parts. Ten thousand of them block the event loop for most of
  * a second, and a hundred thousand for half a minute.
  */
 const mostDeferredPlaces = 5000;
 
-/**
- * The most bytes of the labels and paths of deferred fragments. They are written once for each fragment, and only in
- * answers in parts.
- */
+/** The most bytes of the labels and paths of deferred fragments, which only answers in parts have. */
 const mostNameBytes = 4 * 2 ** 20;
 
 const tooMuchDeferred = `it may defer more than ${mostDeferredPlaces} fragments or ${mostNameBytes} bytes of labels and paths, so it is answered as one document`;
 
 /**
- * True if the deferred fragments of an answer stay within their limits. A fragment counts once for each object that it
- * is on: each time, it costs graphql's executors more time and memory than an object, and makes the answer longer.
- * `document` is the one with `@defer`.
+ * True if the deferred fragments of an answer stay within their limits. A fragment counts once for each object that has
+ * it, because each time it takes graphql's executors more time and memory than an object. `document` is the one with
+ * `@defer`.
  */
 export function isWithinDeferLimits(request: EstimateRequest, document: DocumentNode): boolean {
   const { deferrals, introspects } = estimateOf(request);
   const { longestLabel, longestPath } = measureOf(document);
-  // The name of a deferred fragment is no longer than its label and its path without list indexes. Introspection is
-  // never within the limits, because only its answer shows how many objects it has.
+  // A deferred fragment is named by its label and its path. Introspection is never within the limits, because only its
+  // answer shows how many objects it has.
   const bytes = deferrals * (longestLabel + longestPath);
   return !introspects && deferrals <= mostDeferredPlaces && bytes <= mostNameBytes;
 }

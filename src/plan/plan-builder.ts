@@ -4,14 +4,13 @@ import type { ConnectionArguments } from '../graphql/connections.ts';
 import type { EventFilter } from '../graphql/generated/resolvers.ts';
 import { UserInputError } from '../graphql/input-error.ts';
 import { ForbiddenError } from '../graphql/reach-refusals.ts';
-import type { OperationScope, Part, SelectedField } from '../look-ahead/selection-tree.ts';
+import type { OperationPart, OperationScope, SelectedField } from '../look-ahead/selection-tree.ts';
 import { current } from '../rest/paths.ts';
 import { type Reach, type Rights, reaches } from '../rest/reach.ts';
 import type { RestOperation } from '../rest/rest-operations.ts';
 import { ListPlans } from './list-plans.ts';
 import {
   collectionAt,
-  mostOf,
   objectByKey,
   type PlannedCollection,
   type PlannedObjects,
@@ -31,7 +30,7 @@ export interface PlanRequest extends OperationScope {
   /** The rights of the caller; undefined if it has all rights of the API key. */
   readonly rights?: Rights | undefined;
   /** The part that is planned; by default all. */
-  readonly part?: Part;
+  readonly part?: OperationPart;
 }
 
 /**
@@ -82,7 +81,9 @@ export class PlanBuilder {
     return scope !== undefined && !reaches(this.reach, { noun, scope, id });
   }
 
-  /** Plans the read of the project that `@current` stands for, made once for an operation (see `resolvers/by-id.ts`). */
+  /**
+   * Plans the read of the project that `@current` stands for, made once for an operation (see `resolvers/by-id.ts`).
+   */
   planCurrent(
     { stage, certain, path }: Pick<PlannedField, 'stage' | 'certain' | 'path'>,
     onArrival?: (stage: Stage) => void,
@@ -134,11 +135,6 @@ export interface PlannedField {
   readonly stage: Stage;
   readonly certain: boolean;
   readonly path: string;
-}
-
-/** The maximum number of objects that have a field. */
-export function ownerCountOf({ parent }: PlannedField): number {
-  return parent === undefined ? 1 : mostOf(parent);
 }
 
 /** The collection that the REST operation of a field reads. */

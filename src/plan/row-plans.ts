@@ -136,7 +136,7 @@ export class RowPlans {
     const { path, objects, when } = row;
     const { owner, certain, stage } = objects;
     const list = isInFirstStage(row) ? collection : `a page of ${collection}`;
-    const ownerCount = owner === undefined ? 1 : mostOf(owner);
+    const ownerCount = mostOf(owner);
     const { lists, options } = this.#builder;
     lists.want({ ...of, list, ownerCount, offset: 0, limit: options.maxPageSize, certain, stage, path, when });
   }

@@ -16,29 +16,26 @@ function uuidOf(number: number): string {
   return `018f3c5e-7a31-7c11-9d2b-${`${number}`.padStart(12, '0')}`;
 }
 
-/** The wanted samples. Samples with another `number` name other objects and other lists. */
 interface Sampling {
+  /** The largest page size. */
   readonly many: number;
+  /** Samples with another number name other objects and other lists. */
   readonly number: number;
-  /** The objects that the caller may reach; undefined if there is no limit. Objects out of reach cost nothing. */
+  /** The objects that the caller may reach; undefined for all. Objects out of reach need no call. */
   readonly reach: Reach | undefined;
-  /**
-   * The ids in the text of the document. They are also tried as values, because more rows of one list are read if a
-   * variable has the same id as the text.
-   */
+  /** The ids in the text of the document. More rows of one list are read if a variable has the same id as the text. */
   readonly named: readonly string[];
 }
 
-/** The id of a project or organization, chosen by `number`. It is one of those within reach, if there are any. */
+/** The id of a project or organization, chosen by `number`: one within reach, if there is any. */
 function ownerOf({ reach, number }: Sampling, type: 'Project' | 'Organization'): string {
   const reachable = [...((type === 'Project' ? reach?.projects : reach?.organizations) ?? [])];
   return reachable[number % reachable.length] ?? (type === 'Project' ? `${number}` : uuidOf(number));
 }
 
 /**
- * The samples of each scalar, one for each kind of read that it may lead to: for an ID, one of each type that the
- * argument may name; for a Boolean, both values. Ids differ with the `number` of the sampling, because fields with
- * equal arguments would share one read.
+ * The samples of each scalar, one for each kind of read that it may lead to. Ids differ with the `number` of the
+ * sampling, because fields with equal arguments would share one read.
  */
 const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[]>> = {
   Boolean: () => [true, false],
@@ -51,8 +48,8 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
     const [firstProject, firstOrganization] = [ownerOf(first, 'Project'), ownerOf(first, 'Organization')];
     return [
       project,
-      // `firstProject` is the same for all samples, so one page of its list may have all of their objects. `project`
-      // differs between samples, so no page has the objects of several. Both are tried, because either may cost more.
+      // One page of the list of `firstProject` may have the objects of all samples. `project` differs between samples,
+      // so no page has the objects of several. Either may need more calls.
       toGlobalId({ type: 'Dashboard', scope: firstProject, id }),
       toGlobalId({ type: 'Dashboard', scope: project, id }),
       toGlobalId({ type: 'Project', scope: '', id: project }),
@@ -77,7 +74,7 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
   UUID: ({ number }) => [uuidOf(number)],
 };
 
-/** The values of a type to try, among them one that costs the most. */
+/** The values of a type to try. One of them leads to the most calls. */
 export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly unknown[] {
   const known = getNullableType(type);
   if (isListType(known)) {
@@ -90,10 +87,9 @@ export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly 
 }
 
 /**
- * Input objects with their required members, one for each sort of owner. Two other members are added: the first one of
- * type String, so that a filter is not empty, and `files`, because a change of source code is refused without a file.
- * If there are members that name dashboards, each object is also tried with these, because the dashboards are read
- * first for a caller with limited reach.
+ * Input objects with their required members, one for each sort of owner. The first member of type String is added, so
+ * that a filter is not empty, and `files`, because a change of source code is refused without a file. Each object is
+ * also tried with the members that name dashboards, which are read first for a caller with limited reach.
  */
 function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly unknown[] {
   const fields = Object.values(type.getFields());
@@ -119,9 +115,7 @@ function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly u
   return dashboards.length === 0 ? bare : [...bare, ...bare.map((object) => ({ ...object, ...named }))];
 }
 
-/**
- * A list of the largest allowed length, of samples of one sort. They differ, because each has a `number` of its own.
- */
+/** The longest allowed list of samples of one sort, each with a `number` of its own. */
 function listOf(type: GraphQLInputType, sampling: Sampling, sort: number): readonly unknown[] {
   const { many, number } = sampling;
   return Array.from({ length: many }, (_value, at) => samplesOf(type, { ...sampling, number: number + at })[sort]);

@@ -20,11 +20,11 @@ import { samplesOf } from './samples.ts';
 type PlanningOptions = Omit<PlanRequest, 'cursors' | 'part' | 'variableValues'>;
 
 interface WorstCaseOptions extends PlanningOptions {
-  /** True if variables with a default may also have other values. */
+  /** True if variables with a default may have other values, too. */
   readonly variesDefaults: boolean;
 }
 
-/** Values of variables by their names. */
+/** The values of variables by their names. */
 export type Variables = Readonly<Record<string, unknown>>;
 
 /** The plans of an operation over all values of its variables. */
@@ -32,15 +32,15 @@ export interface Extremes {
   /** The plan with the defaults of variables. Nullable variables without a default are left out. */
   readonly usual: Plan;
   /**
-   * The plan with the most calls. If several plans have the most calls, the one with the most rows. Two of its members
-   * are about all plans: no plan has fewer calls than `lower`, and none has more objects than `objects`.
+   * The plan with the most calls, and among these with the most rows. Its `lower` and `objects` are about all plans:
+   * none has fewer calls, and none has more objects.
    */
   readonly worst: Plan;
-  /** The variables of the worst plan that differ from those of the usual plan. */
+  /** The variables of the worst plan that differ from those of `usual`. */
   readonly variables: Variables;
 }
 
-/** Accepts any text as a cursor, because any variable may hold one. */
+/** Accepts any text as a cursor. */
 const anyCursors: CursorCodec = {
   encode: () => '',
   decode: () => ({ offset: 1_000_000 }),
@@ -48,27 +48,20 @@ const anyCursors: CursorCodec = {
   decodeQuery: () => '?',
 };
 
-/**
- * The maximum number of rounds over all variables. A variable is tried again, because later variables may change its
- * effect.
- */
+/** The maximum number of rounds. A variable is tried again, because variables after it may change its effect. */
 const mostRounds = 3;
 
-/**
- * The maximum number of variables with which the search also goes on from plans that make as many calls as the best
- * one. With more variables, this would take seconds.
- */
+/** The maximum number of variables with which ties are followed, too. With more, the search would take seconds. */
 const mostTied = 5;
 
 /**
- * The extremes among the plans of an operation. The search changes one variable at a time. For each variable, it tries
- * the default and each of the values that differ in cost. Undefined if no variables fit.
+ * The extremes among the plans of an operation; undefined if no variables fit. The search changes one variable at a
+ * time, and tries the default and each of the samples.
  */
 export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const { operation, maxPageSize } = options;
   const choices = (operation.variableDefinitions ?? []).map((one, place) =>
-    // The numbers of two variables differ by more than the length of a list, so that their samples have no object in
-    // common.
+    // The numbers of two variables differ by the length of a list, so that their samples have no object in common.
     choicesOf(one, options, 1 + place * maxPageSize),
   );
   const all = new Map<string, TriedPlan | undefined>();
@@ -90,19 +83,18 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const hasTies = choices.length <= mostTied;
   for (const from of starts) {
     let best = from;
-    // The plans that make as many calls as `best`, the most costly plan so far. Each is kept under the variable that
-    // was changed last. If one more variable is changed, such a plan may become the most costly one.
+    // The plans that make as many calls as `best`, by the variable that was changed last. With one more variable
+    // changed, such a plan may become the worst one.
     const ties = new Map<string, TriedPlan>();
     for (let round = 0, before = 0; round < mostRounds && all.size > before; round += 1) {
       before = all.size;
       for (const { name, values } of choices) {
         for (const value of values) {
-          // Each value is also tried without the other variables, because some exclude each other, as `first` and
-          // `last` do.
+          // Each value is also tried alone, because some exclude each other, as `first` and `last` do.
           for (const around of new Set([best, from, ...ties.values()])) {
             const found = find({ ...around.variables, [name]: value });
             if (found === undefined) continue;
-            if (costsMore(found, best)) {
+            if (isWorse(found, best)) {
               if (found.plan.upper !== best.plan.upper) ties.clear();
               best = found;
             } else if (hasTies && found.plan.upper === best.plan.upper && value !== best.variables[name])
@@ -114,7 +106,7 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   }
   const found = [...all.values()].filter((one) => one !== undefined);
   const usual = isRefused(start) ? (found.find((one) => !isRefused(one)) ?? start) : start;
-  const worst = found.reduce((most, one) => (costsMore(one, most) ? one : most), start);
+  const worst = found.reduce((most, one) => (isWorse(one, most) ? one : most), start);
   const isConstant = choices.every(({ values }) => values.every((value) => value === undefined));
   const lower = isConstant ? worst.plan.lower : Math.min(leastCalls(options), worst.plan.upper);
   const objects = Math.max(...found.map(({ plan }) => plan.objects));
@@ -123,10 +115,9 @@ export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
 }
 
 /**
- * The fewest REST calls that an operation makes, whatever its variables are. Each kind of read counts once, because
- * several reads of one kind are one call if their variables are equal, and because a page may answer a read of a row.
- * Objects by global id do not count. Nor do queries of a caller with limited reach, because objects out of reach cost
- * nothing.
+ * The fewest REST calls that an operation makes, whatever its variables are. Each kind of read counts once: reads with
+ * equal variables are one call, and a page may answer a read of a row. Objects by global id count nothing. Neither do
+ * queries of a caller with limited reach, because objects out of reach need no call.
  */
 function leastCalls({ rights, ...scope }: PlanningOptions): number {
   const root = rootOf(scope, undefined, 'unconditional');
@@ -137,8 +128,8 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
   const visited = new Map<ObjectSelection, boolean>();
   const hasDirectives = root !== rootOf(scope, undefined);
   /**
-   * Adds the reads that a selection makes as soon as the key of its object is known. `isVaried` is true if a variable
-   * names that object. Fields with an id are then left out: their ids may belong to another object and be refused.
+   * Adds the reads that a selection makes as soon as the key of its object is known. If a variable names the object
+   * (`isVaried`), fields with an id do not count: the ids may belong to another object and be refused.
    */
   const addReads = (selection: ObjectSelection, isVaried = false): void => {
     const before = visited.get(selection);
@@ -146,7 +137,7 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
     visited.set(selection, isVaried);
     for (const selected of selection.fields) {
       const { origin, inside } = selected;
-      const id = selected.given('id');
+      const id = selected.argumentNode('id');
       if (isVaried && id !== undefined) continue;
       const isObject = origin.kind === 'byId' || origin.kind === 'owner';
       if (inside !== undefined && (isObject || origin.kind === 'organization'))
@@ -166,8 +157,8 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
 const mostSwitches = 4;
 
 /**
- * Values of boolean variables from which the search also starts: all true, all false, and single ones true or false. A
- * boolean may switch on a field, and only then does another variable change the cost.
+ * The values of Boolean variables from which the search also starts: all true, all false, and single ones true or
+ * false. Another variable may matter only while a Boolean includes its field.
  */
 function switchesOf({ variableDefinitions = [] }: OperationDefinitionNode): readonly Variables[] {
   const names = variableDefinitions.flatMap(({ variable, type }) => {
@@ -186,20 +177,14 @@ function isRefused({ argumentErrors, plan }: CheckedPlan): boolean {
   return argumentErrors.length > 0 && plan.upper === 0;
 }
 
-/**
- * True if a plan costs more than another. A refused plan costs least. If both make the same number of calls, their rows
- * decide.
- */
-function costsMore(found: CheckedPlan, other: CheckedPlan): boolean {
+/** True if a plan has more calls than another, or as many calls and more rows. A refused plan is never worse. */
+function isWorse(found: CheckedPlan, other: CheckedPlan): boolean {
   if (isRefused(found) !== isRefused(other)) return isRefused(other);
   const { upper, rows } = found.plan;
   return upper > other.plan.upper || (upper === other.plan.upper && rows > other.plan.rows);
 }
 
-/**
- * The values to try for a variable: undefined if it may be left out, and each of the values that differ in cost. For a
- * variable with a default, leaving it out is the only choice, unless `variesDefaults` says otherwise.
- */
+/** The values to try for a variable; undefined among them if it may be left out. */
 function choicesOf(
   { variable, type, defaultValue }: VariableDefinitionNode,
   options: WorstCaseOptions,
@@ -223,13 +208,13 @@ const mostNamed = 4;
 function idsIn(scope: PlanningOptions): readonly string[] {
   const ids = new Set<string>();
   visitFields(scope, (selected) => {
-    const id = selected.given('id');
+    const id = selected.argumentNode('id');
     if (id?.kind === Kind.STRING && id.value !== current && ids.size < mostNamed) ids.add(id.value);
   });
   return [...ids];
 }
 
-/** The reaches of the caller in an operation. With roles, they may differ from mutation to mutation. */
+/** The reaches of the caller in an operation. With roles, mutations may have different ones. */
 function reachesOf({ rights, ...scope }: PlanningOptions): Iterable<Reach | undefined> {
   const root = scope.operation.operation === 'mutation' ? rootOf(scope, undefined) : undefined;
   const { fields = [] } = root ?? {};
@@ -237,7 +222,7 @@ function reachesOf({ rights, ...scope }: PlanningOptions): Iterable<Reach | unde
   return new Set(fields.map(({ field }) => rights.mutations.get(field.name)));
 }
 
-/** The plan with these variables, which may have any text as a cursor; undefined if they do not fit the operation. */
+/** The plan with these variables, which may have any text as a cursor; undefined if they do not fit. */
 export function planWith(variables: Variables, options: PlanningOptions): CheckedPlan | undefined {
   const { schema, operation } = options;
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));

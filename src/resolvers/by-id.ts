@@ -55,8 +55,8 @@ export function fetchRecord(
 
 /**
  * The record with the real id of its owner, which its global id contains. `page` has the rows that may name the owner;
- * without it, only the record's own row may. In an answer in parts, only the field `id` waits for the owner. The `id` of
- * a plugin without a `page` also waits for the row, because a row that names the owner saves a call.
+ * without it, only the record's own row may. In an answer in parts, only the field `id` waits for the owner. The `id`
+ * of a plugin without a `page` also waits for the row, because a row that names the owner saves a call.
  */
 function addOwnerId(
   record: RowRecord,
@@ -138,8 +138,8 @@ function provesExistence(
 }
 
 /**
- * The records of rows of a list. If the selection needs columns that lists lack, the own row of each object is read, and
- * all other reads of the selection are started before. `page` has all rows that were read together.
+ * The records of rows of a list. If the selection needs columns that lists lack, the own row of each object is read,
+ * and all other reads of the selection are started before. `page` has all rows that were read together.
  */
 export function listedRecords(
   collection: Collection,
@@ -225,11 +225,14 @@ async function hasAnyAnswer(started: StartedRelations): Promise<boolean> {
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
 }
 
-// Objects below `@current` are read without waiting for the real id of their owner. Their global ids contain that id. So
-// it is read at the same time if a global id is selected. `plan/field-plans.ts` and `plan/connection-plans.ts` predict
-// that read.
+// Objects below `@current` are read without waiting for the real id of their owner. If one of their global ids, which
+// contain the real id, is selected, it is read at the same time. `plan/field-plans.ts` and `plan/connection-plans.ts`
+// predict that read.
 
-/** Starts to read the id behind `@current` for objects of a collection. Plugins rarely need it: most rows name their owner. */
+/**
+ * Starts to read the id behind `@current` for objects of a collection. Plugins rarely need it: most rows name their
+ * owner.
+ */
 export function prefetchOwnerId({ noun, scope }: Collection, { loaders }: GatewayContext): void {
   if (scope !== current || noun === 'Plugin') return;
   loaders.fetchCurrentId('Project').catch(() => undefined);

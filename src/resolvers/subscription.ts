@@ -28,8 +28,7 @@ export const Subscription: SubscriptionResolvers = {
       if (context.follow === undefined) throw new Error('a subscription was not begun as one');
       return context.follow(list, position);
     },
-    // The root value is the message object itself. Subscriptions with equal operations share one answer to it, which
-    // they find by this object.
+    // The root value is the message object itself, because equal subscriptions find their shared answer by this object.
     resolve: (message: TailMessage, _args: object, context: GatewayContext, info: GraphQLResolveInfo) => {
       countAnswered(1, context, info);
       return message;
@@ -51,10 +50,7 @@ export const EventsAdded: EventsAddedResolvers = {
   },
 };
 
-/**
- * The list of events that is followed. A project that the caller may not reach is reported like one that does not
- * exist.
- */
+/** The list of events that is followed. A project out of reach is reported like one that does not exist. */
 async function listOf({ projectId, filter }: SubscriptionEventsAddedArgs, context: GatewayContext): Promise<ListRef> {
   const { rights, loaders } = context;
   refuseCurrent(rights?.reach, projectId, 'projectId');
