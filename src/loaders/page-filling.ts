@@ -50,9 +50,7 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
   return page.rows.length > limit ? slicePage(page, 0, limit) : page;
 }
 
-/**
- * True if the upstream leads to the same rows again. `further` has brought no new row, and `last` is the page before.
- */
+/** True if the upstream leads to the same rows again. `further` has brought no new row. `last` is the page before. */
 function repeats(further: WholePage, last: WholePage): boolean {
   if (further.next === undefined) return false;
   if (further.isNextBroken) return true;

@@ -79,9 +79,7 @@ function nextBehind(page: ListPage, end: number): Position {
   return (isWalkedByTime(page) && end > 0 ? positionInTime(page, end - 1) : undefined) ?? positionOf(page, end);
 }
 
-/**
- * True if the list is walked by time. The last page of a list without a count does not show it, and is taken for such.
- */
+/** True if the list is walked by time, or if it is unknown how, as on the last page of a list without a count. */
 function isWalkedByTime({ next, count }: ListPage): boolean {
   return next === undefined ? count === undefined : next.boundary !== undefined;
 }

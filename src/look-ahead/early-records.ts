@@ -18,21 +18,19 @@ import { type DeferUsage, type SelectedField, type Selection } from './selection
 
 type Resolver = GraphQLFieldResolver<unknown, GatewayContext>;
 
-/** The later forms of a record that was answered early: with its row, and with its owner's id. */
+/** The later forms of a record that was answered early: with its row, and with the id of its owner. */
 interface LaterForms {
   readonly row?: Promise<RowRecord | null>;
-  readonly scope?: Promise<RowRecord>;
+  readonly ownerId?: Promise<RowRecord>;
 }
 
 const laterForms = new WeakMap<RowRecord, LaterForms>();
 
-/**
- * Attaches to a record the promises of its later forms. Each field waits only for what it needs and the record lacks.
- */
+/** Attaches to a record its later forms. Each field waits only for what it needs and the record lacks. */
 export function withLaterForms(record: RowRecord, later: LaterForms): RowRecord {
   // The failure of a form that no field asks for must not be an unhandled rejection.
   later.row?.catch(ignore);
-  later.scope?.catch(ignore);
+  later.ownerId?.catch(ignore);
   laterForms.set(record, { ...laterForms.get(record), ...later });
   return record;
 }
@@ -69,7 +67,7 @@ function laterFor(
 ): Promise<RowRecord | null> | undefined {
   const later = laterForms.get(record);
   if (later === undefined) return undefined;
-  if (field.name === 'id' && later.scope !== undefined) return later.scope;
+  if (field.name === 'id' && later.ownerId !== undefined) return later.ownerId;
   if (field.name === 'id' || field.name === 'upstreamId') return record.knownId === current ? later.row : undefined;
   const origin = originOf(type, field);
   const isThere = !('view' in origin) || (record.view !== undefined && suffices(record.view, origin.view));
@@ -86,21 +84,21 @@ const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown
 function resolvedOnce(resolve: Resolver): Resolver {
   return (source, args: Readonly<Record<string, unknown>>, context, info) => {
     if (context.parts !== '20220824') return resolve(source, args, context, info);
-    const fields = fieldsOn(source, context);
+    const answers = answersOn(source, context);
     const key = String(info.path.key);
-    if (!fields.has(key))
-      fields.set(key, resolve(source, args, context, { ...info, fieldNodes: fieldAt(info.path, info).nodes }));
-    return fields.get(key);
+    if (!answers.has(key))
+      answers.set(key, resolve(source, args, context, { ...info, fieldNodes: fieldAt(info.path, info).nodes }));
+    return answers.get(key);
   };
 }
 
-function fieldsOn(source: unknown, context: GatewayContext): Map<string, unknown> {
+function answersOn(source: unknown, context: GatewayContext): Map<string, unknown> {
   const objects = answered.get(context) ?? new WeakMap<object, Map<string, unknown>>();
   answered.set(context, objects);
   const object = typeof source === 'object' && source !== null ? source : context;
-  const fields = objects.get(object) ?? new Map<string, unknown>();
-  objects.set(object, fields);
-  return fields;
+  const answers = objects.get(object) ?? new Map<string, unknown>();
+  objects.set(object, answers);
+  return answers;
 }
 
 function ignore(): void {

@@ -9,15 +9,18 @@ import { overlapOf, type Position } from '../rest/positions.ts';
 import type { Reach } from '../rest/reach.ts';
 import {
   after,
+  collectionAt,
+  collectionText,
   isCurrent,
   mostOf,
   objectByKey,
+  pathOf,
   type SelectedObjects,
   type Stage,
   start,
   toObjects,
 } from './objects.ts';
-import { type Arguments, collectionOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
+import type { Arguments, PlanBuilder, PlannedField } from './plan-builder.ts';
 
 interface WantedRange {
   readonly range: ListRange;
@@ -37,8 +40,9 @@ export function planList(planned: PlannedField, args: Arguments): void {
   const toRead = rangeToRead(wanted.range, wantedOf(inside));
   const { lists, options } = builder;
   const { list, overlap } = wanted;
-  const { certain, stage, path } = planned;
-  const window = { ...collectionOf(planned), list, ownerCount: mostOf(planned.parent), overlap, certain, stage, path };
+  const { parent, certain, stage, path } = planned;
+  const owned = { ...collectionAt(endpoint.noun, parent), ownerCount: mostOf(parent) };
+  const window = { ...owned, list, overlap, certain, stage, path };
   if (toRead.kind === 'any') return lists.want({ ...window, offset: 0, limit: 1, countOnly: true });
   if (toRead.kind === 'window') {
     const { offset, limit } = toRead;
@@ -104,7 +108,7 @@ export function planReachable(builder: PlanBuilder, selected: SelectedField, { p
 function offsetRange(planned: PlannedField, args: Arguments): WantedRange {
   const { cursors, maxPageSize } = planned.builder.options;
   const list = listOf(planned);
-  let text = collectionOf(planned).collection;
+  let text = collectionText(planned.endpoint.noun, planned.parent);
   const offsetBehind = (argument: 'after' | 'before', cursor: string): number => {
     if (list !== undefined) return cursors.decode(list, cursor, argument).offset;
     text += ` ${argument} ${cursor}`;
@@ -117,7 +121,7 @@ function offsetRange(planned: PlannedField, args: Arguments): WantedRange {
 /** The range of a list of events, which is read forwards and by time. */
 function eventRange(planned: PlannedField, args: Arguments): WantedRange {
   const { cursors, maxPageSize } = planned.builder.options;
-  const { collection } = collectionOf(planned);
+  const collection = collectionText(planned.endpoint.noun, planned.parent);
   const filter = toEventQuery(args.filter);
   const limit = pageSizeOf('first', args.first, maxPageSize);
   const list = listOf(planned);

@@ -11,17 +11,19 @@ import { current } from '../rest/paths.ts';
 import { planList } from './connection-plans.ts';
 import {
   after,
+  collectionAt,
   collectionText,
   isCurrent,
   mostOf,
   objectByKey,
   type PlannedObjects,
+  pathOf,
   type SelectedObjects,
   type Stage,
   textOf,
   toObjects,
 } from './objects.ts';
-import { type Arguments, collectionOf, type PlanBuilder, type PlannedField, pathOf } from './plan-builder.ts';
+import type { Arguments, PlanBuilder, PlannedField } from './plan-builder.ts';
 
 /** Plans the selection on objects of the answer. Agrees with `resolvers/by-id.ts`, which reads the objects. */
 export function planObjects(builder: PlanBuilder, selection: SelectedObjects): void {
@@ -199,10 +201,9 @@ function objectsById(
 }
 
 /** Plans a value that every row of a list holds. */
-function planAnyRow(planned: PlannedField): void {
-  const { builder, stage, certain, path } = planned;
-  const of = collectionOf(planned);
-  const any = { list: of.collection, ownerCount: mostOf(planned.parent), offset: 0, limit: 1, anyRow: true };
+function planAnyRow({ builder, endpoint, parent, stage, certain, path }: PlannedField): void {
+  const of = collectionAt(endpoint.noun, parent);
+  const any = { list: of.collection, ownerCount: mostOf(parent), offset: 0, limit: 1, anyRow: true };
   builder.lists.want({ ...of, ...any, certain, stage, path });
 }
 

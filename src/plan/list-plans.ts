@@ -164,9 +164,7 @@ export class ListPlans {
     return true;
   }
 
-  /**
-   * Plans a page of one row for a field that needs any row of a list, to be read after all reads that may bring one.
-   */
+  /** Plans a page of one row for a field that needs any row of a list. Other reads that may bring one come first. */
   #readAnyRow(window: WantedWindow): void {
     if (this.#answer(window) || this.#anyRows.has(window.list)) return;
     this.#anyRows.add(window.list);

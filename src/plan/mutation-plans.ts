@@ -6,8 +6,8 @@ import { type SelectedField } from '../look-ahead/selection-tree.ts';
 import type { Noun } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 import { type RestOperation, rowOperations } from '../rest/rest-operations.ts';
-import { objectByKey, type Stage, toObjects } from './objects.ts';
-import { type Arguments, type PlanBuilder, pathOf } from './plan-builder.ts';
+import { objectByKey, pathOf, type Stage, toObjects } from './objects.ts';
+import type { Arguments, PlanBuilder } from './plan-builder.ts';
 
 /** Plans mutations, one after the other. Agrees with `resolvers/writes.ts`. */
 export function planMutations(builder: PlanBuilder, fields: readonly SelectedField[]): void {

@@ -1,7 +1,7 @@
 import type { NodeId } from '../graphql/ids.ts';
 import type { View } from '../loaders/row-store.ts';
 import type { Existence } from '../look-ahead/needs.ts';
-import { type Selection } from '../look-ahead/selection-tree.ts';
+import type { SelectedField, Selection } from '../look-ahead/selection-tree.ts';
 import { type NodeType, type Noun, ownerTypeOf } from '../rest/nouns.ts';
 import { current } from '../rest/paths.ts';
 
@@ -103,6 +103,11 @@ export function collectionAt(noun: Noun, owner: PlannedObjects | undefined): Pla
 /** True if two collections are the same, or may turn out to be. */
 export function mayBeOne(one: PlannedCollection, other: PlannedCollection): boolean {
   return one.collection === other.collection || (one.noun === other.noun && !(one.isKnown && other.isKnown));
+}
+
+/** The response path of a field of the object at `parent`. */
+export function pathOf(parent: string, { responseKey }: Pick<SelectedField, 'responseKey'>): string {
+  return parent === '' ? responseKey : `${parent}.${responseKey}`;
 }
 
 /** Objects of the answer, their place in it, and what is selected on them. */

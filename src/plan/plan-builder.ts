@@ -8,15 +8,9 @@ import type { OperationPart, OperationScope, SelectedField } from '../look-ahead
 import { current } from '../rest/paths.ts';
 import { type Reach, type Rights, reaches } from '../rest/reach.ts';
 import type { RestOperation } from '../rest/rest-operations.ts';
+import { planObjects } from './field-plans.ts';
 import { ListPlans } from './list-plans.ts';
-import {
-  collectionAt,
-  objectByKey,
-  type PlannedCollection,
-  type PlannedObjects,
-  type SelectedObjects,
-  type Stage,
-} from './objects.ts';
+import { objectByKey, type PlannedObjects, type SelectedObjects, type Stage } from './objects.ts';
 import { PlannedCalls, Schedule } from './planned-calls.ts';
 import { RowPlans } from './row-plans.ts';
 
@@ -47,14 +41,10 @@ export class PlanBuilder {
   /** True if a field that must not be null is refused. The executor may then skip the field's siblings. */
   isNonNullRefused = false;
   readonly argumentErrors: unknown[] = [];
-  readonly #maxSteps: number;
   #steps = 0;
-  readonly #planObjects: (builder: PlanBuilder, place: SelectedObjects) => void;
 
-  constructor(options: PlanRequest, planObjects: (builder: PlanBuilder, place: SelectedObjects) => void) {
+  constructor(options: PlanRequest) {
     this.options = options;
-    this.#maxSteps = options.maxSteps ?? Number.POSITIVE_INFINITY;
-    this.#planObjects = planObjects;
   }
 
   /** Forgets all rows. Called after a write, because rows that were read before it are not used any more. */
@@ -71,7 +61,7 @@ export class PlanBuilder {
 
   plan(place: SelectedObjects): void {
     this.countStep(place.path);
-    if (!this.#isOutside(place.objects)) this.#planObjects(this, place);
+    if (!this.#isOutside(place.objects)) planObjects(this, place);
   }
 
   /** True if objects are known to be out of reach. They are answered as absent, and nothing is read for them. */
@@ -81,9 +71,7 @@ export class PlanBuilder {
     return scope !== undefined && !reaches(this.reach, { noun, scope, id });
   }
 
-  /**
-   * Plans the read of the project that `@current` stands for, made once for an operation (see `resolvers/by-id.ts`).
-   */
+  /** Plans the read of the project that `@current` stands for, which is read once (see `resolvers/by-id.ts`). */
   planCurrent(
     { stage, certain, path }: Pick<PlannedField, 'stage' | 'certain' | 'path'>,
     onArrival?: (stage: Stage) => void,
@@ -94,8 +82,9 @@ export class PlanBuilder {
 
   /** Counts the steps of planning the field at `path`. Throws a PlanLimitError if the limit is exceeded. */
   countStep(path: string): void {
+    const { maxSteps = Number.POSITIVE_INFINITY } = this.options;
     this.#steps += 1 + Math.floor(path.length / charactersPerStep);
-    if (this.#steps > this.#maxSteps) throw new PlanLimitError(this.#maxSteps, path);
+    if (this.#steps > maxSteps) throw new PlanLimitError(maxSteps, path);
   }
 
   run(): void {
@@ -137,11 +126,6 @@ export interface PlannedField {
   readonly path: string;
 }
 
-/** The collection that the REST operation of a field reads. */
-export function collectionOf({ endpoint, parent }: PlannedField): PlannedCollection {
-  return collectionAt(endpoint.noun, parent);
-}
-
 /** The arguments of any planned field, as its resolver gets them. */
 export interface Arguments extends ConnectionArguments {
   readonly id?: string;
@@ -150,11 +134,6 @@ export interface Arguments extends ConnectionArguments {
   readonly filter?: EventFilter | null;
   readonly select?: readonly string[] | null;
   readonly input?: object;
-}
-
-/** The response path of a field of the object at `parent`. */
-export function pathOf(parent: string, { responseKey }: Pick<SelectedField, 'responseKey'>): string {
-  return parent === '' ? responseKey : `${parent}.${responseKey}`;
 }
 
 /** True if arguments are refused. The resolvers refuse the same arguments before they make a call. */

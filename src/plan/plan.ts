@@ -8,16 +8,13 @@ import { current } from '../rest/paths.ts';
 import { reaches } from '../rest/reach.ts';
 import { planReachable, rowsOf } from './connection-plans.ts';
 import { estimateOf } from './estimate.ts';
-import { planByOrigin, planObjects } from './field-plans.ts';
+import { planByOrigin } from './field-plans.ts';
 import { planMutations } from './mutation-plans.ts';
 import { after, objectByKey, start, textOf, toObjects } from './objects.ts';
 import { type Arguments, PlanBuilder, type PlanRequest } from './plan-builder.ts';
 import { type PlannedCall } from './planned-calls.ts';
 
-/**
- * The REST calls that an operation makes if nothing fails, without retries and without further calls for pages that the
- * upstream cuts short.
- */
+/** The REST calls that an operation makes if nothing fails, and if the upstream cuts no page short. */
 export interface Plan {
   readonly calls: readonly PlannedCall[];
   readonly lower: number;
@@ -40,7 +37,7 @@ export interface CheckedPlan {
 /** Plans an operation. Throws a PlanLimitError if planning takes more than `maxSteps`. */
 export function planOperation(request: PlanRequest): CheckedPlan {
   const { operation, variableValues, part } = request;
-  const builder = new PlanBuilder(request, planObjects);
+  const builder = new PlanBuilder(request);
   const { fields = [] } = rootOf(request, variableValues.coerced, part) ?? {};
   if (operation.operation === 'mutation') planMutations(builder, fields);
   else for (const selected of fields) planRoot(builder, selected);

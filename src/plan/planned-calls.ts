@@ -102,10 +102,7 @@ export class Schedule {
     if (task !== undefined) (this.#waves[stage.wave] ??= []).push(() => task(stage));
   }
 
-  /**
-   * Runs every task. Before the first task, and after the tasks of each wave, `settle` turns wanted rows and windows
-   * into calls.
-   */
+  /** Runs every task. `settle` turns what is wanted into calls, before the first task and after those of each wave. */
   run(settle: () => void): void {
     settle();
     for (let wave = 0; wave < this.#waves.length; wave += 1) {

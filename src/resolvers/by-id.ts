@@ -66,8 +66,8 @@ function addOwnerId(
   const withOwner = (known: RowRecord): Promise<RowRecord> => fetchOwnerId(known, page ?? [known.row], context);
   if (context.parts === undefined) return withOwner(record);
   const row = page === undefined && record.noun === 'Plugin' ? withRow(record) : undefined;
-  const scope = row === undefined ? withOwner(record) : row.then((known) => withOwner(known ?? record));
-  return withLaterForms(record, { scope });
+  const ownerId = row === undefined ? withOwner(record) : row.then((known) => withOwner(known ?? record));
+  return withLaterForms(record, { ownerId });
 }
 
 /** The record of an object of a collection. `id` is its upstream id or its global id. */
@@ -229,10 +229,7 @@ async function hasAnyAnswer(started: StartedRelations): Promise<boolean> {
 // contain the real id, is selected, it is read at the same time. `plan/field-plans.ts` and `plan/connection-plans.ts`
 // predict that read.
 
-/**
- * Starts to read the id behind `@current` for objects of a collection. Plugins rarely need it: most rows name their
- * owner.
- */
+/** Starts to read the id behind `@current`. Not for plugins, because most of their rows name their owner. */
 export function prefetchOwnerId({ noun, scope }: Collection, { loaders }: GatewayContext): void {
   if (scope !== current || noun === 'Plugin') return;
   loaders.fetchCurrentId('Project').catch(() => undefined);

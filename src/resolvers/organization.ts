@@ -12,9 +12,7 @@ import type { Row } from '../rest/values.ts';
 import { fetchRecord, fetchWithin, referredId, reportedRecord } from './by-id.ts';
 import { listConnection } from './connections.ts';
 
-/**
- * The fields of an organization. It has no row: the fields are read from its plugins and from REST paths below them.
- */
+/** The fields of an organization. It has no row: its fields are read from its plugins and from paths below them. */
 export const Organization: OrganizationResolvers = {
   id: (organization, _args, context) => withRealId(organization, context, globalIdOf),
   upstreamId: (organization, _args, context) => withRealId(organization, context, (id) => id),
