@@ -1,4 +1,4 @@
-import { type GraphQLResolveInfo, getNamedType, isObjectType } from 'graphql';
+import { type GraphQLResolveInfo, getNamedType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import {
   type ConnectionArguments,
@@ -31,9 +31,7 @@ export function listConnection(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<ConnectionSource> {
-  const type = getNamedType(info.returnType);
-  if (!isObjectType(type)) throw new Error(`${info.fieldName} is no connection`);
-  const selection = selectionOf(info).on(type);
+  const selection = selectionOf(info).onNamed(getNamedType(info.returnType).name);
   // The ids of rows below `@current` need its real id, which is read at the same time as the page.
   if (list.scope === current && answersOwnerIds(selection)) prefetchOwnerId(list, context);
   countAnswered(1, context, info);

@@ -1,4 +1,4 @@
-import { type GraphQLResolveInfo, getNamedType, isObjectType } from 'graphql';
+import { type GraphQLResolveInfo, getNamedType } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { namesGlobally, toGlobalId } from '../graphql/ids.ts';
 import {
@@ -60,8 +60,7 @@ export async function prepareWrite(
   const checked = checkedWrite(target, owner, info, reach);
   await Promise.all(checked.keysToRead.map((key) => confirmExists(key, rest)));
   if (owner !== current) return checked;
-  const payload = getNamedType(info.returnType);
-  const answersIds = isObjectType(payload) && answersOwnerIds(selectionOf(info).on(payload));
+  const answersIds = answersOwnerIds(selectionOf(info).onNamed(getNamedType(info.returnType).name));
   if (!answersIds && !namesGlobally(target.input)) return checked;
   const real = await loaders.fetchCurrentId(ownerTypeOf(target.noun) ?? 'Project');
   return checkedWrite(target, real, info, reach);
