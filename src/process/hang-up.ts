@@ -1,16 +1,13 @@
 import { isatty } from 'node:tty';
 
-/**
- * The response to a kind of hang-up. `isDue` is true if such a hang-up came before `act` was known. `act` is then
- * called as soon as it is known.
- */
-interface HangUpHandler {
-  act: (() => void) | undefined;
-  isDue: boolean;
-}
+/** True if a hang-up asked this process to read files again before it could. */
+let isReloadDue = false;
 
-const reload: HangUpHandler = { act: undefined, isDue: false };
-const stop: HangUpHandler = { act: undefined, isDue: false };
+let reload = (): void => {
+  isReloadDue = true;
+};
+
+const terminalGone = Promise.withResolvers<void>();
 
 /**
  * Handles SIGHUP, which would otherwise end the process. The signal asks the process to read files again. If a terminal
@@ -18,25 +15,19 @@ const stop: HangUpHandler = { act: undefined, isDue: false };
  */
 export function handleHangUps(): void {
   const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
-  process.on('SIGHUP', () => ask(terminals.every((descriptor) => isatty(descriptor)) ? reload : stop));
+  process.on('SIGHUP', () => {
+    if (terminals.every((descriptor) => isatty(descriptor))) reload();
+    else terminalGone.resolve();
+  });
 }
 
 /** Calls `act` at each hang-up from now on, to read files again; at once if a hang-up has already come. */
 export function reloadOnHangUp(act: () => void): void {
-  setHandler(reload, act);
+  reload = act;
+  if (isReloadDue) act();
 }
 
 /** Calls `act` when the terminal of the process is gone, to stop the process; at once if it has already gone. */
 export function stopOnHangUp(act: () => void): void {
-  setHandler(stop, act);
-}
-
-function ask(handler: HangUpHandler): void {
-  if (handler.act === undefined) handler.isDue = true;
-  else handler.act();
-}
-
-function setHandler(handler: HangUpHandler, act: () => void): void {
-  handler.act = act;
-  if (handler.isDue) act();
+  void terminalGone.promise.then(act);
 }
