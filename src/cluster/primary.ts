@@ -52,7 +52,7 @@ export class Workers {
     this.#options = options;
     const { orders, ledger, redis, files } = options;
     this.#lateMs = 2 * orders.config.operationDeadlineMs;
-    this.#delayAfterEnd = createRestarts(orders.config.workers, () => performance.now());
+    this.#delayAfterEnd = createRestarts(orders.config.workers);
     this.#ownMetrics = createPrimaryMetrics({
       ...{ counting: ledger?.counting, redis, reloads: files.tenants?.reloads },
       workers: () => ({ running: this.#serving().length, restarts: this.#restarted }),
@@ -175,7 +175,7 @@ export class Workers {
 
   #onEnd(index: number, worker: WorkerHandle, how: string): void {
     this.#running.delete(index);
-    const { snapshot, usage } = worker.lastMeasured;
+    const { snapshot, usage } = worker.measured;
     this.#endedMetrics = this.#endedMetrics.then((ended) => addEnded(ended, snapshot));
     this.#endedUsage = addUp([this.#endedUsage, usage]);
     if (this.#stopped !== undefined) {

@@ -28,8 +28,10 @@ export class WorkerHandle {
   readonly handovers: Handovers;
   readonly #worker: Worker;
   readonly #channel: Channel<WorkerFunctions>;
-  #measured: Measurements = { snapshot: [], usage: noUsage };
-  #serves = false;
+  /** The counts in its last report. */
+  measured: Measurements = { snapshot: [], usage: noUsage };
+  /** True from when it listens until it ends. */
+  serves = false;
   /** True once it has served, even if it has ended since. */
   hasServed = false;
 
@@ -41,7 +43,7 @@ export class WorkerHandle {
     const functions: PrimaryFunctions = {
       ...events.functions,
       listening: (started) => {
-        this.#serves = true;
+        this.serves = true;
         this.hasServed = true;
         start.resolve(started);
       },
@@ -55,7 +57,7 @@ export class WorkerHandle {
     // A message that cannot be sent is lost with its worker, whose end is handled below.
     this.#worker.on('error', () => undefined);
     this.#worker.on('exit', (code: number | null, signal: string | null) => {
-      this.#serves = false;
+      this.serves = false;
       this.#channel.end();
       const how = signal === null ? `code ${code}` : `signal ${signal}`;
       start.reject(new Error(`a worker ended with ${how} before it served`));
@@ -63,19 +65,10 @@ export class WorkerHandle {
     });
   }
 
-  get serves(): boolean {
-    return this.#serves;
-  }
-
-  get lastMeasured(): Measurements {
-    return this.#measured;
-  }
-
   /** The worker's current counts, or the counts of its last report if it does not answer. */
   async measure(): Promise<Measurements> {
     const measured = await this.#channel.ask('measure', undefined, measureTimeoutMs);
-    this.#measured = measured ?? this.#measured;
-    return this.#measured;
+    return (this.measured = measured ?? this.measured);
   }
 
   /**
@@ -86,7 +79,7 @@ export class WorkerHandle {
     // A worker that was never handed a connection has read nothing that the change could affect.
     if (this.handovers.handed === 0) return true;
     const isAdopted = await this.#channel.ask('adoptEpoch', change, changeTimeoutMs);
-    return isAdopted ?? !this.#serves;
+    return isAdopted ?? !this.serves;
   }
 
   tell<Name extends keyof WorkerFunctions>(name: Name, argument: ArgumentOf<WorkerFunctions[Name]>): void {
@@ -113,17 +106,13 @@ const longestDelayMs = 5000;
 const mostEnds = 5;
 
 /**
- * Makes the function that gives the delay before an ended worker is replaced, in milliseconds; undefined if workers
- * keep ending. The delay doubles after each further end of a worker with the same index. The clock `now` never goes
- * back.
+ * Makes the function that returns the delay before an ended worker is replaced, in milliseconds; undefined if workers
+ * keep ending. The delay doubles after each further end of a worker with the same index.
  */
-export function createRestarts(
-  workers: number,
-  now: () => number,
-): (index: number, isHarmless?: boolean) => number | undefined {
+export function createRestarts(workers: number): (index: number, isHarmless?: boolean) => number | undefined {
   let ends: { readonly index: number; readonly at: number; readonly isHarmless: boolean }[] = [];
   return (index, isHarmless = false) => {
-    const at = now();
+    const at = performance.now();
     ends = [...ends.filter((end) => at - end.at < memoryMs), { index, at, isHarmless }];
     if (!isHarmless && ends.filter((end) => !end.isHarmless).length >= mostEnds * workers) return undefined;
     const times = ends.filter((end) => end.index === index).length;

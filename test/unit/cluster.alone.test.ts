@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Batch, Channel } from '../../src/cluster/rpc.ts';
 import { addEnded, totalsOf } from '../../src/cluster/totals.ts';
 import { createRestarts } from '../../src/cluster/worker-handle.ts';
@@ -15,24 +15,28 @@ import { attemptOf, lostAfter } from '../support/attempts.ts';
 import * as rows from '../support/rows.ts';
 
 test('a worker that ends again is started later each time, the others at their own pace', () => {
-  const delayAfterEnd = createRestarts(4, () => 0);
+  vi.spyOn(performance, 'now').mockReturnValue(0);
+  const delayAfterEnd = createRestarts(4);
   const delays = Array.from({ length: 8 }, () => delayAfterEnd(0));
   expect(delays).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000]);
   expect(delayAfterEnd(1)).toBe(100);
 });
 
 test('five ends a worker within a minute are given up, spread over an hour they are not', () => {
-  const atOnce = createRestarts(2, () => 0);
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
+  const atOnce = createRestarts(2);
   const ends = Array.from({ length: 10 }, (_, end) => atOnce(end % 2));
   expect(ends.slice(0, 9)).not.toContain(undefined);
   expect(ends[9]).toBeUndefined();
   let now = 0;
-  const spread = createRestarts(2, () => (now += 60_000));
+  clock.mockImplementation(() => (now += 60_000));
+  const spread = createRestarts(2);
   expect(new Set(Array.from({ length: 60 }, () => spread(0)))).toEqual(new Set([100]));
 });
 
 test('ends of workers that have not served are not given up while others serve', () => {
-  const delayAfterEnd = createRestarts(2, () => 0);
+  vi.spyOn(performance, 'now').mockReturnValue(0);
+  const delayAfterEnd = createRestarts(2);
   const delays = Array.from({ length: 20 }, () => delayAfterEnd(1, true));
   expect([delays.at(0), delays.at(-1)]).toEqual([100, 5000]);
   expect(delayAfterEnd(0)).toBe(100);
