@@ -68,7 +68,7 @@ export interface GatewayOptions
   readonly persisted?: PersistedSettings;
   /** The count of calls for the `budget`, if another process counts them; by default this process or Redis does. */
   readonly ledger?: Ledger | undefined;
-  /** Follows operations and REST calls with spans. */
+  /** Undefined if operations are not traced. */
   readonly tracing?: Tracing | undefined;
   readonly report: (error: unknown) => void;
   readonly log: Log;
@@ -77,7 +77,7 @@ export interface GatewayOptions
 /** A gateway without a socket of its own. */
 export interface Gateway {
   readonly handle: HandleGraphQL;
-  /** The handlers of paths other than that of GraphQL. */
+  /** The handlers of all paths except `/graphql`. */
   readonly handlers: ReadonlyMap<string, Handle>;
   /**
    * Reads certificates and the manifests of persisted documents again, and fetches the keys that verify tokens. A file
@@ -104,7 +104,6 @@ const preparedBytes = 48 * 2 ** 20;
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { log, upstreamRoute: route, upstreamTlsFiles: files } = options;
   const schema = createSchema(options.live !== undefined);
-  // Loaded only if the gateway serves agents.
   const agents =
     options.mcp &&
     (await import('./mcp/mcp.ts')).createAgents(options.mcp, { ...options, schema }, options.auth?.rules.issuer);
@@ -195,10 +194,7 @@ interface Collaborators extends Pick<OperationsOptions, 'shared' | 'eventLoop'> 
   readonly callbacks: ReturnType<typeof createCallbacks>;
 }
 
-/**
- * Makes the function that runs every operation, and the subscriptions if they are on. The function makes spans if
- * operations are traced.
- */
+/** Makes the function that runs every operation, and the subscriptions if they are on. */
 function createOperations(
   options: GatewayOptions,
   made: Collaborators,
@@ -259,7 +255,6 @@ function createPersistedDocuments(
   return createPersisted({ ...options.persisted, schemas, introspection, prepare, ...shared, log });
 }
 
-/** Makes the callbacks that count and log operations and faults. */
 function createCallbacks(
   metrics: Metrics,
   { report, log }: GatewayOptions,

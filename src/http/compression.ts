@@ -56,7 +56,6 @@ export function compressedOnce(answer: CompleteAnswer): SelectVariant {
 }
 
 function codingFor(accepted: string | undefined, { body }: CompleteAnswer): Coding | undefined {
-  // Most programs do not ask for a coding, and for them nothing further is done.
   return accepted === undefined ? undefined : codingOf(accepted, Buffer.byteLength(body));
 }
 

@@ -21,7 +21,6 @@ const boundary = '-';
  */
 const mostCompressed = 64;
 
-/** The number of answers in parts that are being compressed. */
 let compressing = 0;
 
 /** The parameter by which the media type of an answer names the format of its parts, spelled as clients spell it. */

@@ -101,7 +101,7 @@ async function serve(config: Config, demo?: DemoTenants): Promise<void> {
   const close = async (): Promise<void> => void (await Promise.all([workspace?.close(), demo?.close()]));
   const task: Task = { config, upstreamUrl, demoKey, environment: process.env, close };
   const started = await (config.workers === 1 ? serveAlone(task) : lead(task));
-  // Printed only now: if the start fails, nothing may be printed but the line with the reason.
+  // If the start fails, only the line with the reason may be printed.
   const inJson = isProduction(process.env);
   for (const warning of config.warnings) printProblem('warn', warning, inJson);
   // Printed last, because a program that reads the line may act on it. Not printed by `console.log`, because that uses
