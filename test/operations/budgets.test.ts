@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import type { BudgetSettings } from '../../src/rest/budget/settings.ts';
+import { startBoth } from '../support/both.ts';
 import { budgetOf } from '../support/budgets.ts';
-import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { as, codesOf } from '../support/load.ts';
 import { reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, event, listedDashboard, project } from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 const routes: Routes = {
   'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])),
@@ -18,10 +19,8 @@ const routes: Routes = {
   'GET /api/projects/:id/events/': () => ({ next: null, results: [event(1)] }),
 };
 
-async function startOpen(all: Routes = routes): Promise<Upstream> {
-  const upstream = await startUpstream(all);
-  upstream.release();
-  return upstream;
+function startLimited(budget: BudgetSettings, all: Routes = routes): ReturnType<typeof startBoth> {
+  return startBoth(all, { budget }, { hold: 0 });
 }
 
 function one(id: number): string {
@@ -37,8 +36,7 @@ const events = '{ project(id: 1) { events(first: 1) { nodes { upstreamId } } } }
 
 describe('An operation whose budget is spent', () => {
   test('is refused with HTTP 429 before its first call, with the time to come back', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '3/60' }) });
+    const { upstream, gateway } = await startLimited(budgetOf({ rest: '3/60' }));
     expect(codesOf(await gateway.ask(several(1, 2)))).toEqual([]);
     const { status, headers, body, errors } = await gateway.ask(several(3, 4));
     expect(status).toBe(429);
@@ -57,8 +55,7 @@ describe('An operation whose budget is spent', () => {
   });
 
   test('is refused without Retry-After if no window can ever hold what it needs', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60,20/3600' }) });
+    const { upstream, gateway } = await startLimited(budgetOf({ rest: '1/60,20/3600' }));
     const { status, headers, errors } = await gateway.ask(several(1, 2));
     expect([status, headers.get('retry-after')]).toEqual([429, null]);
     expect(errors).toEqual([
@@ -72,8 +69,7 @@ describe('An operation whose budget is spent', () => {
   });
 
   test('is refused for the calls that it needs at once, of all surfaces', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '10/60', events: '1/60' }) });
+    const { upstream, gateway } = await startLimited(budgetOf({ rest: '10/60', events: '1/60' }));
     expect(codesOf(await gateway.ask(events))).toEqual([]);
     upstream.reset();
     const both = `{ project(id: 1) { name events(first: 2) { nodes { upstreamId } } } }`;
@@ -86,8 +82,7 @@ describe('An operation whose budget is spent', () => {
   });
 
   test('is refused if it is a mutation, and nothing was sent', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60' }) });
+    const { upstream, gateway } = await startLimited(budgetOf({ rest: '1/60' }));
     expect(codesOf(await gateway.ask(one(1)))).toEqual([]);
     const { status, body } = await gateway.ask(write);
     expect(status).toBe(429);
@@ -96,8 +91,7 @@ describe('An operation whose budget is spent', () => {
   });
 
   test('leaves other surfaces and other keys their own', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60', events: '1/60' }) });
+    const { upstream, gateway } = await startLimited(budgetOf({ rest: '1/60', events: '1/60' }));
     expect(codesOf(await gateway.ask(one(1)))).toEqual([]);
     expect(codesOf(await gateway.ask(one(1)))).toEqual(['RATE_LIMITED']);
     expect(codesOf(await gateway.ask(events))).toEqual([]);
@@ -106,16 +100,14 @@ describe('An operation whose budget is spent', () => {
   });
 
   test('leaves nothing to other keys if the budget is that of all keys', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60' }, { scope: 'all' }) });
+    const { upstream, gateway } = await startLimited(budgetOf({ rest: '1/60' }, { scope: 'all' }));
     expect(codesOf(await gateway.ask(one(1)))).toEqual([]);
     expect(codesOf(await gateway.ask(one(1), as('phx_other')))).toEqual(['RATE_LIMITED']);
     expect(upstream.requests).toHaveLength(1);
   });
 
   test('is counted', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60' }) });
+    const { gateway } = await startLimited(budgetOf({ rest: '1/60' }));
     for (const id of [1, 2, 3]) await gateway.ask(one(id));
     const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
     expect(metrics).toContain('gateway_budget_refusals_total{surface="rest"} 2\n');
@@ -130,8 +122,7 @@ async function leftSharesOf({ url }: { readonly url: string }): Promise<readonly
 }
 
 test('the metrics show the least share of a window that calls have left, whichever key they had', async () => {
-  await using upstream = await startOpen();
-  await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '4/60,100/3600', events: '10/60' }) });
+  const { gateway } = await startLimited(budgetOf({ rest: '4/60,100/3600', events: '10/60' }));
   expect(await leftSharesOf(gateway)).toEqual([]);
   for (const id of [1, 2]) await gateway.ask(one(id));
   await gateway.ask(one(3), as('phx_other'));
@@ -141,7 +132,7 @@ test('the metrics show the least share of a window that calls have left, whichev
 });
 
 test('the metrics show the least share of a window of a tenant, though each of its users has more left', async () => {
-  await using upstream = await startOpen();
+  await using upstream = await startUpstream(routes, { hold: 0 });
   const entries = { acme: { key: 'phx_acme', projects: ['1'] } };
   await using gateway = await startTenants(upstream, entries, { budget: budgetOf({ rest: '10/60' }, { share: 50 }) });
   for (const sub of ['ada', 'bob', 'cleo', 'dora'])
@@ -152,13 +143,12 @@ test('the metrics show the least share of a window of a tenant, though each of i
 describe('A call that finds nothing left', () => {
   test('waits if its turn comes before the deadline', async () => {
     const at: number[] = [];
-    await using upstream = await startOpen({
+    const { gateway } = await startLimited(budgetOf({ rest: '2/1' }), {
       'GET /api/projects/:id/': ({ params }) => {
         at.push(performance.now());
         return project(Number(params['id']));
       },
     });
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '2/1' }) });
     const answers = await Promise.all([1, 2, 3, 4, 5].map((id) => gateway.ask(one(id))));
     expect(answers.flatMap(codesOf)).toEqual([]);
     // Of three calls the last comes a window after the first has been answered.
@@ -169,8 +159,7 @@ describe('A call that finds nothing left', () => {
   });
 
   test('fails if its turn comes later, with those of its wave, and what the operation has read is answered', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '2/60' }) });
+    const { upstream, gateway } = await startLimited(budgetOf({ rest: '2/60' }));
     const answer = await gateway.ask('{ project(id: 1) { dashboards { nodes { name tiles } } } }');
     expect(answer.status).toBe(200);
     expect(codesOf(answer)).toEqual(['RATE_LIMITED', 'RATE_LIMITED']);
@@ -180,9 +169,8 @@ describe('A call that finds nothing left', () => {
   });
 
   test('waits at most half of its time if it is a write', async () => {
-    await using upstream = await startOpen();
-    const budget = budgetOf({ rest: '1/2' });
-    await using gateway = await startGateway(upstream, { budget, operationDeadlineMs: 3000 });
+    const options = { budget: budgetOf({ rest: '1/2' }), operationDeadlineMs: 3000 };
+    const { upstream, gateway } = await startBoth(routes, options, { hold: 0 });
     expect(codesOf(await gateway.ask(one(1)))).toEqual([]);
     expect(codesOf(await gateway.ask(write))).toEqual(['RATE_LIMITED']);
     expect(codesOf(await gateway.ask(one(2)))).toEqual([]);
@@ -190,8 +178,7 @@ describe('A call that finds nothing left', () => {
   });
 
   test('waits no longer than its client', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/1' }) });
+    const { upstream, gateway } = await startLimited(budgetOf({ rest: '1/1' }));
     await gateway.ask(one(1));
     const leaving = new AbortController();
     const left = gateway.ask(one(2), { signal: leaving.signal }).catch(() => 'left');
@@ -205,7 +192,7 @@ describe('A call that finds nothing left', () => {
 
 test('what is read again counts again, and what is shared counts once', async () => {
   let fails = true;
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startLimited(budgetOf({ rest: '10/60' }), {
     ...routes,
     'GET /api/projects/2/': () => {
       if (!fails) return project(2);
@@ -213,7 +200,6 @@ test('what is read again counts again, and what is shared counts once', async ()
       return reply({ status: 503 });
     },
   });
-  await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '10/60' }) });
   const query = '{ project(id: 1) { name } }';
   await Promise.all([gateway.ask(query), gateway.ask(`${query} `), gateway.ask(`# other\n${query}`)]);
   expect(upstream.requests).toHaveLength(1);
@@ -224,9 +210,7 @@ test('what is read again counts again, and what is shared counts once', async ()
 });
 
 test('the cost of an operation says what is left of the windows of the surfaces in its plan', async () => {
-  await using upstream = await startOpen();
-  const budget = budgetOf({ rest: '10/60,100/3600', events: '5/60', values: '5/60' });
-  await using gateway = await startGateway(upstream, { budget });
+  const { gateway } = await startLimited(budgetOf({ rest: '10/60,100/3600', events: '5/60', values: '5/60' }));
   const query = '{ project(id: 1) { name events(first: 1) { nodes { upstreamId } } } }';
   const { extensions } = await gateway.ask(query, { extensions: { cost: true } });
   expect(extensions).toEqual({
@@ -244,8 +228,9 @@ test('the cost of an operation says what is left of the windows of the surfaces 
 });
 
 test('the cost of an operation names a surface of its plan that was not called in the end', async () => {
-  await using upstream = await startOpen({ 'GET /api/projects/': listOf([]) });
-  await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '10/60', events: '5/60' }) });
+  const { gateway } = await startLimited(budgetOf({ rest: '10/60', events: '5/60' }), {
+    'GET /api/projects/': listOf([]),
+  });
   const query = '{ projects { nodes { events(first: 1) { nodes { upstreamId } } } } }';
   const { extensions } = await gateway.ask(query, { extensions: { cost: true } });
   expect(extensions).toMatchObject({
@@ -260,8 +245,7 @@ test('the cost of an operation names a surface of its plan that was not called i
 });
 
 test('a refusal says what is left to a client that asks', async () => {
-  await using upstream = await startOpen();
-  await using gateway = await startGateway(upstream, { budget: budgetOf({ rest: '1/60' }) });
+  const { gateway } = await startLimited(budgetOf({ rest: '1/60' }));
   await gateway.ask(one(1));
   const { status, extensions } = await gateway.ask(one(2), { extensions: { cost: true } });
   expect(status).toBe(429);
@@ -269,7 +253,7 @@ test('a refusal says what is left to a client that asks', async () => {
 });
 
 test('one user of a tenant has a share of each window, and the tenant has all of it', async () => {
-  await using upstream = await startOpen();
+  await using upstream = await startUpstream(routes, { hold: 0 });
   const entries = { acme: { key: 'phx_acme', projects: ['1', '2'] } };
   const budget = budgetOf({ rest: '10/60' }, { share: 30 });
   await using gateway = await startTenants(upstream, entries, { budget });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { budgetOf } from '../support/budgets.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { begun, follow, GrowingEvents, quick, startEvents, subscribe } from '../support/live.ts';
+import { begun, follow, GrowingEvents, quick, startEvents, startLive, subscribe } from '../support/live.ts';
 import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startSmallGateway } from '../support/small-gateway.ts';
@@ -13,7 +13,6 @@ import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { openWith, postOf } from '../support/wire.ts';
 
-/** What a gateway measures of its streams. */
 async function streamsOf({ gateway }: TestGateway): Promise<number> {
   return Number(/^gateway_streams (\d+)$/m.exec(await gateway.metrics.render())?.[1]);
 }
@@ -287,8 +286,7 @@ async function stall(url: string): Promise<Socket> {
 }
 
 test('connects and disconnects leave nothing', async () => {
-  await using upstream = await startEvents();
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, gateway } = await startLive();
   const total = inForm(300, 10_000);
   for (let listeners = 0; listeners < total; listeners += 20) {
     const some = await Promise.all(Array.from({ length: 20 }, () => subscribe(gateway.url)));

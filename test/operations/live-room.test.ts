@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
-import { begun, follow, quick, startEvents, subscribe } from '../support/live.ts';
+import { begun, follow, quick, startEvents, startLive, subscribe } from '../support/live.ts';
 import { project } from '../support/rows.ts';
 
 const whole = follow.replace('upstreamId', 'upstreamId properties');
@@ -8,9 +8,7 @@ const whole = follow.replace('upstreamId', 'upstreamId properties');
 const routes = { 'GET /api/projects/:id/': project(1, { name: 'n'.repeat(500_000) }) };
 
 test('a message takes room until its listeners have it, though none follows it', async () => {
-  await using upstream = await startEvents(routes);
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: quick, answerRoomBytes: 1_000_000 });
+  const { upstream, events, gateway } = await startLive({ answerRoomBytes: 1_000_000 }, routes);
   const all = await Promise.all([1, 2, 3].map(() => subscribe(gateway.url, { query: whole })));
   await begun(upstream);
   events.add(1, '2024-05-01T10:00:01Z', { properties: 'x'.repeat(300_000) });
@@ -44,9 +42,7 @@ test('a message for which there is no room cuts its stream, and comes to a clien
 });
 
 test('a message that exceeds a limit is sent as an error, and the stream goes on', async () => {
-  await using upstream = await startEvents(routes);
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: quick, maxAnswerBytes: 100_000 });
+  const { upstream, events, gateway } = await startLive({ maxAnswerBytes: 100_000 }, routes);
   const query = follow.replace('upstreamId', 'upstreamId one: properties two: properties');
   await using heard = await subscribe(gateway.url, { query });
   await begun(upstream);

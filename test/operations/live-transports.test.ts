@@ -9,7 +9,6 @@ import { startUpstream } from '../support/upstream.ts';
 const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
 const multipart = 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0",application/json';
 
-/** Reads a body until it holds something. */
 async function textUntil({ body }: Response, found: (text: string) => boolean): Promise<string> {
   let text = '';
   if (body === null) return text;

@@ -2,19 +2,16 @@ import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
-import { begun, follow, GrowingEvents, quick, startEvents, subscribe } from '../support/live.ts';
+import { begun, follow, GrowingEvents, quick, startEvents, startLive, subscribe } from '../support/live.ts';
 import { refusal } from '../support/replies.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-/** A moment so many milliseconds after ten o'clock. */
 function at(milliseconds: number): string {
   return new Date(Date.parse('2024-05-01T10:00:00Z') + milliseconds).toISOString();
 }
 
 test('a subscription sends events that come, oldest first, and none that were there', async () => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, events, gateway } = await startLive();
   await using heard = await subscribe(gateway.url);
   await begun(upstream);
   const first = events.add(2, at(1000));
@@ -29,8 +26,7 @@ test('a subscription sends events that come, oldest first, and none that were th
 });
 
 test('a filter is sent with each poll, and a subscription with another filter is polled by itself', async () => {
-  await using upstream = await startEvents();
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, gateway } = await startLive();
   await using one = await subscribe(gateway.url, { variables: { filter: { event: 'a' } } });
   await using other = await subscribe(gateway.url, { variables: { filter: { event: 'b' } } });
   await begun(upstream, 4);
@@ -89,9 +85,7 @@ test('without a budget a key is polled once a second, whatever it follows and ho
 });
 
 test('what an event refers to is read once for a message, however many get it', async () => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, events, gateway } = await startLive();
   const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } cursor gap } }';
   await using one = await subscribe(gateway.url, { query });
   await using other = await subscribe(gateway.url, { query });
@@ -103,9 +97,7 @@ test('what an event refers to is read once for a message, however many get it', 
 });
 
 test('the cost of each message is in it if its client wants that', async () => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, events, gateway } = await startLive();
   const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } cursor gap } }';
   await using heard = await subscribe(gateway.url, { query, extensions: { cost: true } });
   await begun(upstream);
@@ -117,9 +109,7 @@ test('the cost of each message is in it if its client wants that', async () => {
 });
 
 test('@current is the project that the key has open, which is read once', async () => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, events, gateway } = await startLive();
   await using heard = await subscribe(gateway.url, { query: follow.replace('projectId: 1', 'projectId: "@current"') });
   await begun(upstream, 2);
   events.add(1, at(1000));
@@ -128,9 +118,7 @@ test('@current is the project that the key has open, which is read once', async 
 });
 
 test('polls end with the last listener, and begin again with the next one', async () => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, events, gateway } = await startLive();
   const first = await subscribe(gateway.url);
   await begun(upstream);
   await first[Symbol.asyncDispose]();
@@ -146,9 +134,7 @@ test('polls end with the last listener, and begin again with the next one', asyn
 });
 
 test('more events than one poll reads are a gap, once, and the newest of them are sent', async () => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: quick, maxPageSize: 10 });
+  const { upstream, events, gateway } = await startLive({ maxPageSize: 10 });
   await using heard = await subscribe(gateway.url);
   await begun(upstream);
   const added = Array.from({ length: 150 }, (_, index) => events.add(1, at(1000 + index))).flat();
@@ -162,9 +148,7 @@ test('more events than one poll reads are a gap, once, and the newest of them ar
 });
 
 test('each listener gets each event once and in order, in bursts with ties and late arrivals', async () => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, events, gateway } = await startLive();
   const query = follow.replace('upstreamId', 'upstreamId properties');
   const all = await Promise.all(Array.from({ length: inForm(3, 200) }, () => subscribe(gateway.url, { query })));
   await begun(upstream);
@@ -234,9 +218,7 @@ test.each([
   // Twenty seconds leave a busy machine the time to begin before the first of them is due.
   ['twenty seconds to a minute', 20_000, 59_000],
 ])('events that are dated %s ahead blind no subscription', async (_name, from, to) => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, events, gateway } = await startLive();
   for (let index = 0; index < 1150; index += 1)
     events.add(1, new Date(Date.now() + from + ((to - from) * index) / 1150).toISOString());
   await using heard = await subscribe(gateway.url);
@@ -250,9 +232,7 @@ test.each([
 });
 
 test('events of the next second that fill all pages of a poll are told as a gap, and hide others for that second only', async () => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, events, gateway } = await startLive();
   await using heard = await subscribe(gateway.url);
   await begun(upstream);
   const crowdedAt = Date.now() + 900;

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import type { GatewayOptions } from '../../src/gateway.ts';
 import { textAt } from './connections.ts';
-import { key } from './gateway.ts';
+import { key, startGateway } from './gateway.ts';
 import type { JsonObject } from './replies.ts';
 import type { Routes } from './routes.ts';
 import { event, project } from './rows.ts';
@@ -43,6 +44,15 @@ export async function startEvents(routes: Routes = {}): Promise<Upstream & { rea
   return Object.assign(await startUpstream({ ...own, ...routes }, { hold: 1 }), { events });
 }
 
+/** Starts such an upstream, and a gateway that follows it, for one test: both stop when it has ended. */
+export async function startLive(options: Partial<GatewayOptions> = {}, routes: Routes = {}) {
+  const upstream = await startEvents(routes);
+  onTestFinished(() => upstream[Symbol.asyncDispose]());
+  const gateway = await startGateway(upstream, { live: quick, ...options });
+  onTestFinished(() => gateway[Symbol.asyncDispose]());
+  return { upstream, events: upstream.events, gateway };
+}
+
 /** Waits until the events that were there are known, so that what is added from now on is new. */
 export async function begun({ requests }: Upstream, polls = 1): Promise<void> {
   const before = requests.length;
@@ -71,7 +81,6 @@ export interface Subscribed extends AsyncDisposable {
   readonly ended: 'complete' | 'cut' | undefined;
   /** Resolves once it holds; fails after half a minute. */
   until(holds: () => boolean): Promise<void>;
-  /** The upstream ids that have come so far. */
   ids(): string[];
   /** The cursor of the last message. */
   cursor(): string | undefined;
@@ -122,7 +131,6 @@ export async function subscribe(url: string, options: SubscribeOptions = {}): Pr
   };
 }
 
-/** Server-sent events as they come in. */
 class ReceivedEvents {
   readonly messages: Heard[] = [];
   ended: Subscribed['ended'];
