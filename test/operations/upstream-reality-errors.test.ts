@@ -194,13 +194,3 @@ test("the upstream's HTML, its internal addresses and the key never reach a clie
   const cursor = textAt(listed.data, 'project', 'dashboards', 'pageInfo', 'endCursor');
   expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toContain(secret);
 });
-
-test('an empty 405 is METHOD_NOT_ALLOWED', async () => {
-  const { gateway } = await startBoth({
-    'DELETE /api/projects/1/': reply({ status: 405 }),
-    'GET /api/projects/1/': reply({ status: 405, headers: { 'content-type': 'text/html', allow: 'GET' }, body: '' }),
-  });
-  const refused = await gateway.ask(writes['DELETE /api/projects/1/']);
-  expect([codesOf(refused), factsOf(refused)]).toEqual([['deleteProject METHOD_NOT_ALLOWED'], { status: 405 }]);
-  expect(codesOf(await gateway.ask(one))).toEqual(['project METHOD_NOT_ALLOWED']);
-});
