@@ -6,7 +6,6 @@ import { runScript } from '../support/process.ts';
 /** The page of examples/web, started by its own script, over an upstream that can go away and come back. */
 export interface Example {
   readonly url: string;
-  /** What the gateway and the page have printed. */
   readonly output: () => string;
   readonly upstream: { start(): Promise<void>; stop(): Promise<void> };
   /** Makes a project without dashboards and events, and gives its upstream id. */

@@ -40,12 +40,10 @@ function panelOf(page: Page): Locator {
   return page.getByRole('region', { name: 'REST calls', exact: true });
 }
 
-/** Waits until the panel says this. */
 async function says(panel: Locator, text: string): Promise<void> {
   await panel.getByRole('status').getByText(text).waitFor();
 }
 
-/** What stands in the rows of the panel, each cell as one line. */
 async function rowsIn(panel: Locator): Promise<readonly (readonly string[])[]> {
   const rows = await panel.locator('tbody tr').all();
   return Promise.all(
@@ -333,12 +331,10 @@ describe.skipIf(!hasChromium)('The panel "REST calls" of GraphiQL (needs chromiu
   });
 });
 
-/** Whether the panel asks for a plan. */
 function isOfPlan(request: Request): boolean {
   return request.postData()?.endsWith('"extensions":{"explain":"plan"}}') === true;
 }
 
-/** Presses the tab key until what has this label has the focus. */
 async function tabTo(page: Page, label: string): Promise<void> {
   const focused = (): Promise<unknown> => page.evaluate('document.activeElement.getAttribute("aria-label") ?? ""');
   for (let steps = 0; !String(await focused()).startsWith(label); steps += 1) {

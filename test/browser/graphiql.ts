@@ -111,7 +111,6 @@ export async function textOf(editor: Locator): Promise<string> {
   return text.replaceAll('\u00a0', ' ');
 }
 
-/** Puts a text where the cursor is. */
 async function paste(page: Page, text: string): Promise<void> {
   await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
   await page.keyboard.press('Control+v');

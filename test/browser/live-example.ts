@@ -17,7 +17,6 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 export interface LiveExample {
   readonly url: string;
   readonly upstream: Upstream;
-  /** How many streams of subscriptions the gateway has open. */
   streams(): Promise<number>;
   /** Starts the gateway again at the same address, with other settings or the same. */
   startGateway(options?: Partial<GatewayOptions>): Promise<void>;

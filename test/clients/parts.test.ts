@@ -44,7 +44,6 @@ beforeEach(() => {
 
 afterAll(() => started.disposeAsync());
 
-/** What a client shows of the dashboard. */
 function shownOf(data: unknown): readonly [unknown, unknown] {
   const text = JSON.stringify(data ?? null);
   return [/"name":"([^"]*)"/.exec(text)?.[1], /"text":"([^"]*)"/.exec(text)?.[1]];

@@ -120,7 +120,6 @@ export function isEnum({ type }: Mapped): boolean {
   return isEnumType(getNamedType(type));
 }
 
-/** What REST calls each value of an enum. */
 const enumValues: Readonly<Record<string, readonly (readonly [Json, string])[]>> = {
   PluginType: [
     ['local', 'LOCAL'],

@@ -46,7 +46,6 @@ test('the filters are the parameters of the OpenAPI document, but for those with
   );
 });
 
-/** The requests of a selection on project 1, made with literals. */
 async function requestsOf(selection: string, answer: Parameters<typeof startUpstream>[0] = () => empty) {
   await using upstream = await startUpstream(answer);
   await using gateway = await startGateway(upstream);

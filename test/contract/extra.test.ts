@@ -75,7 +75,6 @@ test('integers beyond 2^53 in an answer come back digit for digit', async () => 
   );
 });
 
-/** The body that goes upstream for an operation whose variables are JSON text. */
 async function bodyAfter(query: string, variables: string): Promise<string> {
   await using upstream = await startUpstream({ [line]: { id: 5, name: 'x' } });
   upstream.release();

@@ -82,7 +82,6 @@ async function bodiesOf(write: Write, given: object): Promise<[asVariable: strin
   ];
 }
 
-/** Inputs that must be refused, each with what the message says. */
 interface Refusal {
   readonly given: object;
   readonly message: string;

@@ -8,7 +8,6 @@ import { at } from '../support/connections.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-/** What a GraphQL client that is set up by introspection asks of the endpoint. */
 async function introspect(query: string): Promise<unknown> {
   await using upstream = await startUpstream({});
   await using gateway = await startGateway(upstream);

@@ -9,11 +9,9 @@ export interface Noun {
   /** The columns that a list has, and all of them. */
   readonly list: readonly Mapped[];
   readonly detail: readonly Mapped[];
-  /** The path of the collection. */
   readonly path: string;
   /** The operation that reads the list; `rows` is the way to a row. */
   readonly listQuery: (selection: string, rows?: string) => string;
-  /** The operation that reads the object of the variable `id`. */
   readonly detailQuery: (selection: string) => string;
   /** The response path of the list's rows, and of one object. */
   readonly nodes: readonly string[];

@@ -70,12 +70,10 @@ function shown(mutation: string, fields: string, name: string, others: readonly 
 const files = 'files: [{ name: "index.ts", text: "" }]';
 const extra = 'extra: { team: 2 }';
 
-/** The decisions for the fields of an input. */
 function input(type: string, fields: Readonly<Record<string, Decision>>): Readonly<Record<string, Decision>> {
   return Object.fromEntries(Object.entries(fields).map(([name, decision]) => [`${type}.${name}`, decision]));
 }
 
-/** The decisions for the input of a change of a dashboard. */
 function dashboardInput(mutation: string, more = ''): Readonly<Record<string, Decision>> {
   return {
     id: forbidden(mutation, `id: "${dashboard}" ${more}`),
@@ -83,7 +81,6 @@ function dashboardInput(mutation: string, more = ''): Readonly<Record<string, De
   };
 }
 
-/** The decisions for the input of a change of a plugin. */
 function pluginInput(mutation: string, more = ''): Readonly<Record<string, Decision>> {
   return {
     id: forbidden(mutation, `id: "${plugin}" ${more}`),

@@ -38,7 +38,6 @@ function leadsToId(type: GraphQLNamedType): boolean {
   return type.getInterfaces().length > 0 || type.getFields()['pageInfo'] !== undefined;
 }
 
-/** Whether a field is answered by a read of its own. */
 function isRead(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): boolean {
   return type.name !== 'Mutation' && 'endpoint' in originOf(type, field);
 }
@@ -64,7 +63,6 @@ test('every field and argument that takes an id, or leads to one, has a decision
   expect(Object.keys(decisions).filter((place) => !places.includes(place))).toEqual([]);
 });
 
-/** The path of the REST operation that answers a field. */
 function restPathOf(place: string): string {
   const [typeName = '', fieldName = ''] = place.replace(/\(.*/, '').split('.');
   const type = schema.getType(typeName);

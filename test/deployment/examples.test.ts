@@ -201,7 +201,6 @@ function faultsOf(text: string): readonly string[] {
   ];
 }
 
-/** The member of a value that has this path; undefined if there is none. */
 function within(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (holder, name) => (typeof holder === 'object' && holder !== null ? Reflect.get(holder, name) : undefined),

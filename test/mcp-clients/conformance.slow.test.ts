@@ -9,7 +9,6 @@ import { runScript } from '../support/process.ts';
 /** What the suite found in one scenario. */
 interface Scenario {
   readonly name: string;
-  /** The checks that failed. */
   readonly failed: readonly string[];
 }
 
@@ -109,7 +108,6 @@ function failuresIn(file: string): readonly string[] {
   return checks.filter(({ status }) => status === 'FAILURE').map(({ id }) => id);
 }
 
-/** What failed, as it would be listed. */
 function failedIn(scenarios: readonly Scenario[]): readonly string[] {
   const all = scenarios.flatMap(({ name, failed }) => {
     if (failed.length === 0) return [];

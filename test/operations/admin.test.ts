@@ -22,7 +22,6 @@ const byName = 'query Open { project(id: 1) { name } }';
 
 const near = { host: '127.0.0.1', compression: false, log: () => undefined };
 
-/** The port of operators of a gateway. */
 interface Admin extends AsyncDisposable {
   readonly url: string;
   readonly ask: (path: string, authorization?: string, method?: string) => Promise<Response>;

@@ -27,7 +27,6 @@ const healthy: Handler = () => project(1);
 /** Tests that wait more than they do run beside each other, unless their times are measured. */
 const beside = { concurrent: inForm(true, false) };
 
-/** The time of each answer, those that failed for another reason than `code` apart. */
 function slowest(answers: readonly { readonly tookMs: number }[]): number {
   return Math.max(...answers.map(({ tookMs }) => tookMs));
 }

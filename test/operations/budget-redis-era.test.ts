@@ -13,7 +13,6 @@ const limit = 1200;
 
 const first = { key: '', subject: '' };
 
-/** A ledger that counts in a Redis, and its connection. */
 async function connect(
   url: string,
   windows: readonly BudgetWindow[],

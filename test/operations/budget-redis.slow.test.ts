@@ -48,7 +48,6 @@ async function startMember(
   return { ...gateway, logged, reasons };
 }
 
-/** Waits until these gateways count in Redis, as their metrics say. */
 async function countedTogether(urls: readonly string[]): Promise<void> {
   for (const url of urls)
     await until(async () => {
@@ -76,7 +75,6 @@ function one(id: number): string {
   return `{ project(id: ${id}) { name } }`;
 }
 
-/** Reads projects by their ids, one after the other; each of them has to be answered. */
 async function read(gateway: Member, ...ids: readonly number[]): Promise<void> {
   for (const id of ids) expect(codesOf(await gateway.ask(one(id)))).toEqual([]);
 }

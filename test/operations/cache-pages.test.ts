@@ -34,7 +34,6 @@ async function idsOf(gateway: TestGateway, argument: string, headers = {}): Prom
 /** How long a refresh is waited for on a busy machine. */
 const patient = { timeout: 30_000, interval: 2 };
 
-/** Waits until the cache answers a page in time. */
 async function untilFresh(gateway: TestGateway, argument: string): Promise<void> {
   const fresh = async (): Promise<void> => {
     const answer = await gateway.ask(dashboards(argument), { extensions: { cost: true } });

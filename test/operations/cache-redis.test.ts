@@ -10,7 +10,6 @@ import type { Handler } from '../support/routes.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-/** Scripts of Redis that have failed, as the metrics tell. */
 async function failuresOf({ url }: TestGateway): Promise<number> {
   const metrics = await (await fetch(new URL('/metrics', url))).text();
   return Number(/^gateway_redis_failures_total\{command="evalsha"\} (\d+)$/m.exec(metrics)?.[1]);
@@ -21,7 +20,6 @@ async function namesIn(redis: RedisServer, pattern: string): Promise<readonly st
   return Array.isArray(names) ? names.map(String).toSorted() : [];
 }
 
-/** How many reads of the query are answered by what is too old. */
 async function staleIn(gateway: TestGateway): Promise<unknown> {
   const { extensions } = await gateway.ask(query, { extensions: { cost: true } });
   return isObject(extensions?.['cost']) ? extensions['cost']['stale'] : undefined;

@@ -47,7 +47,6 @@ function namedIn({ data, errors }: Answer): unknown {
   );
 }
 
-/** Waits until the upstream has received so many requests. */
 async function received({ requests }: Upstream, count: number): Promise<void> {
   await expect.poll(() => requests, { interval: 2 }).toHaveLength(count);
 }

@@ -33,7 +33,6 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Settings of the command. */
 function configFor(upstreamUrl: string, keyFile = join(folder, 'key')): ReturnType<typeof createReader> {
   return createReader({ UPSTREAM_URL: upstreamUrl, DRIFT_KEY_FILE: keyFile });
 }
@@ -47,7 +46,6 @@ function linesOf(text: string): readonly string[] {
     .map((line) => line.replaceAll(/ +/g, ' '));
 }
 
-/** The document with a patch made. */
 function patched(patch: string): string {
   if (patch === '') return openapi;
   const result = applyPatch(openapi, patch);
@@ -265,7 +263,6 @@ function plainClient(url: string, apiKey: string): RestClient {
   return { read, write: () => Promise.resolve() };
 }
 
-/** The differences that are left between an upstream and a document. */
 async function left(url: string, apiKey: string, document: string): Promise<readonly unknown[]> {
   const reads = await readAll(() => plainClient(url, apiKey));
   const answers = answersOf(document);

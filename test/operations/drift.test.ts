@@ -54,7 +54,6 @@ function page(...results: readonly Json[]): JsonObject {
   return { count: results.length, next: null, previous: null, results };
 }
 
-/** A row without some of its columns. */
 function without(row: JsonObject, ...columns: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(row).filter(([name]) => !columns.includes(name)));
 }

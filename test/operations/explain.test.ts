@@ -20,7 +20,6 @@ const workspace: Routes = {
 
 const query = '{ project(id: 1) { name dashboards(first: 2) { nodes { tiles } } } }';
 
-/** The calls that an answer lists. */
 function tracedCalls({ extensions }: Answer): readonly JsonObject[] {
   const trace = extensions?.['explain'];
   const calls = isObject(trace) ? trace['calls'] : undefined;

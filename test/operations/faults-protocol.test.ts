@@ -10,7 +10,6 @@ const row = '{"id":1,"name":"Project 1"}';
 const query = '{ __typename project(id: 1) { name } }';
 const whole = { __typename: 'Query', project: { name: 'Project 1' } };
 
-/** A complete response. */
 function response(head: string, body = row): string {
   return `HTTP/1.1 ${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
@@ -132,7 +131,6 @@ test('two Retry-After headers are one, and their calls give their slots back', a
   expect((await gateway.ask(query)).data).toEqual(whole);
 });
 
-/** A response of one chunk. */
 function chunked(size: string, end: string): string {
   return `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${size}\r\n${row}\r\n${end}`;
 }

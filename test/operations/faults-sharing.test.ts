@@ -16,7 +16,6 @@ const mutation = 'mutation { updateProject(input: { id: 1, name: "New" }) { proj
 const csv = '{ project(id: 1) { eventsCsv { csv } } }';
 const csvRead = 'GET /api/projects/1/events/?limit=50&format=csv';
 
-/** Waits until the upstream has received so many requests. */
 async function received(upstream: Upstream, count: number): Promise<void> {
   await expect.poll(() => upstream.requests, { interval: 2 }).toHaveLength(count);
 }

@@ -160,7 +160,6 @@ describe('a connection', () => {
 
 const invalid: Met = { code: 'UPSTREAM_INVALID_RESPONSE', facts: { status: 200 } };
 
-/** The page with a property that is compressed to almost nothing. */
 function padded(bytesInside: number): Buffer {
   return Buffer.from(`{"count":1,"next":null,"padding":"${'a'.repeat(bytesInside)}","results":[]}`);
 }

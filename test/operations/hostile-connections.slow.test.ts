@@ -27,7 +27,6 @@ test('a thousand connections that say nothing hold up no other client', { timeou
   expect(upstream.requests.filter((line) => line === 'GET /api/projects/1/')).toHaveLength(3);
 });
 
-/** Opens a connection and writes to it; nothing is read from it. */
 async function open(port: number, bytes: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   await once(socket, 'connect');

@@ -17,7 +17,6 @@ const body = '{"query":"{ project(id: 1) { name } }"}';
 const json = ['content-type', 'application/json', 'authorization', 'Bearer phx_test'];
 const whole = '{"data":{"project":{"name":"Project 1"}}}';
 
-/** A request as it goes over the wire. */
 function request(head = '', text = body, target = 'POST /graphql'): string {
   const headers = `host: a\r\ncontent-type: application/json\r\nauthorization: Bearer phx_test\r\n${head}`;
   return `${target} HTTP/1.1\r\n${headers}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;

@@ -21,7 +21,6 @@ const properties: readonly (readonly [name: string, properties: Json])[] = [
   ['nearly too many', Array.from({ length: 200_000 }, () => ({}))],
 ];
 
-/** Reads that event. */
 function eventWith(name: string, fields = 'properties'): string {
   const id = properties.findIndex(([one]) => one === name) + 1;
   return `{ project(id: ${id}) { events(first: 1) { nodes { ${fields} } } } }`;

@@ -17,7 +17,6 @@ const unreadable = [
   ...['1\t', '1\r\nX-Evil: 1', '\u0000', '\u0085', 'values', '@current', 'x'.repeat(501)],
 ];
 
-/** An upstream with one event of this id. */
 function startWith(id: string): Promise<Upstream> {
   return startUpstream({
     'GET /api/projects/1/events/': { next: null, results: [event(1, { id })] },

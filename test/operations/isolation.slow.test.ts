@@ -34,7 +34,6 @@ function foreign({ body }: Answer, key: string): readonly string[] {
   return texts.filter((text) => text !== `Bearer ${key}`);
 }
 
-/** What is asked: a text, and what is sent beside it. */
 type Question = readonly [query: string, request?: Request];
 
 function read(id: number): string {

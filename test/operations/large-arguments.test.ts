@@ -19,7 +19,6 @@ const events = 'events(filter: $filter) { nodes { id } }';
 const filtered = `query Q($filter: EventFilter) { project(id: 1) { ${events} } }`;
 const empty = { project: { events: { nodes: [] } } };
 
-/** What a refused answer says. */
 function refusalOf({ status, data, errors }: Answer): unknown {
   return { status, data: data as unknown, message: errors?.[0]?.message, ...errors?.[0]?.extensions };
 }

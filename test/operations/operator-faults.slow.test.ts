@@ -32,13 +32,11 @@ interface Fault {
   readonly end?: () => Promise<void> | void;
 }
 
-/** A gateway process, and where it listens. */
 interface Member {
   readonly running: Running;
   readonly url: string;
 }
 
-/** What a client got, and when. */
 interface Told {
   readonly at: number;
   readonly answer: Answer;
@@ -100,12 +98,10 @@ async function watchMetrics(members: readonly Member[], end: AbortSignal): Promi
 
 const lineOfCounts = /"time":(\d+).*"msg":"(?:calls cannot be counted in Redis|Redis has lost calls)/g;
 
-/** The moments of the log's lines that say so. */
 function momentsIn(log: string): readonly number[] {
   return [...log.matchAll(lineOfCounts)].map(([, time]) => Number(time) - performance.timeOrigin);
 }
 
-/** Faults of Redis, of the proxy and of gateways. */
 function faultsOf(
   redis: RedisServer,
   nginx: Nginx,

@@ -24,7 +24,6 @@ afterAll(() => upstream[Symbol.asyncDispose]());
 
 interface LoggingGateway extends TestGateway {
   readonly logged: readonly string[];
-  /** What failures of commands were logged: command and reason. */
   readonly failures: readonly unknown[];
 }
 
@@ -63,7 +62,6 @@ async function keepOne(redis: RedisServer, { url }: TestGateway, name: string, a
   });
 }
 
-/** Failures by command, as the metrics tell them. */
 async function failuresOf({ url }: TestGateway): Promise<Readonly<Record<string, number>>> {
   const text = await (await fetch(new URL('/metrics', url))).text();
   const samples = text.matchAll(/^gateway_redis_failures_total\{command="(\w+)"\} (\d+)$/gm);

@@ -12,7 +12,6 @@ import { runMain } from '../support/process.ts';
 import { authority, serverTls, tlsPaths } from '../support/tls.ts';
 import { until } from '../support/until.ts';
 
-/** A server of manifests that a test changes. */
 interface ManifestServer extends AsyncDisposable {
   readonly url: string;
   /** What it answers from now on. */

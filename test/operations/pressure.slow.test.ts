@@ -19,7 +19,6 @@ function read(id: number): string {
   return `{ project(id: ${id}) { name } }`;
 }
 
-/** An upstream that takes its time for each answer. */
 async function startSlow(milliseconds: number): Promise<Upstream> {
   const answer: Handler = async () => {
     await pause(milliseconds);

@@ -12,7 +12,6 @@ const cases = formats.flatMap((format) => codings.map((coding) => [format, codin
 
 const query = '{ project(id: "1") { name ... @defer { dashboards { totalCount } } } }';
 
-/** An upstream whose list is answered once `held` resolves. */
 function startHeld(held: Promise<void>): Promise<Upstream> {
   return startUpstream(
     {

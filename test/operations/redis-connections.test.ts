@@ -107,7 +107,6 @@ test.skipIf(!hasRedis)(
   },
 );
 
-/** The commands that have failed, by the text of the metrics. */
 function failuresIn(metrics: string): readonly string[] {
   const samples = metrics.matchAll(/^gateway_redis_failures_total\{command="(\w+)"\} [1-9]/gm);
   return [...samples].map(([, name = '']) => name);

@@ -27,7 +27,6 @@ interface LoggingGateway extends TestGateway {
 
 /** An upstream whose project has another name for each key after that has written. */
 interface Projects extends Upstream {
-  /** The calls with a key. */
   callsOf(key: string): number;
 }
 

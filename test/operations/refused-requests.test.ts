@@ -5,7 +5,6 @@ import { type TestGateway } from '../support/gateway.ts';
 import { hang } from '../support/replies.ts';
 import { openWith } from '../support/wire.ts';
 
-/** Refused requests by reason, those that there were. */
 async function refusedBy({ gateway }: TestGateway): Promise<Readonly<Record<string, number>>> {
   const samples = (await gateway.metrics.render()).matchAll(
     /^gateway_refused_requests_total\{reason="(\w+)"\} ([1-9]\d*)$/gm,
@@ -13,7 +12,6 @@ async function refusedBy({ gateway }: TestGateway): Promise<Readonly<Record<stri
   return Object.fromEntries([...samples].map(([, reason = '', count]) => [reason, Number(count)]));
 }
 
-/** A request with these lines in its head, beside the host. */
 function head(line: string, ...headers: readonly string[]): string {
   return `${[`${line} HTTP/1.1`, 'host: a', ...headers].join('\r\n')}\r\n\r\n`;
 }

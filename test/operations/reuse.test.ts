@@ -37,7 +37,6 @@ async function metricsOf(gateway: TestGateway): Promise<string> {
   return (await fetch(new URL('/metrics', gateway.url))).text();
 }
 
-/** How many operations were answered with what an equal one was answered with. */
 async function reusedBy(gateway: TestGateway): Promise<number> {
   return Number(/^gateway_reused_operations_total (\d+)/m.exec(await metricsOf(gateway))?.[1]);
 }

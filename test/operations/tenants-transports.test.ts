@@ -16,7 +16,6 @@ interface Way {
   readonly accept: Accepted;
 }
 
-/** How a document is named. */
 type Naming = (text: string) => Params;
 
 const origin = 'https://app.example';
@@ -68,7 +67,6 @@ beforeEach(() => upstream.reset());
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Sends parameters as a page of another origin does. */
 function send({ method, accept }: Way, params: Params, headers: Headers): Promise<RawResponse> {
   const sent = Object.entries({ accept, origin, ...headers }).flat();
   if (method === 'POST') return post(sent, JSON.stringify(params));

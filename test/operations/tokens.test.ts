@@ -16,14 +16,12 @@ const invalid = 'Bearer error="invalid_token"';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What a log says of a user. */
 function subjectOf(user: string): string {
   return hash('sha256', user, 'base64url').slice(0, 8);
 }
 
 const options = { corsOrigins: [origin], explain: true };
 
-/** The status, the code and the headers of a refusal. */
 function refusalOf(answer: Answer): readonly unknown[] {
   const header = (name: string): string | null => answer.headers.get(name);
   return [answer.status, codesOf(answer), header('www-authenticate'), header('access-control-allow-origin')];

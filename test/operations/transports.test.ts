@@ -9,7 +9,6 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** A way of a request to its operation, and of the result to the client. */
 interface Way {
   readonly method: 'GET' | 'POST';
   readonly accept: Accepted;
@@ -57,7 +56,6 @@ beforeAll(async () => {
 
 afterAll(() => started.disposeAsync());
 
-/** Status and result of an answer. */
 async function ask({ method, accept }: Way, params: Params, key = 'Bearer phx_test'): Promise<[number, string]> {
   const headers = ['accept', accept, 'authorization', key];
   const members = Object.entries(params).map(([name, value]) => [

@@ -45,14 +45,12 @@ function large(reader: number): string {
   return fields.join(' ');
 }
 
-/** Sends a query and reads nothing but the first bytes of its answer. */
 async function askAndStop({ url }: SmallGateway, query: string, accept: string): Promise<Socket> {
   const socket = openWith(url, postOf(query, `accept: ${accept}\r\n`));
   await once(socket, 'readable');
   return socket;
 }
 
-/** Sends a query and reads its answer; the length of that. */
 async function read({ url }: SmallGateway, query: string, accept: string): Promise<number> {
   const headers = { accept, 'content-type': 'application/json', authorization: `Bearer ${key}` };
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });

@@ -19,7 +19,6 @@ interface Asked extends AsyncDisposable {
   readonly requests: readonly string[];
 }
 
-/** Starts an upstream that asks for a client certificate; it answers after `delayMs`. */
 async function startAsking({ refuses = false, delayMs = 0 } = {}): Promise<Asked> {
   const requests: string[] = [];
   const options = { ...serverTls, ca: authority, requestCert: true, rejectUnauthorized: refuses };

@@ -33,7 +33,6 @@ function handlerOf(place: Place): typeof listOf {
   return place.field === 'events' ? eventsOf : listOf;
 }
 
-/** The ids of all rows of some pages. */
 function idsOf(pages: readonly { readonly rows: readonly string[] }[]): string[] {
   return pages.flatMap(({ rows }) => rows);
 }

@@ -15,7 +15,6 @@ import { startUpstream } from '../support/upstream.ts';
 
 const documents = 'query Open($id: ID!) { project(id: $id) { name } }';
 
-/** The token of operators. */
 const token = 'an-operators-token-of-33-letters.';
 
 /** Projects that are there, fail once, always fail, or are gone; each answer takes a moment. */
@@ -56,7 +55,6 @@ async function useAll({ url }: Pick<TestGateway, 'url'>): Promise<void> {
   for (const id of ['40', '41', '8']) await callTool({ url }, 'Open', { id });
 }
 
-/** Usage as operators read it. */
 interface Read {
   readonly operations: readonly { readonly client: string; readonly operation: string; readonly restCalls: number }[];
   readonly otherRestCalls: number;

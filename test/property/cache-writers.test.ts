@@ -26,7 +26,6 @@ const entries: Entries = {
   south: { key: 'phx_shared', projects: ['2', '3'], mutations: true },
 };
 
-/** Gateways, and those who call them. */
 interface Called {
   readonly gateways: readonly TestGateway[];
   readonly writers: readonly Writer[];

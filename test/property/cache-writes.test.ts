@@ -134,7 +134,6 @@ async function staleReads(redisUrl: string | undefined, gatewayCount: number): P
   return stale;
 }
 
-/** Waits until every gateway has its connection to Redis. */
 async function allShare(gateways: readonly Upstream[]): Promise<void> {
   const first = callerWith('first');
   for (let left = 2000; left > 0; left -= 1) {

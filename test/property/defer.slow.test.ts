@@ -55,7 +55,6 @@ interface Outcome {
   readonly data: unknown;
   readonly errors: readonly PublicError[];
   readonly calls: readonly string[];
-  /** How often answers of the upstream were awaited. */
   readonly rounds: number;
 }
 
@@ -284,7 +283,6 @@ function mayWait(calls: readonly string[]): boolean {
   );
 }
 
-/** The document without what it defers. */
 function withoutDeferred(document: DocumentNode): DocumentNode {
   const leave = (node: InlineFragmentNode | FragmentSpreadNode): null | undefined => {
     const values = getDirectiveValues(GraphQLDeferDirective, node, { sources: {}, coerced: { yes: true, no: false } });

@@ -42,7 +42,6 @@ type Way = 'at once' | 'when repeated';
 
 /** What a client sees of an execution, and what the upstream does. */
 interface Outcome extends InputCase {
-  /** As it is answered. */
   readonly data: string;
   readonly errors: readonly string[];
   readonly calls: readonly string[];

@@ -77,7 +77,6 @@ class Forger {
     return `"${this.#random.once(6) ? this.#random.pick(idsOf[target]) : this.#globalId(target)}"`;
   }
 
-  /** A global id of any scope with any id. */
   #globalId(type: NodeType): string {
     const owner = ownerTypeOf(type);
     return toGlobalId({ type, scope: owner === undefined ? '' : this.#own(owner), id: this.#random.pick(idsOf[type]) });
@@ -121,7 +120,6 @@ function selectionOf({ type, name }: GraphQLField<unknown, unknown>): string {
 /** The columns by which a body names dashboards. */
 const naming: readonly string[] = ['use_dashboard', 'toDashboard', 'primary_dashboard'];
 
-/** The dashboards that a body names. */
 function namedIn(body: string): readonly string[] {
   const sent: unknown = body === '' ? {} : JSON.parse(body);
   return isObject(sent) ? naming.map((name) => idText(sent[name])).filter((id) => id !== undefined) : [];

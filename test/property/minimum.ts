@@ -15,7 +15,6 @@ interface Page {
   readonly limit: number;
 }
 
-/** What a schedule has read so far. */
 interface Knowledge {
   readonly pages: readonly Page[];
   /** `path id` of rows that were read by id. */

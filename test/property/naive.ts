@@ -43,7 +43,6 @@ export class NaiveSource implements Source {
   }
 }
 
-/** A page as a part of its list. */
 function partOf(page: unknown): ListPart {
   const rows: readonly Row[] = resultsOf(page);
   const [count, next] = isObject(page) ? [page['count'], page['next']] : [undefined, null];

@@ -23,7 +23,6 @@ const keys = ['phx_one', 'phx_two'];
 const sha256 = async (text: string): Promise<string> =>
   Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(text))).toString('hex');
 
-/** A gateway that can be asked, and told to forget what it has cached. */
 interface Purgeable {
   readonly url: string;
   readonly purge: Purge;

@@ -50,7 +50,6 @@ class Thing {
   }
 }
 
-/** A connection, before anything of it is read. */
 interface Connection {
   readonly list: ListRef;
   readonly args: Readonly<Record<string, unknown>>;

@@ -241,7 +241,6 @@ class Case {
 
 type Row = readonly [name: string, generations: readonly Entries[], isCaching: boolean];
 
-/** A list of documents, beside which any text runs. */
 function listIn(folder: Folder): Partial<GatewayOptions> {
   return { persisted: { files: folder.write('manifest.json', listed), mode: 'log' } };
 }

@@ -8,7 +8,6 @@ import { type EventsOptions, keyset } from '../support/ties.ts';
 
 const place: Place = { field: 'events', under: 'project(id: 1)' };
 
-/** One page of a walk. */
 interface Step {
   readonly size: number;
   /** The edge that the next page goes on behind. */

@@ -6,19 +6,15 @@ import type { Handler } from '../support/routes.ts';
 import { listedProject, project } from '../support/rows.ts';
 import type { Random } from './random.ts';
 
-/** The projects of each key. */
 const ids = [1, 2, 3];
 
 /** A caller of gateways. */
 export interface Writer {
-  /** The upstream key that its calls are made with. */
   readonly key: string;
-  /** The projects that it may see. */
   readonly reach: readonly number[];
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Waits so many turns of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let left = count; left > 0; left -= 1) await nextTurn();
 }
@@ -60,7 +56,6 @@ export class SwitchingWriter {
     this.#answered = answered;
   }
 
-  /** What is wrong with what the client is answered. */
   async step(): Promise<readonly string[]> {
     if (this.#random.once(4)) return this.#write(this.#random.pick(this.#writer.reach));
     const isList = this.#random.once(3);

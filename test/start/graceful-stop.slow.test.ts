@@ -42,7 +42,6 @@ async function stop(gateway: Running): Promise<number | null> {
   return gateway.exit();
 }
 
-/** Adds one to what is counted under a name. */
 function count(outcomes: Map<string, number>, name: string): void {
   outcomes.set(name, (outcomes.get(name) ?? 0) + 1);
 }

@@ -20,7 +20,6 @@ async function startOver(upstream: Upstream, environment: Readonly<Record<string
   return { gateway, url };
 }
 
-/** One number of `/metrics`. */
 async function metric(url: string, name: string): Promise<number> {
   const text = await (await fetch(new URL('/metrics', url))).text();
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);

@@ -25,7 +25,6 @@ function settingsIn(folder: Folder, key: SigningKey, upstreamUrl: string): Reado
   };
 }
 
-/** Replaces a file in one step. */
 function replace(folder: Folder, name: string, content: unknown): void {
   renameSync(folder.write(`${name}.new`, content), `${folder.path}/${name}`);
 }

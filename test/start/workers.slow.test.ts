@@ -36,13 +36,11 @@ function get(url: string, path: string): Promise<RawResponse> {
   return sendRaw(url, { method: 'GET', path });
 }
 
-/** What each sample of `/metrics` comes to. */
 async function metricsOf(url: string): Promise<ReadonlyMap<string, number>> {
   const { body } = await get(url, '/metrics');
   return new Map([...body.matchAll(/^([^#\s]+) (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]));
 }
 
-/** The processes that have logged something that matches. */
 async function pidsThatLogged({ running }: Group, pattern: RegExp, atLeast: number): Promise<readonly number[]> {
   for (let left = 100; ; left -= 1) {
     const lines = running.output().match(new RegExp(`^.*"pid":\\d+.*${pattern.source}.*$`, 'gm')) ?? [];

@@ -99,7 +99,6 @@ export function sentencesOf({ content }: McpResult): string {
   return content.map(({ text }) => text).join('\n');
 }
 
-/** The options of a gateway that serves agents. */
 function agentOptions(file: string, tools: readonly string[]): Partial<GatewayOptions> {
   return { persisted: { files: file }, mcp: { tools, publicUrl: undefined } };
 }

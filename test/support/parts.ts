@@ -13,7 +13,6 @@ export interface Part {
 
 type Path = readonly (string | number)[];
 
-/** An error as it is answered. */
 interface Failure {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 /** A command that runs as a process of its own, with nothing of the surrounding environment but PATH. */
 export interface Running extends AsyncDisposable {
   readonly child: ChildProcess;
-  /** Everything it has printed, errors included. */
   output(): string;
   /** Waits until it has printed something that matches; throws if it ends before. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;

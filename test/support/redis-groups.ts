@@ -12,7 +12,6 @@ import { until } from './until.ts';
 /** True if this machine has a `redis-server` and a `redis-sentinel`. */
 export const hasSentinel = hasRedis && spawnSync('redis-sentinel', ['--version']).status === 0;
 
-/** One of several servers. */
 interface Member {
   readonly port: number;
   ask(command: string, ...args: readonly string[]): Promise<unknown>;
@@ -113,7 +112,6 @@ async function isPrimary(member: Member): Promise<boolean> {
   return String(await member.ask('INFO', 'replication')).includes('role:master');
 }
 
-/** Waits until a replica has all that its primary has. */
 async function replicates(replica: Member): Promise<void> {
   await until(async () => String(await replica.ask('INFO', 'replication')).includes('master_link_status:up'));
 }

@@ -11,7 +11,6 @@ import { accepts } from './nginx.ts';
 /** Debian puts some of them where only root looks for programs. */
 const environment = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` };
 
-/** A program that people put before the gateway. */
 interface Program {
   readonly version: readonly string[];
   /** The file in examples/proxies/ with the part of its configuration that is about the gateway. */
@@ -86,7 +85,6 @@ export function hasProxy(name: ProxyName): boolean {
   return spawnSync(command, rest, { env: environment }).status === 0;
 }
 
-/** A running reverse proxy on loopback. */
 interface ReverseProxy extends AsyncDisposable {
   readonly url: string;
 }

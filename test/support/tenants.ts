@@ -37,7 +37,6 @@ export interface TenantGateway extends TestGateway {
   askAs(user: string, query: string, request?: Request): Promise<Answer>;
   /** The headers of a request with a token. */
   headersOf(user: string, parts?: TokenParts): Promise<Readonly<Record<string, string>>>;
-  /** Takes other entries. */
   take(entries: Entries): void;
 }
 

@@ -42,11 +42,9 @@ export function signToken(key: SigningKey, tenant: string, { claims, header }: T
 
 /** An identity provider on loopback. */
 export interface Provider extends AsyncDisposable {
-  /** Where its key set is. */
   readonly url: string;
   /** How often the set was asked for. */
   readonly asked: number;
-  /** Answers with these keys from now on. */
   serve(...keys: readonly SigningKey[]): void;
   /** Answers so from now on; a function that does not end the answer keeps the client waiting. */
   answerWith(answer: (response: ServerResponse) => void): void;

@@ -43,7 +43,6 @@ async function errorsOf(content: unknown, contentType: string | null, body: unkn
   return errors;
 }
 
-/** The schema with its references pointing into the document. */
 function absolute(schema: unknown): Members {
   const text = JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"rest#');
   return membersOf(JSON.parse(text));

@@ -12,7 +12,6 @@ const parameters = (values: object): string =>
     Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   ).toString();
 
-/** The value of an expression for the newest event. */
 async function valueOf(expression: string): Promise<unknown> {
   const page = membersOf(await client.read(`${base}?${parameters({ limit: '1', select: [expression] })}`));
   const [row] = arrayOf(page.results);

@@ -3,7 +3,6 @@ import { fetchExchange, subscriptionExchange, Client as UrqlClient } from '@urql
 import { type Client, createClient } from 'graphql-sse';
 import type { RunningGateway } from '../support/gateways.ts';
 
-/** What every client follows. */
 const followed = 'subscription Tail($project: ID!) { eventsAdded(projectId: $project) { nodes { event } cursor gap } }';
 
 const variables = { project: '1' };
