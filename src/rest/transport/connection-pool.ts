@@ -46,7 +46,7 @@ export class ConnectionPool {
 
   /** A request that needs a new connection gets one even if the pool is full. */
   send(exchange: Exchange): void {
-    if (exchange.needsNewConnection) return this.#connect(exchange);
+    if (exchange.call.needsNewConnection === true) return this.#connect(exchange);
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (idle.until > performance.now()) return idle.connection.send(exchange);
       idle.connection.close();

@@ -1,14 +1,13 @@
 import type { Socket } from 'node:net';
 import { ConnectionError } from './connect.ts';
+import type { HttpRequest } from './request-heads.ts';
 import { ResponseParser, type ResponseSink } from './response-parser.ts';
 
 /** A request, and what becomes of it. */
 export interface Exchange extends ResponseSink {
   /** The request line, the headers and the empty line after them, in Latin-1. */
   readonly head: string;
-  readonly content: string | undefined;
-  /** True if it needs a new connection, which is not used again. */
-  readonly needsNewConnection: boolean;
+  readonly call: HttpRequest;
   onSent(connection: Connection): void;
   onEnd(): void;
   /** `isStale` is true if the connection had served a request before, and ended without a byte of this response. */
@@ -55,16 +54,16 @@ export class Connection {
   }
 
   send(exchange: Exchange): void {
-    const { head, content } = exchange;
+    const { head, call } = exchange;
     this.#exchange = exchange;
     this.#parser.expect(exchange);
     exchange.onSent(this);
     const socket = this.#socket;
-    if (content === undefined) socket.write(head, 'latin1');
+    if (call.body === undefined) socket.write(head, 'latin1');
     else {
       socket.cork();
       socket.write(head, 'latin1');
-      socket.write(content);
+      socket.write(call.body);
       socket.uncork();
     }
   }
@@ -110,7 +109,8 @@ export class Connection {
     if (keepAliveSeconds !== undefined) this.idleMs = Math.min(keepAliveSeconds * 1000 - idleMarginMs, longestIdleMs);
     // A server that answers before it has the whole request may close the connection, or read on.
     const isSent = this.#socket.writableLength === 0;
-    if (isClean && isSent && isPersistent && !exchange.needsNewConnection && this.idleMs > 0) this.#pool.freed(this);
+    if (isClean && isSent && isPersistent && exchange.call.needsNewConnection !== true && this.idleMs > 0)
+      this.#pool.freed(this);
     else this.close();
   }
 }

@@ -8,7 +8,7 @@ export interface HttpRequest {
   readonly body?: string | undefined;
   /** True for a write. Its response shows the effect, so it is read even if there is no memory for it. */
   readonly isWrite?: boolean;
-  /** True if the request needs a new connection, on which nothing was sent before. */
+  /** True if the request needs a new connection, which is not used again. */
   readonly needsNewConnection?: boolean;
 }
 

@@ -119,9 +119,9 @@ class Request implements Exchange, SentRequest, RawResponse {
   status = 0;
   headers = noHeaders;
   body = emptyBody;
+  readonly call: HttpRequest;
   readonly #options: TransportOptions;
   readonly #pool: ConnectionPool;
-  readonly #call: HttpRequest;
   readonly #listener: ResponseListener;
   readonly #chunks = new Chunks();
   readonly #claim: Claim;
@@ -131,17 +131,9 @@ class Request implements Exchange, SentRequest, RawResponse {
   constructor(options: TransportOptions, pool: ConnectionPool, call: HttpRequest, listener: ResponseListener) {
     this.#options = options;
     this.#pool = pool;
-    this.#call = call;
+    this.call = call;
     this.#listener = listener;
     this.#claim = options.room.claim();
-  }
-
-  get content(): string | undefined {
-    return this.#call.body;
-  }
-
-  get needsNewConnection(): boolean {
-    return this.#call.needsNewConnection === true;
   }
 
   get isWaiting(): boolean {
@@ -193,7 +185,7 @@ class Request implements Exchange, SentRequest, RawResponse {
   }
 
   #hasRoom(bytes: number): boolean {
-    if (!this.#call.isWrite) return this.#claim.resize(bytes);
+    if (!this.call.isWrite) return this.#claim.resize(bytes);
     this.#claim.insist(bytes);
     return true;
   }
