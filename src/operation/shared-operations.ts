@@ -20,7 +20,7 @@ export class SharedOperations {
    * reads of the operation.
    */
   constructor(joinWindowMs = 100) {
-    this.#operations = new SingleFlight(joinWindowMs, () => performance.now());
+    this.#operations = new SingleFlight(joinWindowMs);
   }
 
   get joined(): number {

@@ -5,28 +5,25 @@
  */
 export class SingleFlight<Work extends SharedWork<object>> {
   readonly #joinWindowMs: number;
-  readonly #now: () => number;
   readonly #works = new Map<string, FlightEntry<Work>>();
   /** The number of times that work was joined. */
   joined = 0;
 
-  /** `now` is a clock in milliseconds that never goes back. */
-  constructor(joinWindowMs: number, now: () => number) {
+  constructor(joinWindowMs: number) {
     this.#joinWindowMs = joinWindowMs;
-    this.#now = now;
   }
 
   /** The work in flight that one more waiter may join; undefined if there is none. Counts the work as joined. */
   find(name: string): Work | undefined {
     const entry = this.#works.get(name);
-    if (entry === undefined || this.#now() - entry.startedAt >= this.#joinWindowMs) return undefined;
+    if (entry === undefined || performance.now() - entry.startedAt >= this.#joinWindowMs) return undefined;
     this.joined += 1;
     return entry.work;
   }
 
   /** Lets later waiters join work that begins now. Replaces older work of the same name. */
   add(name: string, work: Work): void {
-    const entry = { name, works: this.#works, startedAt: this.#now(), work };
+    const entry = { name, works: this.#works, startedAt: performance.now(), work };
     this.#works.set(name, entry);
     work.begin(entry);
   }

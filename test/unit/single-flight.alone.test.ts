@@ -1,6 +1,6 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { createContext, runInContext } from 'node:vm';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { SharedWork, SingleFlight } from '../../src/rest/single-flight.ts';
 
 interface Waiter {
@@ -15,11 +15,8 @@ class Work extends SharedWork<Waiter> {
   }
 }
 
-let now = 0;
-
 function createFlight(): SingleFlight<Work> {
-  now = 0;
-  return new SingleFlight(100, () => now);
+  return new SingleFlight(100);
 }
 
 function start(flight: SingleFlight<Work>, name: string): Work {
@@ -39,8 +36,10 @@ test('work is found under its name only, and each find is counted', () => {
 
 test('work is not joined once its join window has passed; newer work takes its place and outlives its end', () => {
   const flight = createFlight();
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const old = start(flight, 'GET /');
-  now = 100;
+  vi.advanceTimersByTime(100);
   expect(flight.find('GET /')).toBeUndefined();
   const fresh = start(flight, 'GET /');
   old.end();

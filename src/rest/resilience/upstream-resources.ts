@@ -149,7 +149,7 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     }),
     prefix: pathname.replace(/\/+$/, ''),
     gates: gates.filter((gate) => gate !== undefined),
-    reads: new SingleFlight(joinWindowMs, () => performance.now()),
+    reads: new SingleFlight(joinWindowMs),
     heldKeys: new HeldKeys(log),
     retries: new RetryBudget(),
     ...{ budget, budgetCounts, counts, drift: options.drift },
