@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { countJson } from './json-counts.ts';
+import { countJson } from './transport/json-weight.ts';
 
 /** The deepest nesting of a value with long integers: recursion over a deeper one would overflow the stack. */
 const maximumDepth = 500;

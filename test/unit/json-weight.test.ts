@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countJson } from '../../src/rest/json-counts.ts';
+import { countJson } from '../../src/rest/transport/json-weight.ts';
 
 /** How often one of the characters stands in the text, one by one. */
 function countOf(text: string, characters: string): number {
