@@ -102,8 +102,6 @@ function moveBehind<T>(map: Map<string, T>, name: string): void {
 }
 
 function alternate<T>(lists: readonly (readonly T[])[]): readonly T[] {
-  const [only] = lists;
-  if (only !== undefined && lists.length === 1) return only;
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   const all: T[] = [];
   for (let at = 0; at < longest; at += 1) {

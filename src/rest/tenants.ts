@@ -75,16 +75,14 @@ function partOf(tenant: Tenant, roles: ReadonlyMap<string, Role>): Tenant | unde
 /** `tenant` may itself be a part, because the result depends only on `roles`. */
 function toPart(tenant: Tenant, roles: ReadonlyMap<string, Role>): Tenant {
   const all = [...roles.values()];
-  const mutationNames = new Set(all.flatMap(({ mutations }) => [...mutations]));
-  const mutations = [...mutationNames].map((name): [string, Reach | undefined] => [
-    name,
-    unionOf(all.filter((role) => role.mutations.has(name))),
-  ]);
+  const mutations = new Map<string, Reach | undefined>();
+  for (const name of all.flatMap((role) => [...role.mutations]))
+    mutations.set(name, unionOf(all.filter((role) => role.mutations.has(name))));
   return {
     ...tenant,
     entryHash: contentHash(tenant.name, tenant.keyHash, roles),
     reach: unionOf(all),
-    mutations: new Map(mutations),
+    mutations,
     roles,
   };
 }
