@@ -7,45 +7,37 @@ import type { NewestRows } from './walk.ts';
 /** The most seconds by which a row may come late and still be sent. It is then sent after rows with later moments. */
 const lateness = 60;
 
-/**
- * The maximum number of known rows: more than usually come in a minute. If there are more, the rows with the earliest
- * moments are forgotten.
- */
+/** The maximum number of known rows, more than usually come in a minute. The earliest are forgotten first. */
 const mostKnown = 20_000;
 
 /**
- * The largest number of rows that a position names by their marks. A subscription that continues at the position does
- * not send these rows again. This many marks fit into a cursor of four kilobytes.
+ * The largest number of rows that a position names by their marks, so that a subscription that continues there does not
+ * resend them. So many marks fit into a cursor of four kilobytes.
  */
 const mostNamed = 250;
 
-/**
- * The length of a mark, the short hash of an id, in characters. With 250 marks, one in 10^12 other ids is mistaken for
- * a known one.
- */
+/** The length of a mark, the short hash of an id. With 250 marks, one in 10^12 other ids is taken for a known one. */
 const markLength = 8;
 
-/** The rows of a poll that are new. */
 export interface NewRows {
-  /** Rows that were not known, oldest first. */
+  /** Oldest first. */
   readonly rows: readonly Row[];
   /** True if more rows have come than the walk read. */
   readonly gap: boolean;
 }
 
 /**
- * The rows of a list that were sent, or that existed before anything was sent. Rows may come late, so their timestamps
- * do not show which ones are new: all rows of the last minute are known by their ids.
+ * The rows of a list that were sent, or existed before. Rows may come late, so timestamps do not show which ones are
+ * new: all rows of the last minute are known by their ids.
  */
 export class KnownRows {
   /**
-   * The sortable timestamp of each known row, by the mark of its id, a short hash. It is an empty text if a row has no
-   * timestamp. Restored rows have the newest timestamp, because their position gives no other.
+   * The sortable timestamp of each known row, by its mark; empty if it has none. Restored rows have the newest one,
+   * because their position gives no other.
    */
   readonly #moments = new Map<string, string>();
   /**
-   * The latest moment of a known row. If a row has a later moment than the time at which it was read, that time counts
-   * instead, because clocks of apps are often wrong.
+   * The latest moment of a known row, or the time of its reading if that is earlier: clocks of apps are often wrong.
    */
   #newestMoment = '';
   /** Rows of this moment and of earlier ones are not sent. */
@@ -91,10 +83,7 @@ export class KnownRows {
     }
   }
 
-  /**
-   * Gives up the rows that the walk did not reach. Rows dated later than `now`, the time of the walk, may still be
-   * sent.
-   */
+  /** Gives up the rows that the walk did not reach. Rows dated later than the walk, at `now`, may still be sent. */
   leaveOut({ rows }: NewestRows, now: string): void {
     const last = momentOf(rows.at(-1));
     const left = last > now ? now : last;
@@ -112,9 +101,7 @@ export class KnownRows {
     }
   }
 
-  /**
-   * The position behind the known rows, where a tail can continue. Rows that the position does not name may be resent.
-   */
+  /** The position at which a tail can continue. Rows that it does not name may be resent. */
   get position(): Position {
     if (this.#newestMoment === '') return { offset: 0 };
     const since = this.since ?? '';
@@ -136,9 +123,7 @@ export function rowsSince(since: string, { rows }: NewestRows): readonly Row[] {
   return rows.filter((row) => momentOf(row) > since).toReversed();
 }
 
-/**
- * The mark of a row's id, of the same length for all ids, so that positions stay short. A row without an id has none.
- */
+/** The mark of a row, always of one length, so that positions stay short. A row without an id has none. */
 function markOf({ id }: Row): string | undefined {
   const text = idText(id);
   return text === undefined ? undefined : hash('sha256', text, 'base64url').slice(0, markLength);

@@ -6,10 +6,7 @@ import type { Row } from '../rest/values.ts';
 
 const mostWaiting = 64;
 
-/**
- * The most bytes that may already wait for a listener when a poll brings messages. With these messages, more bytes may
- * wait.
- */
+/** The most bytes that may wait for a listener before a poll brings messages. With these, more bytes may wait. */
 const mostWaitingBytes = 16 * 2 ** 20;
 
 /** One subscription. It receives each row that is added to a list, once. It can be iterated only once. */
@@ -20,13 +17,13 @@ export class Listener implements AsyncIterable<TailMessage> {
   #wake: (() => void) | undefined;
   #state: 'open' | 'done' | Error = 'open';
 
-  /** `onSlow` is called if the listener was ended because it read too slowly. */
+  /** `onSlow` is called after `onEnd` if too much waits, because the client reads too slowly or not at all. */
   constructor(onEnd: () => void, onSlow: () => void) {
     this.#onEnd = onEnd;
     this.#onSlow = onSlow;
   }
 
-  /** Takes the messages of one poll. Ends the listener if too much waits for it. */
+  /** Takes the messages of one poll. */
   add(messages: readonly TailMessage[]): void {
     if (this.#state !== 'open') return;
     const isSlow = this.#waitingBytes() > mostWaitingBytes || !messages.every((message) => this.#keep(message));
@@ -89,14 +86,11 @@ export interface TailMessage {
   readonly gap: boolean;
   /** The number of characters that were read from the upstream for this message. */
   readonly received: number;
-  /**
-   * The memory that the message takes. The claim is held from the time at which the message waits for a first listener
-   * until the last listener has received the message.
-   */
+  /** The memory of the message, held while the message waits for any listener. */
   readonly claim: Claim;
 }
 
-/** The memory of a waiting message for each character that was read for it, in bytes. */
+/** The bytes of memory for each character that was read for a waiting message. */
 const bytesPerCharacter = 3;
 
 function sizeOf({ received }: TailMessage): number {

@@ -4,9 +4,7 @@ import type { Caller } from '../rest/caller.ts';
 import type { Want } from '../rest/ledger.ts';
 import { mostCalls } from './walk.ts';
 
-/**
- * Returns the factor, at least 1, by which the polls with an API key are slowed down while the key's budget runs low.
- */
+/** The factor, at least 1, by which polls with an API key are slowed down while its budget runs low. */
 export type BackoffOf = (sharingKey: string) => number | Promise<number>;
 
 /** Settings of the pace of polls. */
@@ -15,19 +13,13 @@ export interface PaceOptions {
   readonly pollMs: number;
   /** The longest time of one poll, in milliseconds. */
   readonly deadlineMs: number;
-  /**
-   * The backoff of each key. Undefined if keys have no budget for events; each key then gets `mostPolls` calls a
-   * minute.
-   */
+  /** Undefined if keys have no budget for events; each key then gets `mostPolls` calls a minute. */
   readonly backoffOf?: BackoffOf | undefined;
 }
 
 const minuteMs = 60_000;
 
-/**
- * The maximum number of calls in a minute for polls with one key, if there is no budget. A poll in flight counts as one
- * call.
- */
+/** The most calls of polls with one key in a minute without a budget. A poll in flight counts as one. */
 const mostPolls = 60;
 
 /** The interval between calls with one key, in milliseconds, if `mostPolls` calls are spread evenly over a minute. */
@@ -37,17 +29,14 @@ const spacingMs = minuteMs / mostPolls;
 const ownBudget = { windows: { events: [{ limit: mostPolls, ms: minuteMs }] }, share: 100, scope: 'key' } as const;
 
 /**
- * Limits how often the lists that subscriptions follow (tails) are polled, by the budgets of the API keys. Each REST
- * call of a poll counts, because a busy list takes several calls. The tails of one key are spread, so that none of them
- * waits for the others.
+ * Limits how often tails, the lists that subscriptions follow, are polled, by the budgets of the API keys. Each REST
+ * call of a poll counts. The tails of one key are spread, so that none of them waits for the others.
  */
 export class Pace {
   readonly #options: PaceOptions;
-  /** Counts calls by the `ownBudget`. */
   readonly #ledger: LocalLedger;
   /** The number of tails of each key. */
   readonly #tails = new Map<string, number>();
-  /** The number of polls since the start. */
   polls = 0;
 
   constructor(options: PaceOptions) {
@@ -66,8 +55,8 @@ export class Pace {
   }
 
   /**
-   * The time that the poll `id` with a key has to wait, in milliseconds; 0 if it has been counted and may begin. The id
-   * is unique among the polls in flight.
+   * The milliseconds that the poll `id` with a key has to wait; 0 if it may begin and has been counted. The id is
+   * unique among the polls in flight.
    */
   reserve(key: string, id: string): number {
     if (this.#options.backoffOf !== undefined) return 0;
@@ -76,9 +65,9 @@ export class Pace {
   }
 
   /**
-   * Notes that a poll with a key has ended and has made `calls` calls. `provesKey` is true if one of these calls has
-   * succeeded. The counts of such a key are never evicted to make room for keys that callers invent. Resolves to the
-   * delay of the tail's next poll, in milliseconds. Never rejects.
+   * Notes the end of a poll with a key, after `calls` calls. `provesKey` is true if one of them has succeeded; invented
+   * keys then never evict the counts of this one. Resolves to the milliseconds until the tail's next poll. Never
+   * rejects.
    */
   async next(key: string, id: string, calls: number, provesKey = false): Promise<number> {
     const { pollMs, backoffOf } = this.#options;
@@ -122,8 +111,8 @@ function backoffIn(outlooks: Outlooks): number {
 }
 
 /**
- * The reason why the polls of a caller could starve: a window of the budget never has room for a whole poll. Undefined
- * if all windows have room. A poll counts as `mostCalls` calls, because even a quiet list may need them at any time.
+ * The reason why the polls of a caller could starve: a window of the budget never has room for a whole poll, which may
+ * take `mostCalls` calls even on a quiet list. Undefined if all windows have room.
  */
 export function starvationReason(
   budget: Pick<CallBudget, 'tooSmallFor'>,

@@ -16,12 +16,12 @@ export interface OpenStream {
 
 type Opening =
   | 'open'
-  // Its caller already has the most streams that it may have.
+  // Its caller has as many streams as it may have.
   | 'too many of its caller'
-  // The process already has the most streams that it may have, or opens no more of them.
+  // The process has as many streams as it may have, or opens no more.
   | 'too many';
 
-/** The open streams of one process. Each is the answer to a subscription. */
+/** The open streams of one process: the answers to its subscriptions. */
 export class Streams {
   readonly #limits: StreamLimits;
   readonly #isProven: (caller: Caller) => boolean;
@@ -65,8 +65,7 @@ export class Streams {
   }
 
   /**
-   * True if callers with unproven keys have half of the places. While the upstream is down, no invented key is refused
-   * by it, and without this limit such keys could take all places.
+   * True if unproven keys have half of the places. While the upstream is down, invented keys could take all of them.
    */
   #isFullOfUnproven(): boolean {
     const most = this.#limits.maxStreams / 2;

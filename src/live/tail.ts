@@ -27,15 +27,13 @@ export interface TailOptions {
   readonly room: MemoryRoom;
 }
 
-/** The rows that one poll has read, and the number of characters that were read for them. */
 interface Polled extends NewestRows {
   readonly received: number;
 }
 
 /**
- * Listeners that have joined at the same position, or without a position, and wait for the first poll that serves them.
- * They get the same messages. This saves work when many connections break, because all of their clients return at the
- * position of the last message.
+ * Listeners that joined at the same position, or without one, and wait for the first poll that serves them. They share
+ * messages, which saves work when many connections break: their clients all return at the last message.
  */
 interface Joining {
   readonly position: string;
@@ -47,9 +45,9 @@ interface Joining {
 }
 
 /**
- * A list that is polled with one upstream key for all of its listeners, until the last one leaves. A listener without a
- * position gets the rows that are new since it joined. A listener that joins at the position of a message gets the rows
- * behind that message, beginning with the next poll.
+ * A list that is polled with one upstream key until its last listener leaves. A listener without a position gets the
+ * rows that are new since it joined. One that joins at the position of a message gets the rows behind that message,
+ * beginning with the next poll.
  */
 export class Tail {
   readonly #list: ListRef;
@@ -60,7 +58,7 @@ export class Tail {
   readonly #id = randomUUID();
   /**
    * All listeners with their callers. Each poll is made for the first caller. They take turns, because each has only a
-   * share of the calls that the key may make.
+   * share of the key's calls.
    */
   readonly #callers = new Map<Listener, Caller>();
   /** The listeners that get the rows of each poll: all except those that have just joined. */
@@ -81,7 +79,7 @@ export class Tail {
     this.#pace = pace;
   }
 
-  /** True while the tail has listeners. After its last listener has left, the tail takes no new listeners. */
+  /** True while the tail has listeners. After the last one has left, it takes no new ones. */
   get isOpen(): boolean {
     return this.#callers.size > 0;
   }
@@ -94,7 +92,7 @@ export class Tail {
     if (this.#callers.size === 1) this.#begin();
   }
 
-  /** Removes a listener. If it was the last one, polling stops, and a poll under way is aborted. */
+  /** Removes a listener. The last one to leave stops polling, and aborts a poll under way. */
   leave(listener: Listener): void {
     this.#callers.delete(listener);
     this.#listeners.delete(listener);
@@ -105,7 +103,7 @@ export class Tail {
     this.#deadline?.end('left');
   }
 
-  /** The group of listeners that join at a position, or without one, until a poll that serves them is answered. */
+  /** The group of listeners that join at a position, or without one. */
   #joiningAt(after: Position | undefined): Joining {
     const position = after === undefined ? '' : JSON.stringify(after);
     const found = this.#joining.find((one) => one.position === position);
@@ -178,8 +176,7 @@ export class Tail {
       if (this.#isLate) this.#sendLate(this.#known, polled);
     }
     this.#known.prune();
-    // A listener without a position that joined during this poll gets all rows from now on. It need not wait for
-    // another poll.
+    // A listener without a position that joined during this poll gets all rows from now on.
     const isServed = (one: Joining): boolean => one.known === undefined || joining.includes(one);
     for (const one of this.#joining)
       if (isServed(one)) for (const listener of one.listeners) this.#listeners.add(listener);
@@ -192,10 +189,7 @@ export class Tail {
     this.#sendRows(known, newRows, polled, listeners);
   }
 
-  /**
-   * Sends the rows of a first poll that was answered long after its listeners had joined. The listeners get the rows
-   * that are dated after they joined, and learn that there may be more.
-   */
+  /** Sends the rows of a late first poll that are dated after its listeners joined, with a gap: there may be more. */
   #sendLate(known: KnownRows, polled: Polled): void {
     for (const joining of this.#joining) {
       if (joining.known !== undefined) continue;
@@ -203,10 +197,7 @@ export class Tail {
     }
   }
 
-  /**
-   * Sends rows in messages of at most `maxPageSize` rows. If there is a gap, the first message reports it, even if
-   * there are no rows.
-   */
+  /** Sends rows in messages of at most `maxPageSize`. The first one reports a gap, even if there are no rows. */
   #sendRows(known: KnownRows, { rows, gap }: NewRows, polled: Polled, listeners: readonly Listener[]): void {
     const { maxPageSize, room } = this.#options;
     const list = this.#list;
@@ -232,7 +223,7 @@ function now(): string {
   return sortableMoment(new Date().toISOString()) ?? '';
 }
 
-/** True if further polls would fail as well: the error is about the request or the key, or is no UpstreamError. */
+/** True if further polls would fail as well, because of the request, the key or a fault of the gateway. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return true;
   return finalCodes.has(error.code) || (error.cause instanceof UpstreamError && finalCodes.has(error.cause.code));

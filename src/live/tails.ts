@@ -5,7 +5,7 @@ import { Listener } from './listener.ts';
 import { Pace, type PaceOptions } from './pace.ts';
 import { Tail, type TailOptions } from './tail.ts';
 
-/** The tails of one process. Each pair of a list and an upstream key has one tail as long as the tail has listeners. */
+/** The tails of one process: one for each list and upstream key, as long as it has listeners. */
 export class Tails {
   readonly #options: TailOptions;
   readonly #pace: Pace;
@@ -25,10 +25,7 @@ export class Tails {
     return this.#pace.polls;
   }
 
-  /**
-   * Follows a list for a caller: new rows from now on, or those behind the position of a message. `onSlow` is called if
-   * the listener was ended because it read too slowly.
-   */
+  /** Follows a list for a caller: new rows from now on, or those behind the position of a message. */
   follow(caller: Caller, list: ListRef, after: Position | undefined, onSlow: () => void): Listener {
     const { sharingKey } = caller;
     const name = `${sharingKey} ${listText(list)}`;

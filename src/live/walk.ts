@@ -18,21 +18,21 @@ export interface NewestRows {
 export const mostCalls = 11;
 
 /**
- * The first poll of a tail reads the rows of this many seconds before the newest one, because rows may arrive that
- * late. If the newest row is dated in the future, it reads those of as many seconds before the poll.
+ * The first poll of a tail reads so many seconds back from its newest row, because rows may arrive that late. If that
+ * row is dated in the future, it reads back from now.
  */
 const firstSeconds = 60;
 
 /**
- * The seconds by which rows may be dated ahead of the time of day, because clocks of machines differ a little. Rows
- * with later dates are read once their time has come. Otherwise a sender of such events could fill all pages of a poll.
+ * The seconds by which rows may be dated ahead, because clocks differ a little. Later rows are read once their time has
+ * come: otherwise their sender could fill all pages of a poll.
  */
 const aheadSeconds = 2;
 
 /**
- * Reads the newest rows of a list page by page, back to the sortable moment `since`; without it, as far back as rows
- * may come late. `now` is the sortable moment of the call. Rejects if a call fails, because rows between the pages
- * would be lost. If the next page would take too much memory or too many calls, the walk ends with the newest rows.
+ * Reads the newest rows of a list, back to the sortable moment `since`; without it, as far back as rows may come late.
+ * Rejects if a call fails, because rows between the pages would be lost. If the next page would take too much memory or
+ * too many calls, the walk ends with the newest rows.
  */
 export async function walkBack(reader: Reader, since: string | undefined, now: string): Promise<NewestRows> {
   const sized = { ...reader, list: withTimeBounds(reader.list, since, now) };
@@ -52,7 +52,7 @@ export async function walkBack(reader: Reader, since: string | undefined, now: s
   }
 }
 
-/** Reads a page; undefined if this page and those already read would take too much memory or too many calls. */
+/** Reads a page; undefined if this one and those already read would take too much memory or too many calls. */
 function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<ListPage | undefined> {
   return fetchFilledPage(reader, at, reader.maximum, 0).catch((error: unknown) => {
     if (hasPages && isCostLimit(error)) return undefined;
@@ -60,10 +60,7 @@ function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<
   });
 }
 
-/**
- * The list from the second before a moment until shortly after the time of day. So it makes no difference whether the
- * upstream includes the bounds.
- */
+/** The list from a second before a moment until shortly after now. So it makes no difference if bounds are included. */
 function withTimeBounds(list: ListRef, since: string | undefined, now: string): ListRef {
   const before = wholeSecond(secondsBefore(now, -aheadSeconds));
   const after = since === undefined ? undefined : wholeSecond(secondsBefore(since, 1));

@@ -1,17 +1,13 @@
 import type { RefusedCall } from '../errors.ts';
 import { type Surface, surfaces } from '../rest-operations.ts';
 
-/** The time for which a noted share of a window counts, in milliseconds. */
+/** The time for which a noted share counts, in milliseconds. */
 const recentMs = 60_000;
 
-/**
- * Counts, by surface, the refusals and waits since the start that were due to a used-up budget. Also notes the least
- * share that any window of a surface had left in the last minute.
- */
+/** Counts the refusals and waits since the start for want of budget, by surface, and notes what was left of it. */
 export class BudgetCounts {
-  /** The number of operations refused before their first call, plus the number of calls refused later, by surface. */
+  /** Operations refused before their first call, and calls refused later. */
   readonly refusals = noneOfAll();
-  /** The number of calls that waited, by surface. */
   readonly waits = noneOfAll();
   readonly #least = new Map<Surface, { readonly left: number; readonly until: number }>();
 
@@ -34,7 +30,7 @@ export class BudgetCounts {
       this.#least.set(surface, { left, until: now + recentMs });
   }
 
-  /** The least share of a window that was left in the last minute, over all keys. */
+  /** The least share that a window of any key had left in the last minute. */
   leastLeft(): ReadonlyMap<Surface, number> {
     const now = performance.now();
     const recent = [...this.#least].filter(([, { until }]) => until > now);

@@ -25,9 +25,7 @@ export interface CallBudgetOptions extends BudgetSettings {
   readonly usualMs: () => number;
 }
 
-/**
- * The maximum number of calls that may wait, of all keys together, as a multiple of the calls that may be in flight.
- */
+/** The maximum number of waiting calls of all keys, as a multiple of the calls that may be in flight. */
 const queueFactor = 4;
 
 /** The least time that a call must be able to wait, in milliseconds. With less, its deadline would pass first. */
@@ -43,7 +41,7 @@ const unanswered: WantDecision = { kind: 'wait', turnMs: 1000, surface: 'rest' }
 const longestTimerMs = 60_000;
 
 /**
- * For each surface, the windows that limit an account. Of the windows of its key and of its subject, the stricter
+ * The windows that limit an account, by surface. If both its key and its subject have a window, the stricter one
  * counts.
  */
 export type Outlooks = ReadonlyMap<Surface, Outlook>;
@@ -63,7 +61,7 @@ interface Group {
   /** The calls of the group that still wait, by id. */
   readonly calls: Map<string, BudgetedCall>;
   readonly isBackground: boolean;
-  /** The time until which the group can wait, on the clock of the process. */
+  /** The time until which the group can wait, on the clock of `performance.now()`. */
   until: number;
   hasWaited: boolean;
 }
@@ -73,7 +71,6 @@ interface AskedGroup {
   readonly want: Want;
 }
 
-/** The waiting calls of one key. */
 interface KeyQueue {
   readonly key: string;
   readonly calls: FairQueue<BudgetedCall>;
@@ -86,8 +83,7 @@ interface KeyQueue {
 
 /**
  * Gives out the calls of a budget, which a ledger counts. All calls that ask in one turn of the event loop are a wave,
- * and the ledger is asked once for all of it. A call that finds too little left waits in the queue of its key, if it
- * can begin in time.
+ * about which the ledger is asked once. A call that finds too little left waits, if it can begin in time.
  */
 export class CallBudget implements Gate {
   readonly #options: CallBudgetOptions;
@@ -99,9 +95,8 @@ export class CallBudget implements Gate {
   readonly #forming = new Map<object, Group>();
   readonly #idPrefix = randomBytes(9).toString('base64url');
   #lastId = 0;
-  /** The number of waiting calls, in the queues of all keys. */
+  /** The number of waiting calls of all keys. */
   #waiting = 0;
-  /** The number of waiting calls whose keys are unproven. */
   #waitingUnproven = 0;
 
   constructor(options: CallBudgetOptions) {
@@ -109,7 +104,7 @@ export class CallBudget implements Gate {
     this.#ledger = options.ledger;
   }
 
-  /** Tells the present way of counting. Undefined if this process does not itself count in a Redis. */
+  /** Undefined if this process does not itself count in a Redis. */
   get counting(): Ledger['counting'] {
     return this.#ledger.counting;
   }
@@ -132,10 +127,7 @@ export class CallBudget implements Gate {
     return new Map([...outlooks].map(([surface, logs]) => [surface, strictest(logs)]));
   }
 
-  /**
-   * Resolves when the attempt may begin, and rejects with a RefusedCall if it cannot begin in time. Returns undefined
-   * if no budget counts the call.
-   */
+  /** Resolves when the attempt may begin, or rejects with a RefusedCall. Undefined if no budget counts the call. */
   enter(attempt: Attempt): Promise<void> | undefined {
     if (!this.covers(attempt.request.operation.surface)) return undefined;
     return new Promise((begin, fail) => this.#enqueue(attempt, begin, fail));
@@ -186,10 +178,7 @@ export class CallBudget implements Gate {
     if (call.caller === unproven) this.#waitingUnproven += 1;
   }
 
-  /**
-   * True if one more call may not wait. Each unproven key has its own queue, but all of these keys together have only
-   * half of the places.
-   */
+  /** True if one more call may not wait. All unproven keys together have only half of the places. */
   #isFull({ calls }: KeyQueue, place: Queued): boolean {
     const most = this.#options.maxInFlight * queueFactor;
     return calls.isFull(most, place, this.#waiting) || (place.caller === unproven && this.#waitingUnproven >= most / 2);
@@ -213,8 +202,8 @@ export class CallBudget implements Gate {
   }
 
   /**
-   * The longest time that a call waits, in milliseconds. A read keeps enough time for a call of usual duration, but at
-   * most half of the time that is left. A write always keeps half, because it needs time to learn its result.
+   * The longest time that a call waits, in milliseconds. A read keeps enough time for a usual call, but at most half of
+   * what is left. A write always keeps half, because it needs time to learn its result.
    */
   #waitMs({ endsAt, request }: Attempt): number {
     const leftMs = endsAt - performance.now();
@@ -222,7 +211,7 @@ export class CallBudget implements Gate {
     return leftMs - Math.min(leftMs / 2, usualFactor * this.#options.usualMs());
   }
 
-  /** Makes sure that the ledger is asked about a queue, once all calls of this turn have joined their queues. */
+  /** Asks the ledger about a queue once all calls of this turn have joined it. */
   #askFor(queue: KeyQueue): void {
     if (this.#wave.size === 0) setImmediate(() => this.#ask());
     this.#wave.add(queue);
@@ -273,7 +262,7 @@ export class CallBudget implements Gate {
     if (queue.calls.size > 0) queue.timer = setTimeout(() => this.#askFor(queue), Math.ceil(again));
   }
 
-  /** Lets a group begin. Reserved calls that have left meanwhile are given back. */
+  /** Lets a group begin. Calls that have left meanwhile are given back. */
   #begin(group: Group, { key, subject, bySurface }: Want): void {
     for (const { surface, ids } of bySurface) {
       for (const id of ids) {
@@ -294,8 +283,7 @@ export class CallBudget implements Gate {
     for (const call of group.calls.values()) {
       this.#dequeue(call);
       call.attempt.budgeted = undefined;
-      // A client's operation has joined this background call meanwhile. So the call may now use the share of the budget
-      // that is closed to background calls.
+      // A client's operation has joined this call, which may now use the share that is closed to background calls.
       if (group.isBackground && !call.attempt.isBackground) this.#enqueue(call.attempt, call.begin, call.fail);
       else call.fail(refusal);
     }
@@ -323,7 +311,7 @@ export class CallBudget implements Gate {
   #forgetIdle(queue: KeyQueue): void {
     if (queue.calls.size > 0 || queue.isAsked || this.#wave.has(queue)) return;
     clearTimeout(queue.timer);
-    // Only this queue is deleted. A call that was refused in the background and tried again may have begun another one.
+    // A call that was refused in the background and tried again may have begun another queue.
     if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key);
   }
 
@@ -348,7 +336,7 @@ function wantOf({ queue: { key }, calls, isBackground, hasWaited }: Group): Want
   return { key, subject: first?.counted.subject ?? '', isBackground, holdsPlaces: hasWaited, bySurface };
 }
 
-/** The combined windows of all logs that count a call. In each window, the log that allows least decides. */
+/** The windows of all logs that count a call, combined. The log that allows least decides. */
 function strictest([all = [], ...others]: readonly Outlook[]): Outlook {
   return all.map((window, index) => {
     const both = [window, ...others.flatMap((other) => other[index] ?? [])];
@@ -361,7 +349,7 @@ function strictest([all = [], ...others]: readonly Outlook[]): Outlook {
   });
 }
 
-/** The share of its limit, from 0 to 1, that is left in the scarcest of these windows; 1 if there is none. */
+/** The share that is left of the scarcest of these windows, from 0 to 1; 1 if there is none. */
 function leftIn(outlooks: readonly Outlook[]): number {
   return Math.min(1, ...outlooks.flat().map(({ remaining, limit }) => remaining / limit));
 }

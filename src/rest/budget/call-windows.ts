@@ -21,9 +21,9 @@ export function callsOf({ key, subject, bySurface }: Want, beganAt: number, ende
 const pruneThreshold = 64;
 
 /**
- * A sliding log of calls over windows of several lengths. A call counts from its beginning until one window after its
- * end. The service counts it at some moment between beginning and end, so no span of the service's clock holds more
- * calls than the log allows. Limits are given in the order of the windows.
+ * A sliding log of calls over several windows. A call counts from its beginning until one window after its end. The
+ * service counts it at some moment between them, so no span of the service's clock holds more calls than the log
+ * allows. Limits are given in the order of the windows.
  */
 export class CallWindows {
   readonly #windows: readonly BudgetWindow[];
@@ -46,7 +46,6 @@ export class CallWindows {
     return [...this.#ended.slice(this.#indexAfter(now - this.#longestWindowMs)), ...this.#inFlight.values()];
   }
 
-  /** Counts a call that begins. */
   begin(call: CountedCall): void {
     this.#inFlight.set(call.id, call);
   }
@@ -70,7 +69,6 @@ export class CallWindows {
     return longest;
   }
 
-  /** The present state of each window. */
   outlook(now: number, limits: readonly number[]): Outlook {
     this.#update(now);
     return this.#windows.map(({ ms }, index) => {
@@ -87,7 +85,7 @@ export class CallWindows {
     // Only calls in the background can have a limit of 0, and they do not wait.
     if (limit === 0) return ms;
     const first = this.#indexAfter(now - ms);
-    // At most `limit` calls can begin in one window, so the others have to wait for later windows.
+    // The calls beyond `limit` have to wait for later windows.
     const fullWindows = Math.floor((n - 1) / limit);
     const leaving = this.#countedFrom(first) + n - fullWindows * limit - limit;
     if (leaving <= 0) return fullWindows * ms;
@@ -106,7 +104,7 @@ export class CallWindows {
     return last === undefined || first === this.#ended.length ? 0 : last.endedAt + ms - now;
   }
 
-  /** Ends calls that have had no answer for too long, and forgets ended calls that have left every window. */
+  /** Ends calls that have had no answer for too long, and forgets calls that have left every window. */
   #update(now: number): void {
     for (const { id, beganAt } of this.#inFlight.values()) {
       const end = beganAt + this.#longestCallMs;
@@ -118,8 +116,7 @@ export class CallWindows {
   }
 
   /**
-   * Inserts an ended call by the time of its end. That is nearly always the last place. A call without an answer may
-   * have ended before calls that are already there.
+   * Inserts an ended call by its end, nearly always as the last one. A call without an answer may have ended earlier.
    */
   #log(call: CountedCall): void {
     let at = this.#ended.length;

@@ -5,28 +5,24 @@ import { LocalLedger } from './local-ledger.ts';
 import { RedisLedger } from './redis-ledger.ts';
 import type { BudgetSettings } from './settings.ts';
 
-/** Options of the ledger. */
 interface LedgerOptions {
   readonly settings: BudgetSettings;
   /** The total deadline of an operation, in milliseconds. */
   readonly operationDeadlineMs: number;
   /** A part of every name in Redis, because several upstreams may share one Redis. */
   readonly upstreamUrl: string;
-  /** The Redis in which gateways count together; without one this gateway counts alone. */
+  /** The Redis in which gateways count together. */
   readonly redis?: SharedRedis | undefined;
   readonly log?: Log;
 }
 
-/**
- * The age up to which an operation may join a call, in milliseconds. The deadline of an operation that joins may be
- * this much later than that of the first operation.
- */
+/** The age up to which operations may join a call, in milliseconds. Their deadlines may be that much later. */
 const joinedMs = 1000;
 
 /** The time allowed for messages between processes, in milliseconds. */
 const toleranceMs = 500;
 
-/** Makes the ledger of calls. This process counts them by itself, or all gateways count them together in Redis. */
+/** Makes the ledger in which this process counts calls alone, or all gateways together in Redis. */
 export function createLedger(options: LedgerOptions): Ledger {
   const { settings, operationDeadlineMs, upstreamUrl, redis, log = () => undefined } = options;
   const longestCallMs = operationDeadlineMs + joinedMs + toleranceMs;

@@ -13,7 +13,7 @@ import type { Surface } from '../rest-operations.ts';
 import { CallWindows, type CountedCall, callsOf, notSent } from './call-windows.ts';
 import { type BudgetSettings, hasShare, type LimitSettings, limitsOf } from './settings.ts';
 
-/** The maximum number of users of one key whose calls are counted separately. */
+/** The maximum number of users of one key that have logs of their own. */
 const mostSubjects = 10_000;
 
 /** Settings of the ledger. */
@@ -26,7 +26,6 @@ export interface LocalLedgerOptions extends LimitSettings, Pick<BudgetSettings, 
   readonly onChange?: (calls: readonly CountedCall[]) => void;
 }
 
-/** A log with the limit of each of its windows. */
 interface LimitedLog {
   readonly log: CallWindows;
   readonly limits: readonly number[];
@@ -133,7 +132,7 @@ export class LocalLedger implements Ledger {
   }
 }
 
-/** The logs of one key. Each surface has one log of all calls, and one log for each subject that has a share. */
+/** The logs of one key: for each surface one of all calls, and one for each subject that has a share. */
 class KeyLogs {
   readonly #options: LocalLedgerOptions;
   readonly #ofKey = new Map<string, CallWindows>();
@@ -154,7 +153,6 @@ class KeyLogs {
     return log;
   }
 
-  /** Every call that still counts. */
   calls(): readonly CountedCall[] {
     const now = performance.now();
     return [...this.#ofKey.values()].flatMap((log) => log.calls(now));

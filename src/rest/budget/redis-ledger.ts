@@ -26,10 +26,9 @@ interface RedisLedgerOptions extends Omit<LocalLedgerOptions, 'onChange'> {
   readonly log: Log;
 }
 
-/** The numbers of a decision, as the script returns them. */
+/** A decision as the script returns it. */
 type ScriptDecision = readonly number[];
 
-/** The answer of the script. */
 interface ScriptAnswer {
   readonly era: string;
   /** The number of calls that Redis did not have. */
@@ -37,38 +36,26 @@ interface ScriptAnswer {
   readonly decisions: readonly ScriptDecision[];
 }
 
-/**
- * The names that one run of the script uses, with their places from 1. All have one hash tag, and keys and users appear
- * in them only as hashes.
- */
+/** The names that one run of the script uses, with their places from 1. Keys and users are in them only as hashes. */
 type KeyPlaces = Map<string, number>;
 
-/**
- * The interval at which a gateway runs the script even without a call, in milliseconds. While Redis does not decide, it
- * is tried again at the same interval.
- */
+/** The interval at which a gateway runs the script even without a call, in milliseconds. */
 const syncMs = 1000;
 
-/** The maximum number of calls that are sent in one run of the script. More calls are sent in several runs. */
+/** The maximum number of calls that are sent in one run of the script. */
 const callsAStep = 500;
 
-/**
- * The maximum number of changes that are kept while Redis cannot be reached. If there are more, Redis later gets all
- * calls anew.
- */
+/** The maximum number of changes that are kept for Redis. If there are more, it later gets all calls anew. */
 const mostChanges = 10_000;
 
-/**
- * The failure of a wave whose era is over. It is logged only if it happens while this gateway sends all of its calls.
- */
+/** The failure of a wave whose era is over. It is logged only while all calls are sent. */
 const eraOver = new Error('Redis keeps losing calls');
 
 /**
- * Counts calls in Redis for all gateways together. Counts the calls of this gateway in a LocalLedger as well, which
- * decides while Redis cannot be asked. Calls of unproven keys are counted only in the LocalLedger.
- *
- * While Redis decides, it is told each change. While Redis does not decide, this ledger tries each second to send the
- * calls that Redis lacks. If Redis has lost calls, it tries at once. Redis decides again once it has these calls.
+ * Counts calls in Redis for all gateways together. A LocalLedger counts the calls of this gateway as well, and decides
+ * while Redis cannot be asked. Calls of unproven keys are counted only there. While Redis does not decide, this ledger
+ * tries each second to send the calls that Redis lacks, or at once if Redis has lost calls. Once Redis has them, it
+ * decides again.
  */
 export class RedisLedger implements Ledger {
   readonly #options: RedisLedgerOptions;
@@ -78,8 +65,8 @@ export class RedisLedger implements Ledger {
   readonly #longestWindowMs: number;
   readonly #throttle = new LogThrottle();
   /**
-   * The era in which Redis has all calls of this gateway, except for those in `#changed`. Undefined if Redis may lack
-   * more than these. In that case, all calls are sent.
+   * The era in which Redis has all calls of this gateway but those in `#changed`. Undefined if Redis may lack more, so
+   * that all calls are sent.
    */
   #era: string | undefined;
   /** Calls that have begun or ended, or were not sent after all, since Redis was told. */
@@ -100,7 +87,7 @@ export class RedisLedger implements Ledger {
     this.#prefix = `budget:{${hash('sha256', upstreamUrl, 'base64url')}}:`;
     this.#longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
     redis.onChange(() => (redis.isUp ? void this.#sync() : this.#down(redis.reason)));
-    // Started before there is a connection, because each synchronization also limits the changes that are kept.
+    // Begins without a connection, because each synchronization also limits the changes that are kept.
     void this.#sync();
   }
 
@@ -177,7 +164,7 @@ export class RedisLedger implements Ledger {
     );
   }
 
-  /** Notes calls that have begun or ended, or were not sent, so that Redis learns of them. */
+  /** Notes changed calls, so that Redis learns of them. */
   #note(calls: readonly CountedCall[]): void {
     const isFirst = this.#changed.size === 0;
     for (const call of calls) this.#changed.add(call);
@@ -236,10 +223,7 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  /**
-   * Keeps changes that could not be sent, in front of newer ones. Redis may have received them, but it makes no
-   * difference if they are sent twice.
-   */
+  /** Keeps changes that could not be sent, in front of newer ones. They may be sent twice, which changes nothing. */
   #keep(changed: readonly CountedCall[]): void {
     this.#changed = new Set([...changed, ...this.#changed]);
     if (this.#changed.size <= mostChanges) return;
@@ -256,8 +240,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * Sends calls, in several runs of the script if they are many. The last run also has the wants. Rejects if Redis
-   * cannot be asked, or if the era is over.
+   * Sends calls in runs of the script, the last of them with the wants. Rejects if Redis cannot be asked, or if the era
+   * is over.
    */
   async #send(known: string | undefined, calls: readonly CountedCall[], wants: readonly Want[]): Promise<ScriptAnswer> {
     let era = known;
@@ -290,7 +274,6 @@ export class RedisLedger implements Ledger {
     return toAnswer(answer);
   }
 
-  /** A want as the script reads it. */
   #toScript({ key, subject, isBackground, holdsPlaces, bySurface }: Want, names: KeyPlaces): object {
     return {
       holdsPlaces,

@@ -37,10 +37,9 @@ function percentOf({ share, agentShare = 100 }: LimitSettings, subject: string):
 }
 
 /**
- * The limits of a call: one list for each log that counts the call, with one limit for each window. The first log is
- * that of the key. If the subject of the call has a share, the second log is that of the subject. Calls in the
- * background leave the last fifth of each window of the key to others. `gateways` is the number of gateways that divide
- * each window.
+ * The limits of a call for each log that counts it, with one limit for each window. The first log is that of the key. A
+ * subject with a share has the second one. Calls in the background leave the last fifth of each window of the key to
+ * others. `gateways` is the number of gateways that divide each window.
  */
 export function limitsOf(
   settings: LimitSettings,

@@ -38,7 +38,7 @@ export interface CachedRead extends Freshness {
   readonly name: string;
   /** The number of rows that are asked for; undefined if the read is not of a page. */
   readonly limit: number | undefined;
-  /** The time at which an operation last asked for `limit` rows. */
+  /** The time at which an operation asked for `limit` rows. */
   readonly limitAskedAt: number;
   /** The time at which a call for it began. */
   calledAt: number;
@@ -48,8 +48,8 @@ export interface CachedRead extends Freshness {
 const partOfWhole = 1 / 8;
 
 /**
- * The cache of REST answers that all operations of a process share. All pages of a list that begin at the same row
- * have one entry. The entry answers every such page that has no more rows than the entry itself.
+ * The cache of REST answers of a process. Pages of a list that begin at the same row have one entry. It answers each
+ * page that has no more rows.
  */
 export class AnswerCache {
   readonly counts = new CacheCounts();
@@ -61,12 +61,9 @@ export class AnswerCache {
   readonly #kept: KeptAnswers;
   readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
   readonly #remote: RedisAnswers | undefined;
-  /** The look-ups in Redis that are under way, by name. No answer is looked up twice at the same time. */
+  /** The look-ups in Redis under way, by name. No answer is looked up twice at the same time. */
   readonly #asked = new Map<string, Promise<KeptAnswer | undefined>>();
-  /**
-   * Epochs that were ended because of an upstream answer. Many calls may get such an answer, but only the first one
-   * ends the epoch.
-   */
+  /** The renewals that `endEpoch` has begun, by ended epoch. Many calls may want to end the same epoch. */
   readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
 
   constructor(options: CacheOptions, resources: UpstreamResources) {
@@ -86,8 +83,8 @@ export class AnswerCache {
   }
 
   /**
-   * A read of an operation; undefined if its answer is not kept. A path with `@current` is never kept: its meaning
-   * changes without a write, so two answers below it may be about different projects.
+   * A read of an operation; undefined if its answer is not kept. The meaning of `@current` may change without a write,
+   * so answers to paths with it are never kept.
    */
   readOf(
     { caller, epoch }: RestRun,
@@ -134,8 +131,8 @@ export class AnswerCache {
   }
 
   /**
-   * The read that refreshes a stale answer. It asks for as many rows as the answer has, if an operation has asked for
-   * that many within the time for which answers are used (fresh and stale). So one call refreshes pages of all sizes.
+   * The read that refreshes a stale answer. It asks for all rows of the answer if an operation has asked for as many
+   * within `usableMs`. So one call refreshes pages of all sizes.
    */
   refreshOf({ limit, limitAskedAt }: KeptAnswer, read: CachedRead): CachedRead {
     const isAskedFor = this.now() - limitAskedAt <= read.usableMs;
@@ -151,9 +148,8 @@ export class AnswerCache {
   }
 
   /**
-   * Ends the epoch of a key, once for each epoch, because the upstream has shown that kept answers are no longer true.
-   * With a target, it ends only if an answer to the target is kept. Otherwise any caller could end it by asking for an
-   * id that does not exist.
+   * Ends the epoch of a key, because the upstream has shown that kept answers are no longer true. With a target, it
+   * ends only if an answer to the target is kept: otherwise reads of invented ids would end it.
    */
   async endEpoch({ caller, epoch: { name: epoch, isShared } }: RestRun, target?: string): Promise<void> {
     if (!isShared || (target !== undefined && !(await this.#hasAny(caller, epoch, target)))) return;
@@ -165,7 +161,7 @@ export class AnswerCache {
     return ended;
   }
 
-  /** True if an answer to a target is kept, fresh or stale, in this process or in the shared store. */
+  /** True if an answer to a target is kept, fresh or stale, here or in Redis. */
   async #hasAny(caller: Caller, epoch: Epoch, target: string): Promise<boolean> {
     const name = nameOf(epoch, target);
     return this.#kept.find(name) !== undefined || (await this.#remote?.has({ caller, name })) === true;
@@ -194,7 +190,7 @@ export class AnswerCache {
     const found = await remote.find(read);
     if (found === undefined || found.ageMs >= youngerMs || !hasRows(found, read.limit)) return undefined;
     const { text, limit, ageMs } = found;
-    // Redis has told the age after `now`, so the upstream gave the answer at this time or later.
+    // Redis told the age later than `now`, so the upstream gave the answer at this time or later.
     const readAt = now - ageMs;
     try {
       const value = valueIn(text, read.format);
@@ -207,19 +203,22 @@ export class AnswerCache {
 
 const limitPattern = /\?limit=(\d+)/;
 
-/** The target of the same list with another number of rows. */
+/** The target with another number of rows. */
 function withLimit(target: string, limit: number | undefined): string {
   return limit === undefined ? target : target.replace(limitPattern, `?limit=${limit}`);
 }
 
-/** The number of rows that a target asks for; undefined if it is no page, or a page of a table, which is never cut. */
+/**
+ * The number of rows that a target asks for; undefined if it is no page. Pages of tables are never cut, so they have
+ * none.
+ */
 function limitIn(target: string): number | undefined {
   if (target.includes('select=') || target.includes('format=csv')) return undefined;
   const digits = limitPattern.exec(target)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The name of the answer to a target. All pages that begin at the same row of a list have the same name. */
+/** The name of the answer to a target. Pages that begin at the same row of a list have the same name. */
 function nameOf(epoch: Epoch, target: string): string {
   const list = limitIn(target) === undefined ? target : target.replace(limitPattern, '?');
   return `${epoch} ${list}`;
@@ -236,8 +235,5 @@ function valueIn(text: string, format: ReadFormat): unknown {
   return decode({ status: 200, contentType, cacheControl: '', text });
 }
 
-/**
- * The maximum number of ended epochs that are remembered. An ended epoch is remembered for the calls in flight that
- * began under it, and fewer than this many epochs end meanwhile.
- */
+/** The maximum number of ended epochs that are remembered: more than end while calls of an older one are in flight. */
 const mostEnded = 1000;

@@ -4,20 +4,17 @@ import { type Distribution, Tally } from '../../tally.ts';
 export type CacheResult =
   // Answered without a call, by a fresh answer.
   | 'hit'
-  // Answered without a call, by a stale answer within the time for which stale answers are used.
+  // Answered without a call, by a stale answer.
   | 'stale'
   // Answered by a call, which may have been under way already.
   | 'miss'
   // Read because the request bypassed the cache.
   | 'bypass';
 
-/**
- * Upper bounds of the buckets of ages, in seconds: the usual values of `CACHE_TTL`, and more, up to an hour, for stale
- * answers.
- */
+/** Upper bounds of the buckets of ages, in seconds: usual values of `CACHE_TTL`, and more for stale answers. */
 export const ageBounds: readonly number[] = [1, 5, 10, 30, 60, 120, 300, 600, 1200, 3600];
 
-/** Counts reads by noun and result, and the ages of answers that were given without a call. */
+/** Counts reads since the start by noun and result, and the ages of answers that were given without a call. */
 export class CacheCounts {
   readonly #byNoun = new Map<string, Record<CacheResult, number>>();
   readonly #ages = new Tally(ageBounds);
@@ -31,22 +28,22 @@ export class CacheCounts {
     counts[result] += 1;
   }
 
-  /** Adds the age of an answer that was given without a call: milliseconds since the upstream gave it. */
+  /** Adds the age of a kept answer that was given: the milliseconds since the upstream gave it. */
   addAge(milliseconds: number): void {
     this.#ages.add(milliseconds / 1000);
   }
 
-  /** The ages of the answers that were given without a call, in seconds. */
+  /** In seconds. */
   get ages(): Distribution {
     return this.#ages;
   }
 
-  /** The number of reads that were answered without a call since the start. */
+  /** The number of reads that were answered without a call. */
   get answered(): number {
     return [...this.#byNoun.values()].reduce((sum, { hit, stale }) => sum + hit + stale, 0);
   }
 
-  /** The numbers of reads since the start, by noun and result. */
+  /** The numbers of reads, by noun and result. */
   get reads(): ReadonlyMap<string, Readonly<Record<CacheResult, number>>> {
     return this.#byNoun;
   }

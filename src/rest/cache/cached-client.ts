@@ -22,7 +22,7 @@ interface CachedClientOptions {
 /** The maximum number of calls of a refresh: one, and one retry. */
 const callsOfRefresh = 2;
 
-/** The time after which Redis may be asked again for an answer that another gateway refreshes, in milliseconds. */
+/** The time after which Redis is asked again for an answer that another gateway refreshes, in milliseconds. */
 const askAgainMs = 100;
 
 /** Makes the REST calls of one operation through the cache: kept answers may answer its reads. */
@@ -50,7 +50,7 @@ export class CachedClient implements RestClient {
     return this.#client.write(operation, target, body);
   }
 
-  /** Reads from the upstream. The answer is kept under the epoch that was current when the read began. */
+  /** Reads from the upstream. */
   #call(read: CachedRead): Promise<unknown> {
     const { cache, run } = this.#options;
     const { operation, target, format } = read;
@@ -60,8 +60,8 @@ export class CachedClient implements RestClient {
   }
 
   /**
-   * Keeps an answer of the upstream. `read` is undefined if answers to this read are never kept. If the upstream has
-   * shown that kept answers are no longer true, the promise resolves once no later operation can be given them.
+   * Keeps an answer of the upstream, unless `read` is undefined. If the upstream has shown that kept answers are no
+   * longer true, the promise resolves once no later operation can be given them.
    */
   #settle(result: CallResult, target: string, read?: CachedRead): Promise<void> | undefined {
     const { cache, run } = this.#options;
@@ -75,17 +75,14 @@ export class CachedClient implements RestClient {
     return undefined;
   }
 
-  /**
-   * Gives a kept answer. Its memory counts for the operation as if the upstream had given the answer. A stale answer is
-   * refreshed.
-   */
+  /** Gives a kept answer. Its memory counts as if the upstream had given it. If it is stale, it is refreshed. */
   #give(answer: KeptAnswer, read: CachedRead): Promise<unknown> {
     const { cache, resources, run } = this.#options;
     const { deadline, calls } = run;
     if (deadline.ended !== undefined) return Promise.reject(deadline.ended);
     const isStale = cache.isStale(answer);
     if (isStale) this.#refresh(answer, read);
-    // If the page has more rows than the read asks for, only the part with these rows counts.
+    // Rows of the page beyond those that the read asks for do not count.
     const share = read.limit === undefined || answer.limit === undefined ? 1 : read.limit / answer.limit;
     const refusal = deadline.count(Math.ceil(answer.bytes * share), resources.bodies.limits.operation);
     if (refusal !== undefined) return Promise.reject(refusal);
@@ -96,10 +93,7 @@ export class CachedClient implements RestClient {
     return new Promise((resolve) => resources.eventLoop.doLater(() => resolve(value), deadline.endsAt));
   }
 
-  /**
-   * Refreshes an answer, unless this or another gateway is refreshing it, or another gateway has just done so. The
-   * operation does not wait for the refresh, and may end before it.
-   */
+  /** Refreshes an answer in the background, unless this or another gateway is doing so, or has just done so. */
   #refresh(answer: KeptAnswer, asked: CachedRead): void {
     const { cache, run } = this.#options;
     if (answer.isRefreshing || cache.now() < answer.refreshFrom) return;

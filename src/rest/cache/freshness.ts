@@ -6,23 +6,18 @@ import type { RestOperation } from '../rest-operations.ts';
 /** The noun of event values. They have no rows, and they change more slowly than events. */
 const values = 'values';
 
-/**
- * The nouns as `CACHE_TTL` and metrics name them: by their segments of paths. The values of events are one more noun.
- */
+/** The nouns by their segments of paths, as `CACHE_TTL` and metrics name them, and the values of events. */
 export const cacheNouns: readonly string[] = [...nounNames.map((name) => nouns[name].path), values];
 
-/** The times for which the answers of one REST operation are used, in milliseconds from their reading. */
+/** The milliseconds for which the answers of one REST operation are used. */
 export interface Freshness {
   readonly noun: string;
   readonly freshMs: number;
-  /** Until they are too old to be given even stale. */
+  /** The time until an answer is too old to be given even stale. */
   readonly usableMs: number;
 }
 
-/**
- * The freshness of each REST operation; `ttls` are in seconds by noun. Answers without a TTL are not kept. The others are
- * stale for `staleSeconds` after that.
- */
+/** The freshness of each REST operation whose answers are kept, from times in seconds. */
 export function freshnessByOperation(
   ttls: Readonly<Record<string, number>>,
   staleSeconds: number,
@@ -37,9 +32,7 @@ export function freshnessByOperation(
   return freshness;
 }
 
-/**
- * The noun of an operation's answers. A path below a row or a collection counts as the noun of that row or collection.
- */
+/** The noun of an operation's answers. Paths below a row or a collection have the noun of that row or collection. */
 function nounOf({ noun, surface }: RestOperation): string {
   return surface === values ? values : nouns[noun].path;
 }

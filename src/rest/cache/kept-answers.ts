@@ -7,18 +7,18 @@ import type { CachedRead } from './answer-cache.ts';
 const bytesOfEntry = 600;
 
 /**
- * An answer of the upstream that is kept. All operations that are given it share the value, and none may change it.
+ * An answer of the upstream that is kept. All operations that are given it share the value, which none may change.
  * Times in milliseconds, on the clock of its cache.
  */
 export class KeptAnswer {
   readonly name: string;
   readonly value: unknown;
-  /** The number of characters of its text. */
+  /** In characters of its text. */
   readonly length: number;
-  /** The memory that it takes, estimated generously: texts count twice, as if every character took two bytes. */
+  /** Estimated generously: texts count twice, as if every character took two bytes. */
   readonly bytes: number;
   readonly source: AnswerSource;
-  /** The number of rows that were asked for; undefined if the answer is not a page. */
+  /** Undefined if it is not a page. */
   readonly limit: number | undefined;
   /** The time at which the call for it began. */
   readonly calledAt: number;
@@ -47,7 +47,7 @@ export class KeptAnswer {
   }
 }
 
-/** The largest part of the memory that one answer may take: a larger answer would drive out all others. */
+/** The largest part of the memory that one answer may take, so that it does not drive out all others. */
 const largestPart = 1 / 4;
 
 /** The answers that one process keeps, by name. The least recently used answer makes room for others. */
@@ -75,10 +75,7 @@ export class KeptAnswers {
     return this.#answers.get(name);
   }
 
-  /**
-   * Keeps an answer in place of the one of the same name, unless the call for that one began later. Returns the answer
-   * whose call began later.
-   */
+  /** Keeps an answer, unless the call for the kept one of its name began later. Returns the one that is then kept. */
   keep(answer: KeptAnswer): KeptAnswer {
     const known = this.#answers.get(answer.name);
     if (known !== undefined && known.calledAt > answer.calledAt) return known;

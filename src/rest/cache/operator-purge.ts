@@ -1,18 +1,15 @@
 import type { Epochs } from '../epochs.ts';
 import type { Tenants } from '../tenants.ts';
 
-/**
- * The keys whose cached answers are forgotten: the key of a tenant, the key with a certain SHA-256 (in hexadecimal
- * digits), or all keys.
- */
+/** The keys whose answers are forgotten: a tenant's key, the key with a SHA-256 in hexadecimal digits, or all keys. */
 export type PurgeTarget = { readonly tenant: string } | { readonly keySha256: string } | { readonly all: true };
 
 /** The number of keys whose answers were forgotten, or the reason why the gateway cannot promise a purge. */
 export type Purged = number | 'no cache' | 'unknown tenant' | 'out of reach';
 
 /**
- * Purges cached answers. Once it has resolved to a number of keys, no gateway gives an older answer to an operation
- * that begins later. Never rejects.
+ * Purges cached answers. Once it has resolved to a number, operations that begin later get no older answers from any
+ * gateway. Never rejects.
  */
 export type Purge = (target: PurgeTarget) => Promise<Purged>;
 

@@ -4,28 +4,28 @@ import type { SharedRedis } from '../../redis.ts';
 import type { Caller } from '../caller.ts';
 import type { CachedRead } from './answer-cache.ts';
 
-/** The part of a read by which its answer is found: the key that has read it, and the name of the answer. */
+/** The part of a read by which its answer is found. */
 type Place = Pick<CachedRead, 'caller' | 'name'>;
 
 interface RemoteText {
   readonly text: string;
-  /** The number of rows that were asked for; undefined if the answer is not a page. */
+  /** Undefined if the answer is not a page. */
   readonly limit: number | undefined;
   readonly ageMs: number;
 }
 
-/** The longest text that is shared, in characters. Longer ones stay in the process that has read them. */
+/** The longest text that is shared, in characters. */
 const longestText = 2 ** 20;
 
 /**
- * The form of a sealed text. First come the milliseconds for which it is kept, which may differ between gateways. Then
- * come the number of rows that were asked for, if the answer is a page, and the text of the answer.
+ * The form of a sealed text: the milliseconds for which it is kept, the number of rows that were asked for, and the
+ * answer. The milliseconds may differ between gateways. Only a page has a number of rows.
  */
 const keptPattern = /^(\d+) (\d*) (.*)$/s;
 
 /**
- * The answers that gateways share in Redis. There, the name of an answer is a hash of its place, and its text is
- * encrypted. A text that cannot be opened, for whatever reason, is a miss.
+ * The answers that gateways share in Redis, encrypted. The name of each is a hash of its place. A text that cannot be
+ * opened, for whatever reason, is a miss.
  */
 export class RedisAnswers {
   readonly #redis: SharedRedis;
@@ -49,7 +49,7 @@ export class RedisAnswers {
     return text === '' || ageMs < 0 ? undefined : { text, limit: limit === '' ? undefined : Number(limit), ageMs };
   }
 
-  /** Stores the text of the answer to a read for as long as it is fresh or stale. Does not wait for Redis. */
+  /** Stores the text of an answer for as long as it is usable. Does not wait for Redis. */
   keep(read: CachedRead, text: string): void {
     if (text.length > longestText) return;
     const name = this.#nameOf(read);
@@ -59,8 +59,8 @@ export class RedisAnswers {
   }
 
   /**
-   * True if this gateway is to refresh the answer, because it is the first to ask within `forMs` milliseconds. Also
-   * true if Redis does not answer.
+   * True if this gateway is the first to ask within `forMs` milliseconds, so that it refreshes the answer. Also true if
+   * Redis does not answer.
    */
   async claim(place: Place, forMs: number): Promise<boolean> {
     const name = this.#nameOf(place).replace('answer', 'refresh');
@@ -81,10 +81,10 @@ const algorithm = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** The encryption key for answers read with an upstream key: only a holder of the upstream key can derive it. */
+/** The encryption key for answers: only a holder of the upstream key can derive it. */
 const sealingKeyOf = memoize(({ key }: Caller) => Buffer.from(hkdfSync('sha256', key, '', 'cached REST answers', 32)));
 
-/** Encrypts a text. It can only be opened with the same `key` and the same `bound`. */
+/** Encrypts a text, which can be opened only with the same `key` and `bound`. */
 function seal(text: string, key: Buffer, bound: string): Buffer {
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes }).setAAD(Buffer.from(bound));
@@ -92,10 +92,7 @@ function seal(text: string, key: Buffer, bound: string): Buffer {
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
 }
 
-/**
- * The text that was sealed; undefined if it was sealed with another key or bound to something else, or has been
- * changed.
- */
+/** The text that was sealed; undefined if the key or `bound` is another one, or the text was changed. */
 function open(sealed: Buffer, key: Buffer, bound: string): string | undefined {
   const start = ivBytes + tagBytes;
   if (sealed.length < start) return undefined;

@@ -4,10 +4,10 @@ import { createScript, type SharedRedis } from '../../redis.ts';
 import type { Epoch, Epochs } from '../epochs.ts';
 import { KeyMap } from '../key-map.ts';
 
-/** The lifetime of an epoch in Redis, in seconds: a week. After that the key gets a new one. */
+/** The lifetime of an epoch in Redis, in seconds. After that the key gets a new one. */
 const keptSeconds = 7 * 24 * 3600;
 
-/** The interval at which a gateway tries again to tell Redis of ended epochs, in milliseconds. */
+/** The interval at which Redis is told again of ended epochs, in milliseconds. */
 const retryMs = 200;
 
 /**
@@ -34,9 +34,9 @@ interface Reply {
 }
 
 /**
- * The epochs of keys, in a Redis that all gateways ask. A gateway uses an epoch only after Redis has stored it. No
- * gateway stores the same epoch again, so an epoch that Redis has lost never comes back. Only a key that the upstream
- * has accepted gets an epoch, so keys that a caller invents leave nothing in Redis.
+ * The epochs of keys, in a Redis that all gateways ask. A gateway uses an epoch only after Redis has stored it, and
+ * none is stored twice, so an epoch that Redis has lost never comes back. Only keys that the upstream has accepted have
+ * epochs, so invented keys leave nothing in Redis.
  */
 export class RedisEpochs implements Epochs {
   readonly #redis: SharedRedis;
@@ -44,7 +44,7 @@ export class RedisEpochs implements Epochs {
   readonly #prefix: string;
   readonly #log: Log;
   readonly #throttle = new LogThrottle();
-  /** Keys whose epoch has ended, but Redis may not know that yet. Each end of an epoch has a mark of its own. */
+  /** Keys whose epoch has ended, though Redis may not know it yet. Each end has a mark of its own. */
   readonly #unsent = new KeyMap<symbol>();
   /** True while a retry is scheduled or running. */
   #isRetrying = false;
@@ -56,7 +56,7 @@ export class RedisEpochs implements Epochs {
   }
 
   async current(sharingKey: string, isProven: boolean): Promise<Epoch | undefined> {
-    // If Redis does not know yet that the epoch has ended, answers that were kept under it must not be used.
+    // Answers that were kept under an ended epoch must not be used, even if Redis does not know its end yet.
     const isUnsent = this.#unsent.get(sharingKey) !== undefined;
     const reply = isUnsent ? this.#end(sharingKey, isProven, false) : this.#run(sharingKey, isProven, 'keep', false);
     return (await reply)?.epoch;
@@ -75,8 +75,8 @@ export class RedisEpochs implements Epochs {
   }
 
   /**
-   * Ends the epoch of a key, or of all keys. To end all, it removes them from Redis: gateways ask Redis for the epoch
-   * of each operation, so each key gets a new one at its next use.
+   * Ends the epoch of a key, or of all keys. All epochs are ended by removing them: each operation asks Redis, so each
+   * key gets a new one at its next use.
    */
   async purge(sharingKey: string | undefined): Promise<number | undefined> {
     if (sharingKey === undefined) return this.#redis.unlinkAll(`${this.#prefix}*`);
@@ -106,7 +106,7 @@ export class RedisEpochs implements Epochs {
     if (server === '' && this.#throttle.mayLogFirst('no replication id'))
       this.#log('warn', 'Redis shows no master_replid: no answers are cached');
     const isKnown = typeof value === 'string' && typeof server === 'string' && server !== '';
-    // The sharing key makes the epochs of two keys differ, even if a value in Redis was copied from one to the other.
+    // Makes the epochs of two keys differ, even if a value in Redis was copied from one to the other.
     return { epoch: isKnown ? `${server} ${sharingKey} ${value}` : undefined };
   }
 

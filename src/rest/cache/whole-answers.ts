@@ -4,39 +4,36 @@ import type { CacheCounts } from './cache-counts.ts';
 
 interface WholeAnswersOptions {
   readonly counts: CacheCounts;
-  /** The clock by which kept answers age, in milliseconds. A whole answer is as fresh as the answers it is made of. */
+  /** The clock of kept answers, in milliseconds. */
   readonly now: () => number;
-  /** The most memory that all whole answers may take together, in bytes. */
+  /** The most memory for all whole answers, in bytes. */
   readonly maxBytes: number;
 }
 
 /** The answer to a whole query, made of kept answers alone. */
 interface WholeAnswer {
   readonly text: string;
-  /** The number of bytes of the text in UTF-8. */
+  /** In UTF-8. */
   readonly mostBytes: number;
   /** A hash of the text, once a client has needed it. */
   tag?: string | undefined;
-  /** The time until which everything that it was made of is fresh. */
+  /** The time until which all of its sources are fresh. */
   readonly freshUntil: number;
   readonly sources: readonly AnswerSource[];
 }
 
-/** The memory for an answer's entry and its places in maps and lists, in bytes. Text, name and sources are extra. */
+/** The memory for an answer's entry and its places in maps and lists, in bytes. */
 const bytesOfEntry = 500;
 
-/**
- * The memory that the facts about one source of an answer take, in bytes. It counts for the answer, because the answer
- * may be kept longer than the source.
- */
+/** The bytes for one source of an answer. The answer may keep it longer than the cache does. */
 const bytesOfSource = 100;
 
-/** The largest part of `maxBytes` that one answer may take: a larger answer would drive out all others. */
+/** The largest part of `maxBytes` that one answer may take, so that it does not drive out all others. */
 const largestPart = 1 / 8;
 
 /**
- * The whole answers of queries in one process. Their names are made of the caller, epoch, operation and variables. An
- * answer is used until the first of the kept answers that it was made of is stale, or is no longer kept.
+ * The whole answers of queries in one process, by names made of caller, epoch, operation and variables. An answer is
+ * used as long as each kept answer that it was made of is fresh and still kept.
  */
 export class WholeAnswers {
   readonly #options: WholeAnswersOptions;
@@ -53,12 +50,12 @@ export class WholeAnswers {
     return this.#answers.calculatedSize;
   }
 
-  /** The number of times that a whole answer was used so far. */
+  /** The number of times that a whole answer was used. */
   get reused(): number {
     return this.#reused;
   }
 
-  /** The answer of this name, if it may be given. Each kept answer that it was made of counts as a hit. */
+  /** The answer of this name, if it may be given. Each of its sources then counts as a hit. */
   find(name: string): WholeAnswer | undefined {
     const known = this.#answers.get(name);
     if (known === undefined) return undefined;
@@ -76,7 +73,7 @@ export class WholeAnswers {
     return known;
   }
 
-  /** Keeps an answer that was made of these sources alone, unless it is too large or a source is no longer kept. */
+  /** Keeps an answer that was made of these sources alone, if all of them are still kept. */
   keep(name: string, text: string, sources: readonly AnswerSource[]): void {
     if (!sources.every(isKept)) return;
     const freshUntil = Math.min(...sources.map((source) => source.freshUntil));

@@ -5,10 +5,7 @@ import type { Attempt, Gate, Outcome } from './gate.ts';
 /** The points that open a breaker. They are many, because fast failures do little harm. An answer resets them to 0. */
 const pointsToOpen = 50;
 
-/**
- * The points of a timeout, and of a connection that is lost after `slowMs` milliseconds or later. Such failures cost
- * their callers more, so they open a breaker sooner.
- */
+/** The points of a timeout, or of a connection lost after `slowMs` or later. Such failures cost their callers more. */
 const slowPoints = 10;
 /** The time after which a lost connection gets `slowPoints`, in milliseconds. */
 const slowMs = 1000;
@@ -19,24 +16,21 @@ const pauseMs = 250;
 /** The time for which a probe without an answer holds back the next one, in milliseconds. */
 const probeMs = 1000;
 
-/**
- * The time after which a probe without an answer counts as failed, in milliseconds. Reads then fail; writes go on
- * waiting.
- */
+/** The time after which a probe without an answer counts as failed, in milliseconds. */
 const probeWaitMs = 750;
 
 /**
- * The time for which only a read may be the next probe, in milliseconds. A write may probe only later, because a write
- * without an answer may still have taken effect.
+ * The time for which only a read may be the next probe, in milliseconds. A write without an answer may still have taken
+ * effect.
  */
 const writesLaterMs = 1000;
 
-/** The maximum number of keys with recent failures that are remembered. */
+/** The maximum number of keys with recent failures. */
 const mostKeys = 10_000;
 
 /**
- * Opens after many failures without an answer in between. While it is open, calls are refused, except that now and then
- * one may go on as a probe. The first probe may follow at once. An answer below 500 closes it.
+ * Opens after many failures without an answer in between. While it is open, only one call now and then may go on, as a
+ * probe. The first probe may follow at once. An answer below 500 closes it.
  */
 class Breaker {
   /** The time at which the next call may probe. */
@@ -79,10 +73,10 @@ interface Probe {
 }
 
 /**
- * The breaker of the upstream and, behind it, one breaker for each key with recent failures. Lost connections open the
- * breaker of the upstream, because no caller's query causes them. Server errors and timeouts open it if they come from
- * several keys. They open the breaker of a key if they come from several of its routes. So one slow or broken query
- * stops neither other callers nor other calls of its caller. Any answer below 500 is a sign of life.
+ * The breaker of the upstream and, behind it, a breaker for each key with recent failures. Lost connections open the
+ * upstream's breaker, because no caller causes them. Server errors and timeouts open it if they come from several keys.
+ * If they come from several routes of one key, they open the key's breaker. So one slow or broken query stops no other
+ * calls. Any answer below 500 is a sign of life.
  */
 export class Breakers implements Gate {
   readonly #options: BreakersOptions;
@@ -128,8 +122,8 @@ export class Breakers implements Gate {
   }
 
   /**
-   * Reports a probe that got no answer in time. Operations that wait for a read fail at once, long before their
-   * deadlines. Operations that wait for a write go on waiting, because they must know its result.
+   * Reports a probe that got no answer in time. A read fails at once, long before its deadline. A write goes on,
+   * because its operations must know its result.
    */
   #onUnansweredProbe(attempt: Attempt, breaker: Breaker): void {
     this.#removeProbe(attempt);
@@ -163,7 +157,7 @@ export class Breakers implements Gate {
     if (this.isOpen && !wasOpen) this.#options.onOpen?.();
   }
 
-  /** Closes the breakers of the upstream and of a key: the upstream has answered. */
+  /** Closes the breakers of the upstream, which has answered, and of a key. */
   #close(key: string): void {
     const wasOpen = this.isOpen;
     this.#upstream.close();

@@ -11,7 +11,6 @@ const sweepMs = 50;
 /** The time that a call must still have until its deadline when its wait for a slot ends, in milliseconds. */
 const leastMs = 60;
 
-/** A call that waits for a slot. */
 export interface WaitingCall extends Queued {
   readonly attempt: Attempt;
   readonly start: () => void;
@@ -19,17 +18,17 @@ export interface WaitingCall extends Queued {
 }
 
 /**
- * Limits the calls in flight. Callers take turns. One caller may use every slot while no other waits, and otherwise
- * half of them. A caller may have at most half of the queue. The users of a tenant take turns in the same way, and one
- * user has at most half of the tenant's part. All unproven keys together are one caller. Calls that cannot start before
- * their deadline are shed.
+ * Limits the calls in flight. Callers take turns. A caller may use every slot while no other waits, and otherwise half
+ * of them. It may have at most half of the queue. The users of a tenant take turns in the same way, and one user has at
+ * most half of the tenant's part. All unproven keys are one caller. Calls that cannot start before their deadline are
+ * shed.
  */
 export class ConcurrencyLimiter implements Gate {
   readonly #most: number;
   readonly #queue = new FairQueue<WaitingCall>();
   /** The number of attempts with a slot. */
   inFlight = 0;
-  /** The number of attempts with a slot, by caller. Callers without one are left out. */
+  /** Callers without a slot are left out. */
   readonly #inFlightOf = new Map<string, number>();
   /** The number of calls shed since the start. */
   sheds = 0;
@@ -37,7 +36,6 @@ export class ConcurrencyLimiter implements Gate {
   meanMs = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
-  /** At most `most` calls are in flight. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -46,9 +44,7 @@ export class ConcurrencyLimiter implements Gate {
     return this.#queue.size;
   }
 
-  /**
-   * Admits an attempt or lets it wait; an urgent one starts even without a free slot. Throws if the attempt is shed.
-   */
+  /** Admits an attempt or lets it wait; an urgent one needs no free slot. Throws if the attempt is shed. */
   enter(attempt: Attempt): Promise<void> | undefined {
     const isFree = this.inFlight < this.#most && this.#queue.size === 0;
     if (!isFree && !attempt.isUrgent) return this.#wait(attempt);
@@ -62,7 +58,7 @@ export class ConcurrencyLimiter implements Gate {
     if (typeof slot === 'string') this.#end(attempt, slot);
     else this.#remove(slot);
     if (outcome.kind !== 'not-sent') this.meanMs += (outcome.tookMs - this.meanMs) / 16;
-    // A caller that shared the slots until now may be the only one left, and may then use all of them.
+    // A caller that shared the slots until now may be the only one left. It may then use all of them.
     if (this.#queue.size > 0) this.#startWaiting();
   }
 

@@ -3,24 +3,19 @@ import type { Caller } from '../caller.ts';
 import { isUnauthenticated, RefusedCall, type UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The maximum number of calls in flight with a key while the upstream has not yet shown that it knows the key. */
+/** The maximum number of calls in flight with an unproven key. */
 const mostInFlight = 8;
 
-/**
- * The maximum number of calls that may wait until their keys are proven, with one key and with all keys of the process.
- */
+/** The maximum number of calls that wait for the proof of one key, and of all keys of the process. */
 const mostWaiting = { key: 1000, process: 10_000 } as const;
 
-/** The time for which the gateway itself refuses a key that the upstream has rejected as unknown, in milliseconds. */
+/** The time for which the gateway itself refuses a key that the upstream has rejected, in milliseconds. */
 const rejectedMs = 5000;
 
-/**
- * The maximum number of proven keys that are remembered, and the most rejected keys. The lists are separate, so that
- * invented keys only evict invented keys.
- */
+/** The maximum number of proven keys, and of rejected ones. So invented keys only evict invented keys. */
 const mostKeys = 10_000;
 
-/** A key that has attempts in flight or waiting, and is not proven. */
+/** The attempts with an unproven key. */
 interface Trial {
   readonly inFlight: Set<Attempt>;
   readonly waiting: Map<Attempt, PromiseWithResolvers<void>>;
@@ -28,15 +23,15 @@ interface Trial {
 
 /**
  * Holds back the calls of unproven keys, so that an invented key costs the upstream only a few calls. A key is on trial
- * until an answer shows whether the upstream knows the key. Until then a few of its calls are in flight, and the others
- * wait. If the upstream does not know the key, all of them fail, and so do further calls in the next seconds. Keys that
- * the gateway holds need no proof. Each process proves keys for itself.
+ * until an answer shows if the upstream knows it. Until then a few of its calls are in flight, and the others wait. If
+ * it is unknown, all of them fail, as do further calls in the next seconds. Keys that the gateway holds need no proof.
+ * Each process proves keys for itself.
  */
 export class KeyTrials implements Gate {
   readonly #proven = new RecentMap<string, true>({ entries: mostKeys });
   readonly #rejections = new RecentMap<string, UpstreamError>({ entries: mostKeys, forMs: rejectedMs });
   readonly #trials = new Map<string, Trial>();
-  /** The number of calls that wait until their keys are proven. */
+  /** The number of calls that wait for the proof of their keys. */
   waiting = 0;
   /** The number of calls that were refused because too many waited already. */
   sheds = 0;
@@ -68,9 +63,7 @@ export class KeyTrials implements Gate {
     return undefined;
   }
 
-  /**
-   * Learns from the upstream's answer whether the key is known. The next waiting attempt takes the place of this one.
-   */
+  /** Learns from the answer if the key is known. The next waiting attempt takes the place of this one. */
   leave(attempt: Attempt, outcome: Outcome): void {
     if (outcome.kind === 'answered') {
       if (!isUnauthenticated(outcome.error)) {

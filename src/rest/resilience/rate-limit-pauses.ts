@@ -15,7 +15,7 @@ interface Pause {
 }
 
 /**
- * The pauses that the upstream asked for (429), by key and surface, because it limits each surface separately. A read
+ * The pauses that the upstream asked for (429), by key and surface, because it limits each surface by itself. A read
  * waits if the pause ends before its deadline. A write is refused, so that its client repeats it.
  */
 export class RateLimitPauses implements Gate {

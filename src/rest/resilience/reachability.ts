@@ -35,7 +35,7 @@ interface ReachabilityOptions {
 /** Watches how calls end. Counts failures by reason and place, and logs each change of reason or place once. */
 export class Reachability implements Gate {
   readonly #options: ReachabilityOptions;
-  /** The numbers of failures since the start. Failures at the proxy are listed only if there is a proxy. */
+  /** The numbers of failures since the start, at the proxy only if there is one. */
   readonly failures: readonly { readonly reason: FailureReason; readonly place: FailurePlace; count: number }[];
   readonly #logged = new LogThrottle();
   state: ReachabilityState = { kind: 'unknown' };
@@ -77,7 +77,7 @@ export class Reachability implements Gate {
     this.#options.log('info', 'upstream answers again', { host: this.#options.host });
   }
 
-  /** Counts a failed call by reason and place. The error shows the place; without an error it is the upstream. */
+  /** Counts a failed call. The error shows the place; without one it is the upstream. */
   failedFor(reason: FailureReason, error?: unknown): void {
     const { host: upstream, proxyHost = '', log } = this.#options;
     const place = placeOf(error);

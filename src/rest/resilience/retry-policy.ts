@@ -8,11 +8,10 @@ export const retryPolicy = {
   limit: 1,
   /** The statuses that are retried. Failures without a response are, too. */
   statuses: new Set([429, 502, 503, 504]),
-  /** The longest wait that the upstream may ask for. If it asks for more, the client has to repeat the call. */
+  /** The longest wait that the upstream may ask for. Beyond it, the client has to repeat the call. */
   longestWaitMs: 5000,
   /**
-   * The least delay of a retry. Up to `spreadMs` more is added at random, so that calls that failed together are not
-   * repeated together.
+   * The least delay of a retry. A random part of `spreadMs` is added, so that calls that failed together spread out.
    */
   delayMs: 50,
   spreadMs: 100,
@@ -20,18 +19,16 @@ export const retryPolicy = {
 
 /** The way in which a failed read is repeated. */
 export type Repeat =
-  // The upstream closed a kept-alive connection before the first byte of the response. It processed nothing, so the
-  // retry costs nothing.
+  // The upstream closed a kept-alive connection before the response began, and has processed nothing.
   | { readonly kind: 'free'; readonly delayMs: 0; readonly pauseMs: 0 }
-  // Safe to repeat after a delay, within the limits of the policy and the retry budget. All other calls with the same
-  // key also pause, for `pauseMs`.
+  // Safe to repeat after a delay, at the cost of the retry budget. Other calls of the key also pause, for `pauseMs`.
   | { readonly kind: 'paid'; readonly delayMs: number; readonly pauseMs: number };
 
 const free: Repeat = { kind: 'free', delayMs: 0, pauseMs: 0 };
 
 /**
- * The way in which a read that failed with `error` may be repeated; undefined if it must not be repeated. `mayBeStale`
- * is true if the read was allowed to use a connection that was kept open.
+ * The way in which a failed read may be repeated; undefined if it may not. `mayBeStale` is true if the read was allowed
+ * to use a connection that was kept open.
  */
 export function repeatOf(error: unknown, mayBeStale: boolean): Repeat | undefined {
   const delayMs = retryPolicy.delayMs + Math.random() * retryPolicy.spreadMs;
@@ -53,17 +50,12 @@ export function repeatOf(error: unknown, mayBeStale: boolean): Repeat | undefine
 /** The part of a retry that each first attempt earns. */
 const earnedRetries = 0.2;
 
-/**
- * The maximum number of retries that can be saved up, so that a long time without failures does not pay for a burst.
- */
+/** The most retries that can be saved up, so that a long time without failures does not pay for a burst. */
 const mostSaved = 10;
 
-/**
- * Keeps retries from multiplying the load of a failing upstream. The retries are at most 20 % of the reads, plus ten.
- */
+/** Keeps retries from multiplying the load of a failing upstream: at most 20 % of the reads, plus ten. */
 export class RetryBudget {
   #tokens = mostSaved;
-  /** The number of retries that were sent. */
   sent = 0;
 
   /** Earns a part of a retry: a read is sent for the first time. */

@@ -39,7 +39,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   budgeted: Attempt['budgeted'];
   isTrial = false;
   readonly #upstream: UpstreamResources;
-  /** The number of gates that the attempt has entered. It may wait at the last of them. */
+  /** The number of gates that the attempt has entered; it may wait at the last one. */
   #entered = 0;
   /** The time that it was held back before it was sent, in milliseconds. */
   #heldBackMs = 0;
@@ -89,8 +89,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Adds an operation as a waiter; `isBackground` is true if no client waits for the operation. Rejects with an
-   * UpstreamError, or with the deadline's error if the operation ends first.
+   * Adds an operation as a waiter. Rejects with an UpstreamError, or with the deadline's error if the operation ends
+   * first.
    */
   join(run: RestRun): Promise<unknown> {
     const { deadline, isBackground = false } = run;
@@ -104,8 +104,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Starts the call, or goes on with it after a wait. Enters the remaining gates, and then sends the call. This happens
-   * at once if no gate holds the call back, which is nearly always so.
+   * Starts the call, or goes on with it after a wait: enters the remaining gates, and sends the call. Nearly always no
+   * gate holds it back, and all of this happens at once.
    */
   start(): void {
     const { gates, transport, prefix, retries } = this.#upstream;
@@ -141,8 +141,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Notes that the deadline of a waiter has passed. That counts as a timeout only if the upstream has had the call for
-   * at least as long as the gateway had held the call back.
+   * Notes that the deadline of a waiter has passed. It is a timeout only if the upstream has had the call for at least
+   * as long as the gateway had held it back.
    */
   overdue(): void {
     if (this.#sent === undefined || this.hasArrived) return;
@@ -161,8 +161,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Gives the call up, unless its answer will show whether its key is known. Such a call goes on until its deadline. If
-   * it were given up, a client that keeps leaving could make any number of calls with an invented key.
+   * Gives the call up, unless its answer will show whether its key is known. Such a call goes on until its deadline:
+   * otherwise clients that keep leaving could make any number of calls with an invented key.
    */
   protected override cancel(): void {
     const isMade = this.#sent?.isWaiting === false;
@@ -181,7 +181,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
       if (!this.hasArrived) this.#leave(notSent);
       return;
     }
-    // If a deadline passed while the call waited for a connection, the upstream may be failing. The call stays counted.
+    // If a deadline passed while it waited for a connection, the upstream may be failing. The call then stays counted.
     if (sent.isWaiting && this.#timeouts === 0) this.#withdraw();
     sent.abort();
   }
@@ -238,9 +238,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Reads a response. `text` is undefined if its body could not be decoded. The waiters get a successful response if
-   * there is memory for its body. If the GraphQL answer of any waiter is large, all of them wait until the event loop
-   * has time.
+   * Reads a response; `text` is undefined if its body could not be decoded. If the GraphQL answer of any waiter is
+   * large, all of them wait until the event loop has time.
    */
   #read(raw: RawResponse, text: string | undefined): void {
     raw.release();
@@ -265,7 +264,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     else this.#resolve(response, body);
   }
 
-  /** Receives the failure of an attempt: there was no response, or its status or its body is an error. */
+  /** Receives the failure of an attempt: no response, or one whose status or body is an error. */
   failed(reason: unknown): void {
     const error = this.#isGivenUp && this.hasArrived ? new TransportError('aborted') : reason;
     this.#unread = undefined;
@@ -298,8 +297,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
 
   /**
    * The way in which a failed read is retried; undefined if it is not. A paid retry is taken from the retry budget and
-   * from the calls that its operation may make. It must start before the deadline. There is none while the upstream's
-   * breaker is open, or while calls wait for a slot.
+   * from the calls of its operation. There is none while the upstream's breaker is open, or while calls wait for a
+   * slot.
    */
   #mayRepeat(error: unknown): Repeat | undefined {
     if (this.request.isWrite || this.waiters.length === 0) return undefined;
@@ -328,15 +327,15 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Gives the value to each waiter whose operation has memory left for it. Operations always have memory for the answer
-   * to a write. If the answer causes much work for several waiters, all but the first of them get it in later turns of
-   * the event loop. Before those turns, the answer may be compared with the OpenAPI document.
+   * Gives the value to each waiter whose operation has memory left for it, as it always has for the answer to a write.
+   * If the answer causes much work, all waiters but the first get it in later turns of the event loop. Before those
+   * turns, the answer may be compared with the OpenAPI document.
    */
   #resolve(response: DecodedResponse, body: Claim): void {
     const { operation, target, isWrite, decode, settle } = this.request;
     const { bodies, eventLoop, drift } = this.#upstream;
     const limit = isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation;
-    // A waiter leaves the list if its operation would then keep more memory than it may.
+    // Waiters leave whose operations would keep more memory than they may.
     for (const { run } of [...this.waiters]) run.deadline.keep(body, limit);
     body.release();
     if (this.waiters.length === 0) return;
@@ -366,8 +365,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Ends the call with an error. Some errors also end the waiting operations, because all of their other reads would
-   * fail alike. These other reads, too, fail only once `settle` is done.
+   * Ends the call with an error. Some errors also end the waiting operations, because all of their reads would fail
+   * alike. These, too, fail only once `settle` is done.
    */
   #reject(error: unknown): void {
     const settling = this.request.settle?.({ error });
@@ -378,20 +377,19 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 }
 
-/** Ends the operations of waiters if the error of their call ends operations. */
 function endOperations(waiters: readonly Waiter[], error: unknown): void {
   for (const { run } of waiters) if (endsOperation(error, run)) run.deadline.fail(error);
 }
 
 /**
- * True if the error ends the whole operation, which then gives back what it holds. Such an error says that the key is
- * unknown, that there is no room for bodies, or that the gateway refuses a call of an operation that has sent none.
+ * True if the error ends the whole operation: the key is unknown, there is no room for bodies, or the gateway refuses a
+ * call of an operation that has sent none.
  */
 function endsOperation(error: unknown, { calls }: RestRun): error is UpstreamError {
   return isUnauthenticated(error) || error === noRoomForBodies || (error instanceof RefusedCall && calls.mayBeRefused);
 }
 
-/** The error if the response came in time, but the process was too busy to read it before the deadline. */
+/** The error if the process was too busy to read a response that had come before the deadline. */
 const readTooLate = new UpstreamError('OVERLOADED', undefined, 'read too late');
 
 /** One operation that waits for a call. */
@@ -423,8 +421,8 @@ class Waiter implements EndListener {
   }
 
   /**
-   * Called when the operation ends before the call. An operation that answers several requests counts as several
-   * timeouts.
+   * Called when the operation ends before the call. An operation counts as one timeout for each request that it
+   * answers.
    */
   ended(error: UpstreamError): void {
     const isLate = isOverdue(error);

@@ -22,10 +22,7 @@ import { Reachability } from './reachability.ts';
 import { RetryBudget } from './retry-policy.ts';
 import type { UpstreamCall } from './upstream-call.ts';
 
-/**
- * The resources that all calls to the upstream share. Metrics and `/readyz` read their states and their counts, which
- * count since the start.
- */
+/** The resources that all calls to the upstream share. Metrics and `/readyz` read them. Counts are since the start. */
 export interface UpstreamResources {
   readonly transport: Transport;
   /** The reads in flight, by target. */
@@ -35,11 +32,9 @@ export interface UpstreamResources {
   /** The gates that attempts pass before they are sent, in this order. */
   readonly gates: readonly Gate[];
   readonly keys: KeyTrials;
-  /** The epochs of keys. */
   readonly epochs: Epochs;
-  /** Renews the epoch of a key, so that later operations and later reads of this one get no answers from before. */
+  /** Renews the epoch of a key, so that later operations, and later reads of this one, get no older answers. */
   readonly renewEpoch: (run: RestRun) => Promise<void> | undefined;
-  /** The keys that the gateway holds. */
   readonly heldKeys: HeldKeys;
   readonly breakers: Breakers;
   readonly limiter: ConcurrencyLimiter;
@@ -54,8 +49,7 @@ export interface UpstreamResources {
   readonly drift: DriftWatch | undefined;
   readonly reachability: Reachability;
   /**
-   * The time in which a write that was given up may still arrive at the upstream, in milliseconds; undefined if no
-   * answers are kept.
+   * The time in which a write that was given up may still arrive, in milliseconds; undefined if no answers are kept.
    */
   readonly lateWriteMs: number | undefined;
 }
@@ -124,11 +118,10 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     enter: ({ run, request }) => (request.isWrite ? renewEpoch(run) : undefined),
     leave: () => undefined,
   };
-  // The order matters. Keys come first, so that only the few calls on trial reserve budget for an unproven key: each
-  // gateway counts the calls of such a key alone. The budget comes next, because a whole wave is reserved together.
-  // Rate limit pauses follow both, because a pause may begin while a call waits for one of them. The slot is taken
-  // after these gates, so that no call holds a slot while it waits there. The last two gates only learn from the end of
-  // attempts.
+  // The order matters. Keys come first, so that only calls on trial reserve budget for an unproven key, which each
+  // gateway counts alone. The budget comes next, because a whole wave is reserved together. Rate limit pauses follow
+  // both, because a pause may begin while a call waits for one of them. The slot is taken after these gates, so that no
+  // call holds a slot while it waits there. The last two gates only learn from the end of attempts.
   const gates: readonly (Gate | undefined)[] = [
     keys,
     budget,
