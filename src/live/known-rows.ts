@@ -19,6 +19,7 @@ const mostNamed = 250;
 /** The length of a mark, the short hash of an id. With 250 marks, one in 10^12 other ids is taken for a known one. */
 const markLength = 8;
 
+/** The rows of a poll that are new. */
 export interface NewRows {
   /** Oldest first. */
   readonly rows: readonly Row[];

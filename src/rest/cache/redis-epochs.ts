@@ -80,7 +80,7 @@ export class RedisEpochs implements Epochs {
    */
   async purge(sharingKey: string | undefined): Promise<number | undefined> {
     if (sharingKey === undefined) return this.#redis.unlinkAll(`${this.#prefix}*`);
-    return (await this.#renew(sharingKey, false)) === undefined ? undefined : 1;
+    return (await this.#renew(sharingKey, false)) && 1;
   }
 
   /** Ends the epoch of a key; undefined if Redis could not be told. */

@@ -11,6 +11,7 @@ const sweepMs = 50;
 /** The time that a call must still have until its deadline when its wait for a slot ends, in milliseconds. */
 const leastMs = 60;
 
+/** A call that waits for a slot. */
 export interface WaitingCall extends Queued {
   readonly attempt: Attempt;
   readonly start: () => void;

@@ -5,6 +5,7 @@ import type { DecodedResponse } from '../transport/decode-response.ts';
 import type { Fault } from '../transport/transport.ts';
 import type { WaitingCall } from './concurrency-limiter.ts';
 
+/** The request of a call. */
 export interface CallRequest {
   readonly operation: RestOperation;
   /** Path and query, as in the documentation of the API: without the path of `UPSTREAM_URL`. */
