@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { getCACertificates } from 'node:tls';
+import { promisify } from 'node:util';
 import type { Cluster, Redis } from 'ioredis';
 import { codeOf, messageOf } from './error-text.ts';
 import { latePackage } from './late-packages.ts';
@@ -141,13 +142,11 @@ export class SharedRedis {
 
   /**
    * Deletes all names that match a pattern, in every node of a Cluster. Resolves to their number; undefined if a
-   * command fails or is too late. A name that is made meanwhile may stay.
+   * command fails or is too late, or if the nodes cannot be found. A name that is made meanwhile may stay.
    */
   async unlinkAll(pattern: string): Promise<number | undefined> {
-    const client = this.#client;
-    const nodes = client instanceof latePackage('ioredis').Cluster ? client.nodes('master') : [client];
-    // A client knows no nodes of a Cluster that it has not reached.
-    if (nodes.length === 0) return undefined;
+    const nodes = await primariesOf(this.#client).catch(() => undefined);
+    if (nodes === undefined) return undefined;
     let count = 0;
     for (const node of nodes) {
       let cursor = '0';
@@ -340,6 +339,14 @@ function createClient(
     // A server that answers READONLY is no longer the primary. The Sentinels know the new one.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   });
+}
+
+/** The servers that hold names. Rejects if the nodes of a Cluster cannot be found. */
+async function primariesOf(client: Redis | Cluster): Promise<readonly Redis[]> {
+  if (!(client instanceof latePackage('ioredis').Cluster)) return [client];
+  // The client forgets a node whose connection has ended, until it asks the Cluster for its nodes again.
+  await promisify(client.refreshSlotsCache.bind(client))();
+  return client.nodes('master');
 }
 
 function hostOf(member: string, defaultPort: number): { readonly host: string; readonly port: number } {

@@ -7,7 +7,7 @@ import { budgetOf } from '../support/budgets.ts';
 import { startCaching } from '../support/cache.ts';
 import { expectWithin } from '../support/form.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { as, askTimed, codesOf } from '../support/load.ts';
+import { as, askTimed, codesOf, pause } from '../support/load.ts';
 import { automatic, outcomeOf, registration, send } from '../support/persisted.ts';
 import { hasSentinel, type RedisGroup, startCluster, startSentinels } from '../support/redis-groups.ts';
 import { project } from '../support/rows.ts';
@@ -153,4 +153,21 @@ test.skipIf(!hasSentinel).each([
     await redis?.ask('set', [name, `value of ${name}`]);
     expect(await redis?.ask('get', [name])).toBe(`value of ${name}`);
   }
+});
+
+test.skipIf(!hasSentinel)('a purge reaches the nodes of a Cluster whose connections have just ended', async () => {
+  await using group = await startCluster('any');
+  const redis = connectRedis({ redisUrl: group.url });
+  if (redis === undefined) throw new Error('no Redis');
+  onTestFinished(() => redis.close());
+  await until(() => redis.isUp);
+  const set = async (): Promise<void> => {
+    for (let index = 0; index < 50; index += 1) await redis.ask('set', [`purged:${index}`, '1']);
+  };
+  await set();
+  expect(await redis.unlinkAll('purged:*')).toBe(50);
+  await set();
+  await group.primary.ask('CLIENT', 'KILL', 'TYPE', 'normal');
+  await pause(50);
+  expect(await redis.unlinkAll('purged:*')).toBe(50);
 });
