@@ -13,7 +13,7 @@ interface WantedRow {
   readonly resolve: (found: RowPromise) => void;
 }
 
-/** The number of rows of one list, wanted at once in the list view, from which on a page of the list is read first. */
+/** If at least this many rows of one list are wanted at once in the list view, a page of the list is read first. */
 export const pageFirstThreshold = 3;
 
 /** Loads rows by their keys for one operation. `plan/row-plans.ts` predicts its calls: change both together. */

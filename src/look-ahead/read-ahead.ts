@@ -66,8 +66,8 @@ export function readAhead(
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): void {
-  const calling = relations.filter(callsBelow);
-  if (calling.length === 0) return;
+  const withCalls = relations.filter(needsCallBelow);
+  if (withCalls.length === 0) return;
   let isRowAwaited = true;
   const end = (): void => {
     isRowAwaited = false;
@@ -78,7 +78,7 @@ export function readAhead(
   // Otherwise, answers in parts would make further calls.
   const answerCounter = new AnswerCounter(unlimited, endlessRoom, ignore);
   const ahead = { ...context, answerCounter, isStillAhead, parts: undefined };
-  for (const relation of calling) {
+  for (const relation of withCalls) {
     const goOn = (value: unknown): Promise<void> => readBelow(relation, value, ahead, infoOf(relation, info));
     const answer = started.get(relation.responseKey);
     (context.parts === undefined ? answer : answer?.then(completed))?.then(goOn).catch(ignore);
@@ -91,8 +91,8 @@ function completed(value: unknown): unknown {
 }
 
 /**
- * Runs the fields below a field that cost calls. `value` is the answer of the field, and `info` the one that its
- * resolver gets. The run ends when the executor takes over, or if the object does not exist.
+ * Resolves what is selected below `field` and may need calls. `value` is the answer of `field`, and `info` is what its
+ * resolver gets. Ends when the executor takes over, or if the object does not exist.
  */
 async function readBelow(
   field: SelectedField,
@@ -108,7 +108,7 @@ async function readBelow(
     return;
   }
   for (const selected of field.inside?.fields ?? []) {
-    if (!calls(selected)) continue;
+    if (!needsCall(selected)) continue;
     resolveField(selected, source, context, info)
       .then(completed)
       .then((answer) => readBelow(selected, answer, context, infoOf(selected, info)))
@@ -117,16 +117,16 @@ async function readBelow(
 }
 
 /** True if a field, or anything selected below it, may need a REST call. */
-function calls(selected: SelectedField): boolean {
+function needsCall(selected: SelectedField): boolean {
   const { origin } = selected;
-  return 'endpoint' in origin || ('view' in origin && origin.view === 'detail') || callsBelow(selected);
+  return 'endpoint' in origin || ('view' in origin && origin.view === 'detail') || needsCallBelow(selected);
 }
 
-function callsBelow({ inside }: SelectedField): boolean {
-  return inside !== undefined && callsInside(inside);
+function needsCallBelow({ inside }: SelectedField): boolean {
+  return inside !== undefined && needsCallInside(inside);
 }
 
-const callsInside: (selection: ObjectSelection) => boolean = memoize(({ fields }) => fields.some(calls));
+const needsCallInside: (selection: ObjectSelection) => boolean = memoize(({ fields }) => fields.some(needsCall));
 
 const unlimited = { maxAnswerObjects: Infinity, maxAnswerBytes: Infinity };
 const endlessRoom = new MemoryRoom(Infinity);

@@ -25,7 +25,7 @@ interface Sums {
    * while the answer is made.
    */
   objects: number;
-  /** The number of deferred fragments, once for each object that has one; infinite in a list of unknown length. */
+  /** The number of deferred fragments, counted on each object that has them; infinite in a list of unknown length. */
   deferrals: number;
   /** The number of REST calls; infinite for mutations, subscriptions, and objects by global id. */
   calls: number;

@@ -6,7 +6,7 @@ import type { Condition } from './planned-calls.ts';
 
 /** A window of a list that is wanted, for each owner that has such a list. */
 export interface WantedWindow extends PlannedCollection {
-  /** The same text for windows that may share pages: the collection, its filter, and the instant offsets count from. */
+  /** The same text for windows that may share pages. It has their collection, filter and instant of offset 0. */
   readonly list: string;
   readonly ownerCount: number;
   readonly offset: number;

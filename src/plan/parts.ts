@@ -9,7 +9,7 @@ import type { PlannedCall } from './planned-calls.ts';
 
 /** The plan of an operation that may be answered in parts. */
 export interface PlanInParts extends Plan {
-  /** The wave after which the first part is sent, or 0; undefined if the answer does not come in parts. */
+  /** The wave after which the first part is sent; 0 if it needs no call. Undefined if the answer is sent whole. */
   readonly firstPartAfter?: number;
 }
 

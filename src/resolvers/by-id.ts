@@ -16,8 +16,8 @@ import { idText, type Row } from '../rest/values.ts';
 
 /**
  * The record of an object by its key; null if it is out of the caller's reach. An object that the client named by its
- * id is also null if it does not exist. An object that a row refers to keeps its record, with null columns. The row is
- * awaited only if the selection needs a column of it, and all other reads of the selection are started before.
+ * id is also null if it does not exist. An object that a row refers to keeps its record if its own row is gone. The row
+ * is awaited only if the selection needs a column of it, and all other reads of the selection are started before.
  * `isCounted` is true if the object already counts towards the limits of the answer. `plan/field-plans.ts` predicts
  * these reads.
  */
@@ -120,7 +120,7 @@ function answerEarly(
   return exists.then((isAnsweredFirst) => (isAnsweredFirst ? early : row));
 }
 
-/** True if the answer of a relation proves that the object exists, or a failure for which `failureProves` is true. */
+/** True if a relation shows that the object exists, by its answer or by a failure for which `failureProves` is true. */
 function provesExistence(
   { relations }: Needs,
   started: StartedRelations,
@@ -225,8 +225,8 @@ async function hasAnyAnswer(started: StartedRelations): Promise<boolean> {
   return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
 }
 
-// Objects below `@current` are read without waiting for the real id of their owner. If one of their global ids, which
-// contain the real id, is selected, it is read at the same time. `plan/field-plans.ts` and `plan/connection-plans.ts`
+// Objects below `@current` are read without waiting for the real id of their owner. Their global ids contain the real
+// id, so it is read at the same time if one of these is selected. `plan/field-plans.ts` and `plan/connection-plans.ts`
 // predict that read.
 
 /** Starts to read the id behind `@current`. Not for plugins, because most of their rows name their owner. */
