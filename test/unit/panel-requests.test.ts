@@ -26,12 +26,12 @@ function startRequests() {
       posted.push({ text, signal, answer });
     });
   const globals: { requests?: PlanRequests } & Record<string, unknown> = {
-    ...{ AbortController, setTimeout, clearTimeout, post },
+    ...{ AbortController, post },
     onOutcome: (text: string, outcome: unknown) => outcomes.push([text, outcome]),
-    setTimer: (task: () => void) => timers.set(timers.size + 1, task).size,
-    clearTimer: (timer: number) => timers.delete(timer),
+    setTimeout: (task: () => void) => timers.set(timers.size + 1, task).size,
+    clearTimeout: (timer: number) => timers.delete(timer),
   };
-  const use = 'requests = createPlanRequests({ post, onOutcome, setTimer, clearTimer })';
+  const use = 'requests = createPlanRequests({ post, onOutcome })';
   runPanelScripts(['plan-requests'], use, globals);
   const { requests } = globals;
   if (requests === undefined) throw new Error('expected requests');

@@ -11,13 +11,13 @@ const typingPauseMs = 300 - 100;
  * `onOutcome` is called with the outcome for the latest text only: a new text aborts the earlier request, and an answer
  * that still arrives is dropped.
  */
-function createPlanRequests({ post, onOutcome, setTimer = setTimeout, clearTimer = clearTimeout }) {
+function createPlanRequests({ post, onOutcome }) {
   let latest = 0;
   let timer;
   let controller;
   const stop = () => {
     latest += 1;
-    clearTimer(timer);
+    clearTimeout(timer);
     controller?.abort();
   };
   const send = async (params, mine) => {
@@ -31,7 +31,7 @@ function createPlanRequests({ post, onOutcome, setTimer = setTimeout, clearTimer
     want: (params, pauseMs = typingPauseMs) => {
       stop();
       const mine = latest;
-      timer = setTimer(() => void send(params, mine), pauseMs);
+      timer = setTimeout(() => void send(params, mine), pauseMs);
     },
   };
 }
