@@ -3,9 +3,7 @@ import { RecentMap } from './recent-map.ts';
 /** Writes a line for operators. `fields` are added to the line beside the message. Callers never pass an API key. */
 export type Log = (level: 'info' | 'warn' | 'error' | 'fatal', message: string, fields?: object) => void;
 
-/**
- * The time within which the same reason is not logged again, in milliseconds: some things fail now and then for hours.
- */
+/** The time within which the same reason is not logged again, in milliseconds. Some things fail for hours. */
 const quietMs = 60_000;
 
 const mostReasons = 1000;

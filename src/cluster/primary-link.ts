@@ -22,13 +22,13 @@ export interface Served extends Started {
  */
 const textTimeoutMs = 150;
 
-/** Longest time that a scrape waits, in milliseconds. */
+/** The longest time that a scrape waits, in milliseconds. */
 const totalsTimeoutMs = 3000;
 
-/** Longest time that a stop waits for the primary to allow its next step, in milliseconds: requests wait meanwhile. */
+/** The longest time that a stop waits for the primary to allow its next step, in milliseconds. Requests wait, too. */
 const permissionTimeoutMs = 3000;
 
-/** Longest time that a write waits for the other workers, in milliseconds; the primary gives up a little sooner. */
+/** The longest time that a write waits for the other workers, in milliseconds. The primary gives up a little sooner. */
 const changeTimeoutMs = 6000;
 
 /** The longest time that a worker which cannot start waits for the primary to learn the reason, in milliseconds. */

@@ -19,7 +19,7 @@ export interface CorsOptions {
   readonly log: Log;
 }
 
-/** Headers that a page may send: those of the gateway, of GraphQL clients, and of tracing tools. */
+/** Request headers of the gateway, of GraphQL clients and of tracing tools, which pages may send. */
 const usualHeaders = [
   // Browsers ask for permission if the value has a quotation mark, such as `subscriptionSpec="1.0"`, or more than 128
   // bytes.
