@@ -13,7 +13,7 @@ const keys = Array.from({ length: 25 }, (_, index) => [
   index % 2 === 0 ? `phx_KEY${index}` : `phx_key${index}x`,
 ]).flat();
 
-const operations = inForm(1000, 20_000);
+const operations = inForm(600, 20_000);
 
 /** An upstream whose every text is the key that asked. */
 async function startMirror(): Promise<Upstream> {
