@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
-import { hasChromium, seriousFindings, timeoutMs } from '../support/browser.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, seriousFindings, type TestPage, timeoutMs } from '../support/browser.ts';
 import { runShell } from '../support/process.ts';
 import {
   execute,
+  openAnew,
   openGraphiql,
   openTab,
   replaceText,
@@ -16,17 +17,24 @@ import {
 
 describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)', { timeout: 60_000 }, () => {
   const served = serveAll();
+  let opened: TestPage;
+
+  beforeAll(async () => {
+    opened = await openGraphiql(served.browser, served.gateway.url);
+  }, 60_000);
+
+  afterAll(() => opened[Symbol.asyncDispose]());
 
   test('a link opens a tab with its variables and its name for someone else, who has no key by it', async () => {
-    await using sender = await openGraphiql(served.browser, served.gateway.url);
+    const sender = opened;
     await openTab(sender.page, 'Dashboards');
     await replaceText(sender.page, 'headers', '{ "project": "2", "after": null }');
     await untilTabsHold(sender.page, '\\"project\\": \\"2\\"');
     const link = await copied(sender.page, 'Copy link', 'Link copied.');
     await sender.picture('graphiql-share');
     expect(link).not.toContain('phx_');
-    await using opened = await openGraphiql(served.browser, link);
-    const { page, errors } = opened;
+    await using reader = await openGraphiql(served.browser, link);
+    const { page, errors } = reader;
     await page.locator('.graphiql-query-editor').getByText('pageInfo').waitFor();
     expect(await tabsOf(page).allInnerTexts()).toEqual([
       'Overview',
@@ -42,7 +50,7 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
   });
 
   test('a link runs nothing, opens one tab however often it is opened, and takes none from its reader', async () => {
-    await using opened = await openGraphiql(served.browser, served.gateway.url);
+    await openAnew(opened, served.gateway.url);
     const { page } = opened;
     const ran: (string | null)[] = [];
     page.on('request', (request) => ran.push(request.postData()));
@@ -82,7 +90,7 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
       'The link was not opened: its variables are no JSON object.',
     ],
   ])('%s opens nothing, and says why', async (_what, fragment, told) => {
-    await using opened = await openGraphiql(served.browser, `${served.gateway.url}${fragment}`);
+    await openAnew(opened, `${served.gateway.url}${fragment}`);
     const { page, errors, picture } = opened;
     await page.getByRole('banner').getByRole('status').getByText(told).waitFor();
     expect(await tabsOf(page).allInnerTexts()).toEqual(['Overview', 'Dashboards', 'CreateDashboard', 'Explain']);
@@ -93,7 +101,7 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
   test('scripts in a link stay text, as query, as variables and as name', async () => {
     const script = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
     const params = new URLSearchParams({ query: `# ${script}`, variables: JSON.stringify({ script }), name: script });
-    await using opened = await openGraphiql(served.browser, `${served.gateway.url}#${String(params)}`);
+    await openAnew(opened, `${served.gateway.url}#${String(params)}`);
     const { page, errors } = opened;
     await page.locator('.graphiql-query-editor').getByText('onerror').waitFor();
     expect((await tabsOf(page).allInnerTexts()).at(-1)).toBe(script.slice(0, 60));
@@ -102,7 +110,7 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
   });
 
   test('a command that is copied runs the tab in a shell, with the key of TOKEN; the buttons fit a telephone', async () => {
-    await using opened = await openGraphiql(served.browser, served.gateway.url);
+    await openAnew(opened, served.gateway.url);
     const { page, picture } = opened;
     await openTab(page, 'CreateDashboard');
     const command = await copied(page, 'Copy as cURL', 'Command copied.');
