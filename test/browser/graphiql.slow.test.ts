@@ -8,6 +8,7 @@ import { expectDocumented } from './documented-picture.ts';
 import {
   execute,
   executeUntil,
+  openAnew,
   openGraphiql,
   openTab,
   replaceText,
@@ -20,16 +21,15 @@ import {
 
 describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, () => {
   const served = serveAll();
+  let opened: TestPage;
+
+  beforeAll(async () => {
+    opened = await openGraphiql(served.browser, served.gateway.url);
+  }, 60_000);
+
+  afterAll(() => opened[Symbol.asyncDispose]());
 
   describe('on one page', () => {
-    let opened: TestPage;
-
-    beforeAll(async () => {
-      opened = await openGraphiql(served.browser, served.gateway.url);
-    }, 60_000);
-
-    afterAll(() => opened[Symbol.asyncDispose]());
-
     test('opens on an example that runs, asks no other host, and breaks none of its own rules', async () => {
       const { page, picture, origins, errors } = opened;
       const answer = await execute(page);
@@ -135,8 +135,8 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     const events = new GrowingEvents();
     await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
     await using live = await startGateway(upstream, { live: quick, demoKey: 'phx_demo', explain: true });
-    await using opened = await openGraphiql(served.browser, live.url);
-    const { page, picture, errors } = opened;
+    await using other = await openGraphiql(served.browser, live.url);
+    const { page, picture, errors } = other;
     await page.getByRole('button', { name: 'Hide REST calls' }).click();
     await openTab(page, 'Tail');
     const hear = async (...names: readonly string[]): Promise<void> => {
@@ -157,7 +157,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   });
 
   test('keeps tabs and a closed panel over a reload, opens no other, and keeps the one key of all tabs for the session only', async () => {
-    await using opened = await openGraphiql(served.browser, served.gateway.url);
+    await openAnew(opened, served.gateway.url);
     const { page } = opened;
     // It is open at the first visit.
     await page.getByRole('button', { name: 'Hide REST calls' }).getByText('REST calls').click();
@@ -183,7 +183,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   });
 
   test('has a history of what ran, without its headers', async () => {
-    await using opened = await openGraphiql(served.browser, served.gateway.url);
+    await openAnew(opened, served.gateway.url);
     const { page, picture } = opened;
     await page.getByRole('button', { name: 'Headers' }).click();
     await replaceText(page, 'headers', '{ "Authorization": "Bearer phx_of_nobody" }');
@@ -198,17 +198,13 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   });
 
   describe.each(['light', 'dark'] as const)('on a page that is %s', (colorScheme) => {
-    let opened: TestPage;
-
     beforeAll(async () => {
-      opened = await served.browser.open();
+      await opened.page.setViewportSize({ width: 1280, height: 844 });
       await opened.page.emulateMedia({ colorScheme });
-      await opened.page.goto(served.gateway.url);
+      await openAnew(opened, served.gateway.url);
       await execute(opened.page);
       await opened.page.locator('.graphiql-response').getByText('Booking website').waitFor();
     }, 60_000);
-
-    afterAll(() => opened[Symbol.asyncDispose]());
 
     test.each([1280, 390])('has no serious finding of axe, %d pixels wide', async (width) => {
       const { page, picture } = opened;
@@ -250,8 +246,8 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     const files = folder.write('manifest.json', { q1: '{ __typename }' });
     const persisted = { files, mode: 'only' } as const;
     await using strict = await startGateway(served.workspace, { introspection: false, persisted, explain: true });
-    await using opened = await served.browser.open();
-    const { page, picture } = opened;
+    await using other = await served.browser.open();
+    const { page, picture } = other;
     await page.goto(strict.url);
     const notes = page.getByRole('note');
     await page.locator('.graphiql-query-editor').getByText('Overview').waitFor();
