@@ -1,4 +1,4 @@
-import { type StreamMessage, stringifyResult } from '../operation/operation-result.ts';
+import { type StreamMessage, textOf } from '../operation/operation-result.ts';
 import { framed } from './byte-stream.ts';
 import type { StreamType } from './negotiation.ts';
 import { type HttpAnswer, streamHeaders } from './response.ts';
@@ -88,8 +88,7 @@ function bytesOf(
 ): Iterable<Uint8Array> | undefined {
   if (done === true) return undefined;
   const { result, isLast } = value;
-  result.text ??= stringifyResult(result);
-  return form.write(result.text, isLast);
+  return form.write(textOf(result), isLast);
 }
 
 /** True if a promise settles before the next beat is due. */

@@ -1,4 +1,4 @@
-import { type OperationResult, stringifyResult } from '../operation/operation-result.ts';
+import { type OperationResult, textOf } from '../operation/operation-result.ts';
 import { type RateLimit, scarcestOf } from '../operation/rate-limits.ts';
 import { ruleOf } from '../operation/request-error.ts';
 import type { MediaType } from './negotiation.ts';
@@ -38,8 +38,7 @@ export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAns
   if (result.errors !== undefined) for (const { refusal } of result.errors) Object.assign(headers, refusal?.headers);
   if (result.rateLimits !== undefined)
     Object.assign(headers, rateLimitHeaders(result.rateLimits, headers['retry-after']));
-  result.text ??= stringifyResult(result);
-  return { status: statusOf(result, mediaType), headers, body: result.text };
+  return { status: statusOf(result, mediaType), headers, body: textOf(result) };
 }
 
 /**

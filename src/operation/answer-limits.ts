@@ -9,7 +9,7 @@ import { measureJson, mostValues } from './answer-bytes.ts';
 import type { Cost } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
-import { type OperationResult, stringifyResult } from './operation-result.ts';
+import { type OperationResult, textOf } from './operation-result.ts';
 import { refusedOperation } from './rate-limits.ts';
 import { overload } from './request-error.ts';
 
@@ -115,12 +115,11 @@ export class AnswerLimits {
   claimText(result: OperationResult, prepared: PreparedOperation, reader: Reader): OperationResult {
     const { mostBytes = 0 } = result;
     if (mostBytes <= mostUnclaimedBytes) return result;
-    if (result.text === undefined) {
-      if (!this.makeRoomForText(result.data, mostBytes)) return this.#dropped(result, prepared, overload());
-      result.text = stringifyResult(result);
-    }
-    if (result.text.length <= mostUnclaimedBytes) return result;
-    const fits = this.claimFor(reader).resize(Buffer.byteLength(result.text));
+    if (result.text === undefined && !this.makeRoomForText(result.data, mostBytes))
+      return this.#dropped(result, prepared, overload());
+    const text = textOf(result);
+    if (text.length <= mostUnclaimedBytes) return result;
+    const fits = this.claimFor(reader).resize(Buffer.byteLength(text));
     return fits ? result : this.#dropped(result, prepared, overload());
   }
 

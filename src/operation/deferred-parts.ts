@@ -7,7 +7,7 @@ import type { AnswerLimits, Execution } from './answer-limits.ts';
 import type { PartEntry, PartPayload } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
-import { type AnswerParts, formatted, type OperationResult, stringifyResult } from './operation-result.ts';
+import { type AnswerParts, formatted, type OperationResult, textOf } from './operation-result.ts';
 import type { OperationRun } from './operation-run.ts';
 import { withRateLimits } from './rate-limits.ts';
 import { overload } from './request-error.ts';
@@ -151,7 +151,7 @@ class PartsWriter {
     const { prepared } = this.#execution;
     const reported = errors.length === 0 ? undefined : toPublicErrors(errors, this.#options);
     this.#reported.push(...(reported ?? []));
-    const result = stringifyResult({ data, errors: reported, prepared });
+    const result = textOf({ data, errors: reported, prepared });
     const rest = JSON.stringify({ pending: this.#format === 'v0.2' ? pending : undefined, hasNext: true });
     const text = `${result.slice(0, -1)},${rest.slice(1)}`;
     this.#written = Buffer.byteLength(text);

@@ -45,7 +45,7 @@ export interface OperationResult {
   readonly mostBytes?: number;
   /** The parts, if the answer comes in parts. The first part has the `data` and `errors` of this result. */
   readonly parts?: AnswerParts;
-  /** The JSON text, kept once it has been made, because one result may answer several requests. */
+  /** The JSON text, kept because one result may answer several requests; undefined until `textOf` has made it. */
   text?: string | undefined;
   /** The hash of the text for `ETag`; undefined until it is made. It is made only for answers that clients may keep. */
   tag?: string | undefined;
@@ -54,8 +54,14 @@ export interface OperationResult {
 /** The deepest nesting of a leaf that stays in an answer after the writer of JSON has overflowed the stack. */
 const maximumDepth = 500;
 
-/** The JSON text of a result. Errors come first, because people look for them. */
-export function stringifyResult({ errors, data, extensions, prepared }: OperationResult): string {
+/** The JSON text of a result, made once. */
+export function textOf(result: OperationResult): string {
+  result.text ??= stringify(result);
+  return result.text;
+}
+
+/** Errors come first, because people look for them. */
+function stringify({ errors, data, extensions, prepared }: OperationResult): string {
   const formattedErrors = errors?.map(formatted);
   try {
     return JSON.stringify({ errors: formattedErrors, data, extensions });

@@ -15,7 +15,7 @@ import { deferredOf, executeInParts } from './deferred-parts.ts';
 import type { PreparedOperation } from './document.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { codesOf, type OnOperation, type OperationReport, reportOf, streamReportOf } from './operation-report.ts';
-import { type OperationResult, stringifyResult } from './operation-result.ts';
+import { type OperationResult, textOf } from './operation-result.ts';
 import { type AnsweredOperation, nameOf, OperationRun, type RequestContext, type Tracing } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
@@ -288,8 +288,7 @@ function keepAnswer(
 ): void {
   const { sources } = calls;
   if (answerName === undefined || sources.length === 0 || result.errors !== undefined) return;
-  result.text ??= stringifyResult(result);
-  wholeAnswers?.keep(answerName, result.text, sources);
+  wholeAnswers?.keep(answerName, textOf(result), sources);
 }
 
 /**
@@ -306,7 +305,6 @@ function withMaxAge(
   const { errors, parts, freshUntil = Number.POSITIVE_INFINITY } = result;
   const isKept = method === 'GET' && document?.byId === true && errors === undefined && parts === undefined;
   if (getMaxAge === 0 || !isKept) return result;
-  result.text ??= stringifyResult(result);
-  result.tag ??= hash('sha1', result.text, 'base64url');
+  result.tag ??= hash('sha1', textOf(result), 'base64url');
   return { ...result, maxAge: Math.max(0, Math.min(getMaxAge, Math.floor((freshUntil - now()) / 1000))) };
 }
