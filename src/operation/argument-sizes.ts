@@ -1,4 +1,4 @@
-import { type FieldNode, Kind, type ValueNode } from 'graphql';
+import { type ArgumentNode, type FieldNode, Kind, type ObjectFieldNode, type ValueNode } from 'graphql';
 import { visitFields } from '../look-ahead/operation-trees.ts';
 import { memoize } from '../memoize.ts';
 import type { JsonObject } from '../rest/values.ts';
@@ -10,12 +10,6 @@ const forms = {
   'as JSON': (text: string) => Buffer.byteLength(text),
   'in the query of a REST call': (text: string) => encodeURIComponent(text.toWellFormed()).length,
 };
-
-/** The text of a JSON value without its variables, and the names of these variables, once for each occurrence. */
-interface Template {
-  readonly text: string;
-  readonly variables: readonly string[];
-}
 
 interface FieldArguments {
   /**
@@ -86,7 +80,7 @@ function argumentsOf(scope: PreparedOperation): OperationArguments {
   const fields = [...found.values()].flat();
   const defaults = new Map<string, string>();
   for (const { variable, defaultValue } of scope.operation.variableDefinitions ?? [])
-    if (defaultValue !== undefined) defaults.set(variable.name.value, templateOf(defaultValue).text);
+    if (defaultValue !== undefined) defaults.set(variable.name.value, jsonOf(defaultValue, []));
   return {
     fields,
     mostBytes: fields.reduce((most, { bytes }) => Math.max(most, bytes), 0),
@@ -99,40 +93,36 @@ function argumentsOf(scope: PreparedOperation): OperationArguments {
 const queryArguments: ReadonlySet<string> = new Set(['filter', 'select', 'key', 'eventName']);
 
 function argumentsOfField({ arguments: given = [] }: FieldNode, path: string): readonly FieldArguments[] {
-  const members = given.map(({ name, value }) => ({ name: name.value, ...templateOf(value) }));
-  const inQuery = members.filter(({ name }) => queryArguments.has(name));
-  const measured = (form: keyof typeof forms, { text, variables }: Template): FieldArguments => ({
-    ...{ path, form, variables },
-    bytes: forms[form](text),
-  });
-  return [measured('as JSON', objectOf(members)), measured('in the query of a REST call', objectOf(inQuery))];
+  const inQuery = given.filter(({ name }) => queryArguments.has(name.value));
+  const measured = (form: keyof typeof forms, members: readonly ArgumentNode[]): FieldArguments => {
+    const variables: string[] = [];
+    return { path, form, bytes: forms[form](jsonOfMembers(members, variables)), variables };
+  };
+  return [measured('as JSON', given), measured('in the query of a REST call', inQuery)];
 }
 
-function objectOf(members: readonly (Template & { readonly name: string })[]): Template {
-  const text = `{${members.map((member) => `"${member.name}":${member.text}`).join()}}`;
-  return { text, variables: members.flatMap(({ variables }) => variables) };
+function jsonOfMembers(members: readonly (ArgumentNode | ObjectFieldNode)[], variables: string[]): string {
+  return `{${members.map(({ name, value }) => `"${name.value}":${jsonOf(value, variables)}`).join()}}`;
 }
 
-/** A value of a document as JSON. */
-function templateOf(value: ValueNode): Template {
+/** A value of a document as JSON, without its variables. Adds their names to `variables`, once for each occurrence. */
+function jsonOf(value: ValueNode, variables: string[]): string {
   switch (value.kind) {
     case Kind.VARIABLE:
-      return { text: '', variables: [value.name.value] };
+      variables.push(value.name.value);
+      return '';
     case Kind.NULL:
-      return { text: 'null', variables: [] };
+      return 'null';
     case Kind.INT:
     case Kind.FLOAT:
     case Kind.BOOLEAN:
-      return { text: String(value.value), variables: [] };
+      return String(value.value);
     case Kind.STRING:
     case Kind.ENUM:
-      return { text: JSON.stringify(value.value), variables: [] };
-    case Kind.LIST: {
-      const items = value.values.map(templateOf);
-      const text = `[${items.map((item) => item.text).join()}]`;
-      return { text, variables: items.flatMap(({ variables }) => variables) };
-    }
+      return JSON.stringify(value.value);
+    case Kind.LIST:
+      return `[${value.values.map((item) => jsonOf(item, variables)).join()}]`;
     case Kind.OBJECT:
-      return objectOf(value.fields.map(({ name, value: member }) => ({ name: name.value, ...templateOf(member) })));
+      return jsonOfMembers(value.fields, variables);
   }
 }
