@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../maybe-promise.ts';
 import { RecentMap } from '../../recent-map.ts';
 import { createScript, type SharedRedis } from '../../redis.ts';
 import { hashOf } from './ids.ts';
@@ -5,7 +6,7 @@ import { hashOf } from './ids.ts';
 /** The texts that clients registered, by their SHA-256. A store may forget any text at any time, and never fails. */
 export interface TextStore {
   /** Finds a text; undefined if it is unknown. A store that knows the answer at once returns no promise. */
-  readonly get: (hash: string) => string | undefined | Promise<string | undefined>;
+  readonly get: (hash: string) => MaybePromise<string | undefined>;
   readonly set: (hash: string, text: string) => void;
 }
 
@@ -13,10 +14,10 @@ export interface TextStore {
 const most = { entries: 10_000, bytes: 32 * 2 ** 20 };
 
 /** Keeps the most recently used texts in memory. */
-export function createMemoryStore({ entries, bytes } = most): TextStore {
+export function createMemoryStore(): TextStore {
   const texts = new RecentMap<string, string>({
-    entries,
-    size: bytes,
+    entries: most.entries,
+    size: most.bytes,
     sizeOf: (text, hash) => (text.length + hash.length) * 2,
   });
   return {
@@ -53,14 +54,11 @@ export interface Registrations extends TextStore {
   readonly publishOf: (hash: string, text: string) => Publish | undefined;
 }
 
-/** The interval at which a text in use is published again, in milliseconds. */
-const publishedAgainMs = 60_000;
-
 /** Combines two stores. `near` is read first. Texts that only `shared` has are copied to `near`. */
 export function createRegistrations(near: TextStore, shared: SharedTexts | undefined): Registrations {
   if (shared === undefined) return { ...near, publishOf: () => undefined };
-  /** Texts that were published or received recently. After some time, the other processes may have lost them. */
-  const known = new RecentMap<string, true>({ entries: most.entries, forMs: publishedAgainMs });
+  /** Texts that were published or received recently. */
+  const known = new RecentMap<string, true>({ entries: most.entries });
   return {
     get: async (hash) => {
       const own = await near.get(hash);
