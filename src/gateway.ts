@@ -49,8 +49,6 @@ export interface GatewayOptions
     SharedFiles {
   readonly upstreamUrl: string;
   readonly cursorSecret: string;
-  /** The time in which an operation may be joined, in milliseconds; by default that of `SharedOperations`. */
-  readonly joinWindowMs?: number | undefined;
   /** The authentication of requests, if the gateway holds the keys; by default callers send their own keys. */
   readonly auth?: Omit<NonNullable<Config['auth']>, 'tenantsPath'> | undefined;
   /** The configuration of the cache of REST answers; by default nothing is cached. */
@@ -135,7 +133,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const tls = await followTls({ files, route, log });
   if (tls !== undefined) resources.transport.reroute(tls.current());
   tls?.onChange((next) => resources.transport.reroute(next));
-  const shared = new SharedOperations(options.joinWindowMs);
+  const shared = new SharedOperations();
   const saved: SavedCalls = { count: 0 };
   const { cache } = upstream;
   const sources = {

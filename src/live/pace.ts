@@ -98,9 +98,13 @@ const plenty = 0.5;
 
 const mostBackoff = 10;
 
-/** The backoff for a budget; undefined if the budget does not limit events. */
-export function backoffBy(budget: Pick<CallBudget, 'covers' | 'look'>): BackoffOf | undefined {
-  if (!budget.covers('events')) return undefined;
+/** The backoff for a budget; undefined if no budget limits events. */
+export function backoffBy({
+  budget,
+}: {
+  readonly budget: Pick<CallBudget, 'covers' | 'look'> | undefined;
+}): BackoffOf | undefined {
+  if (budget?.covers('events') !== true) return undefined;
   return async (key) => backoffIn(await budget.look({ key, subject: '' }, ['events']));
 }
 
@@ -115,10 +119,10 @@ function backoffIn(outlooks: Outlooks): number {
  * take `mostCalls` calls even on a quiet list. Undefined if all windows have room.
  */
 export function starvationReason(
-  budget: Pick<CallBudget, 'tooSmallFor'>,
+  { budget }: { readonly budget: Pick<CallBudget, 'tooSmallFor'> | undefined },
   { subject = '' }: Caller,
 ): string | undefined {
-  const window = budget.tooSmallFor(mostCalls, 'events', subject);
+  const window = budget?.tooSmallFor(mostCalls, 'events', subject);
   if (window === undefined) return undefined;
   const needed = `The subscription needs room for a poll of up to ${mostCalls} REST calls of the surface events`;
   return `${needed}, more than the ${window.limit} in ${window.ms / 1000} seconds that it may make.`;

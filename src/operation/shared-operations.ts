@@ -4,24 +4,21 @@ import { SharedWork, SingleFlight } from '../rest/single-flight.ts';
 import type { OperationResult } from './operation-result.ts';
 import type { OperationRun, RequestContext } from './operation-run.ts';
 
+/**
+ * The time for which an operation may be joined, in milliseconds. A request that joins later would have too little time
+ * until the deadline, which is that of the first request. It can still share the REST reads of the operation.
+ */
+const joinWindowMs = 100;
+
 type Waiter = Pick<RequestContext, 'onLeave' | 'trace' | 'spans'>;
 
 /**
  * Executes equal queries of one caller once while they are under way: each request gets the same result. A shared
- * operation ends early when its last client has left. Its deadline is that of the first request.
+ * operation ends early when its last client has left.
  */
 export class SharedOperations {
-  readonly #operations: SingleFlight<SharedOperation>;
+  readonly #operations = new SingleFlight<SharedOperation>(joinWindowMs);
   #savedCalls = 0;
-
-  /**
-   * Requests can join an operation for `joinWindowMs` milliseconds after its start. A request that joins gets the
-   * deadline of the first request, so a late one would have too little time. Later requests can still share the REST
-   * reads of the operation.
-   */
-  constructor(joinWindowMs = 100) {
-    this.#operations = new SingleFlight(joinWindowMs);
-  }
 
   get joined(): number {
     return this.#operations.joined;

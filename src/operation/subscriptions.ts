@@ -31,14 +31,13 @@ import { overload, RefusedDocument, RequestError } from './request-error.ts';
 export interface SubscriptionSettings extends StreamLimits {
   /** The time between two polls, in milliseconds. */
   readonly pollMs: number;
-  /** Memory for messages that wait for slow clients, in bytes; by default 96 MiB. */
-  readonly waitingBytes?: number;
   /**
-   * The factor by which the polls of each key are slowed down; by default it follows the key's budget of REST calls.
+   * The factor by which the polls of each key are slowed down; by default it follows how many calls are left to the key.
    */
   readonly backoffOf?: BackoffOf | undefined;
 }
 
+/** The memory for messages that wait for slow clients, in bytes. */
 const waitingBytes = 96 * 2 ** 20;
 
 interface SubscriptionsOptions extends ErrorReporting {
@@ -80,13 +79,13 @@ export class Subscriptions {
 
   constructor(settings: SubscriptionSettings, options: SubscriptionsOptions) {
     const { maxPageSize, operationDeadlineMs: deadlineMs, upstream, memory } = options;
-    const { budget, keys } = upstream.resources;
+    const { resources } = upstream;
     this.options = options;
-    this.streams = new Streams(settings, (caller) => keys.isProven(caller));
+    this.streams = new Streams(settings, (caller) => resources.keys.isProven(caller));
     this.tails = new Tails({
       pollMs: settings.pollMs,
-      room: new MemoryRoom(settings.waitingBytes ?? waitingBytes, { within: memory }),
-      backoffOf: settings.backoffOf ?? (budget && backoffBy(budget)),
+      room: new MemoryRoom(waitingBytes, { within: memory }),
+      backoffOf: settings.backoffOf ?? backoffBy(resources),
       maxPageSize,
       deadlineMs,
       begin: (caller, calls) => this.begin({ caller, trace: {}, spans: undefined }, calls),
@@ -99,8 +98,7 @@ export class Subscriptions {
    * refused. When the stream has ended, `onEnd` is called.
    */
   async subscribe(run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void): Promise<OperationResult> {
-    const { budget } = this.options.upstream.resources;
-    const reason = budget && starvationReason(budget, caller);
+    const reason = starvationReason(this.options.upstream.resources, caller);
     if (reason !== undefined) throw new RequestError('rateLimited', reason);
     const subscription = new Subscription(run, caller, this);
     const opening = this.streams.open(subscription);

@@ -232,8 +232,7 @@ test('a user whose share of the budget has no room for a whole poll is refused a
 test('a listener that stops reading is closed, and delays no other', async () => {
   await using upstream = await startEvents();
   const { events } = upstream;
-  // Some messages may wait, beside the megabytes that the system keeps for a connection.
-  await using gateway = await startGateway(upstream, { live: { ...quick, pollMs: 50, waitingBytes: 4 * 2 ** 20 } });
+  await using gateway = await startGateway(upstream, { live: { ...quick, pollMs: 50 } });
   const stalled = await stall(gateway.url);
   await using heard = await subscribe(gateway.url);
   await begun(upstream);

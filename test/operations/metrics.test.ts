@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { answerCodes } from '../../src/operation/request-error.ts';
 import { startBoth } from '../support/both.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -76,7 +76,9 @@ test.each([
 });
 
 test('calls that equal operations and equal reads of others save are counted once each', async () => {
-  const { upstream, gateway } = await startBoth(routes, { joinWindowMs: 60_000 }, { hold: 1000 });
+  // However long a busy machine takes to read the requests, they can share.
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+  const { upstream, gateway } = await startBoth(routes, {}, { hold: 1000 });
   const query = '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
   const asked = [gateway.ask(query), gateway.ask(query), gateway.ask('{ again: project(id: 1) { timezone } }')];
   await expect.poll(() => gateway.gateway.metrics.render()).toContain('gateway_operations_in_flight 3');

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { runMain } from '../support/process.ts';
 import * as rows from '../support/rows.ts';
@@ -13,7 +13,9 @@ async function read(url: string): Promise<{ status: number; text: string }> {
 }
 
 test('metrics count operations, REST calls by route and what was shared, and name no key', async () => {
-  const { upstream, gateway } = await startBoth(routes, { joinWindowMs: 60_000 }, { hold: 1000 });
+  // However long a busy machine takes to read the requests, they can share.
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+  const { upstream, gateway } = await startBoth(routes, {}, { hold: 1000 });
   const metrics = async (): Promise<string> => (await read(new URL('/metrics', gateway.url).href)).text;
   const together = [byName, byName, '{ again: project(id: 1) { timezone } }'].map((query) => gateway.ask(query));
   await expect.poll(metrics).toContain('gateway_operations_in_flight 3');

@@ -127,9 +127,9 @@ test.each([
   [[1], 10],
   [[0], 10],
 ])('with %j of a hundred calls left, polls wait %i times as long', async (left, backoff) => {
-  expect(await backoffBy(budgetWith(...left))?.('key')).toBe(backoff);
+  expect(await backoffBy({ budget: budgetWith(...left) })?.('key')).toBe(backoff);
 });
 
 test('a budget that has none for events leaves the pace to the limit of keys without one', () => {
-  expect(backoffBy(budgetWith())).toBeUndefined();
+  expect([budgetWith(), undefined].map((budget) => backoffBy({ budget }))).toEqual([undefined, undefined]);
 });
