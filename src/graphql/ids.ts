@@ -12,7 +12,8 @@ export interface NodeId {
 }
 
 const integer = /^(?:0|-?[1-9]\d{0,19})$/;
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** A UUID in its 36-character form. */
+export const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The test for each form of upstream ids, and its name in messages. */
 const forms: Readonly<Record<IdForm, { readonly accepts: (text: string) => boolean; readonly words: string }>> = {

@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { exactNumber } from '../rest/json.ts';
 import { exactDigits, isObject } from '../rest/values.ts';
+import { uuid } from './ids.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
 /** A date-time. It is passed on unchanged in answers. As input, it is checked and turned into UTC with a `Z`. */
@@ -19,9 +20,7 @@ export const TimeZone = textScalar('TimeZone', 'an IANA time zone such as Europe
 );
 
 /** A UUID in its 36-character form. */
-export const UUID = textScalar('UUID', 'a UUID', (text) =>
-  /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ? text : undefined,
-);
+export const UUID = textScalar('UUID', 'a UUID', (text) => (uuid.test(text) ? text : undefined));
 
 /** Any JSON value; integers keep every digit in both directions. */
 export const JSONValue = new GraphQLScalarType<unknown, unknown>({

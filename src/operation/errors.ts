@@ -29,7 +29,7 @@ export function toPublicError(error: unknown, report: (error: unknown) => void):
     return publicError(located, cause.message, { code: cause.code, ...upstream });
   }
   if (cause instanceof UserInputError || cause instanceof ForbiddenError)
-    return publicError(located, messageOf(located, cause), { code: cause.code });
+    return publicError(located, shownMessage(located, cause), { code: cause.code });
   // An error about the request itself, found before any field was executed.
   if (located !== undefined && located.path === undefined) return requestErrorOf(located);
   if (located !== undefined && isBadArgument(cause)) return publicError(located, located.message, badInput);
@@ -132,7 +132,7 @@ function isBadValue(error: unknown): boolean {
  * The message of an error. If the error was found before execution, graphql's own message is used, because it also
  * names the variable or argument.
  */
-function messageOf(located: GraphQLError | undefined, cause: Error): string {
+function shownMessage(located: GraphQLError | undefined, cause: Error): string {
   return located !== undefined && located.path === undefined ? located.message : cause.message;
 }
 
