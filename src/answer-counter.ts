@@ -1,6 +1,6 @@
 import type { Claim, MemoryRoom } from './memory.ts';
 
-/** The maximum number of objects and bytes that the data of an answer may have. */
+/** The most objects and bytes of the data of an answer. */
 export interface CounterLimits {
   readonly maxAnswerObjects: number;
   readonly maxAnswerBytes: number;
@@ -13,10 +13,7 @@ export interface ObjectWeight {
   /** The number of bytes of its punctuation and response keys. */
   readonly bytes: number;
   readonly leaves: number;
-  /**
-   * The number of global ids among the leaves. A global id is longer than an upstream id: it also names the object's
-   * owner.
-   */
+  /** The number of global ids among the leaves. A global id is longer than an upstream id. */
   readonly ids: number;
   /** The most times that one text of the upstream may appear in the object. Several fields may read the same column. */
   readonly copies: number;
@@ -41,10 +38,7 @@ interface ResponsePath {
 /** The most characters of a value that comes from no row: null, a number, or the name of an enum's value. */
 const longestLeaf = 40;
 
-/**
- * The most characters that a global id has in addition to the upstream's id and the owner's id. The global id of an
- * organization holds a UUID that is perhaps in no row.
- */
+/** The most characters of a global id beside the upstream's ids. That of an organization may hold a UUID of no row. */
 const longerId = 32;
 
 /**
@@ -73,16 +67,13 @@ export class AnswerCounter {
   #objects = 0;
   /** The number of bytes of structure. */
   #bytes = 0;
-  /** The most bytes of values that are in no row. */
+  /** The most bytes of values of no row. */
   #values = 0;
   #copies = 0;
-  /** The number of characters that the polls of a stream, and not the operation's own calls, got from the upstream. */
+  /** The number of characters that the polls of a stream got from the upstream, and not the operation's own calls. */
   #received = 0;
 
-  /**
-   * `onExcess` ends the calls that are still under way for the answer. Once the answer is made, call `finish`, which
-   * releases its memory.
-   */
+  /** `onExcess` ends the calls that are still under way for the answer. `finish` releases its memory. */
   constructor(limits: CounterLimits, room: MemoryRoom, onExcess: () => void) {
     this.#limits = limits;
     this.#room = room;
@@ -98,7 +89,7 @@ export class AnswerCounter {
     return this.#state === 'no room';
   }
 
-  /** Ends the counting. Tasks that still run can add nothing more. */
+  /** Tasks that still run can add nothing more. */
   finish(): void {
     if (this.#state === 'open') this.#state = 'done';
     this.#claim?.release();
@@ -133,7 +124,7 @@ export class AnswerCounter {
     this.#copies += 1;
   }
 
-  /** Counts characters that the polls of a stream, and not the operation's own calls, got from the upstream. */
+  /** Counts characters that the polls of a stream got from the upstream. */
   receive(characters: number): void {
     this.#received += characters;
   }
@@ -163,10 +154,7 @@ export class AnswerCounter {
   }
 }
 
-/**
- * The error of an answer that has reached a limit. Clients never see it, because the unfinished answer is dropped (see
- * `AnswerCounter.excess`).
- */
+/** The error of an answer that has reached a limit. Clients never see it: the unfinished answer is dropped. */
 export class AnswerLimitError extends Error {
   override readonly name = 'AnswerLimitError';
 

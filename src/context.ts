@@ -24,20 +24,14 @@ export interface GatewayContext {
   readonly loaders: Loaders;
   /** The format of the parts of the operation; undefined if it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;
-  /**
-   * Returns true until the executor reaches the work that this context is for. Only contexts for work that is done
-   * ahead of the executor have this function.
-   */
+  /** Only for work that is done ahead of the executor: true until the executor reaches it. */
   readonly isStillAhead?: (() => boolean) | undefined;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
   readonly maxPageSize: number;
   /** Counts the objects and bytes of the answer, and ends the operation at its limits. */
   readonly answerCounter: AnswerCounter;
-  /**
-   * Follows the rows that are added to a list, from now on or from a position on. Only the context for the start of a
-   * subscription has this function.
-   */
+  /** Only for the start of a subscription: follows the rows that are added to a list, from a position or from now. */
   readonly follow?: ((list: ListRef, after: Position | undefined) => AsyncIterable<TailMessage>) | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 
-/** The largest file that is read, in bytes: far more than settings and manifests have. */
+/** The largest file that is read: far more bytes than settings and manifests have. */
 const maxBytes = 10 * 2 ** 20;
 
 /**

@@ -36,8 +36,8 @@ let publicSchema: GraphQLSchema | undefined;
 let schemaWithoutSubscriptions: GraphQLSchema | undefined;
 
 /**
- * The public schema with its resolvers. All gateways of a process share it, so it must not be changed. `live` says
- * whether it has subscriptions. Throws if a field has neither a resolver nor a REST column.
+ * The public schema with its resolvers, with subscriptions if `live` is true. All gateways of a process share it, so it
+ * must not be changed. Throws if a field has neither a resolver nor a REST column.
  */
 export function createSchema(live = true): GraphQLSchema {
   publicSchema ??= buildSchema();
@@ -66,7 +66,7 @@ function buildSchema(): GraphQLSchema {
   return withoutInternalDirectives(schema);
 }
 
-/** The definitions of the public schema, which all schemas of a process are built from. */
+/** All schemas of a process are built from these. */
 let definitions: DocumentNode | undefined;
 
 function parseSdl(): DocumentNode {
@@ -78,8 +78,8 @@ function parseSdl(): DocumentNode {
 }
 
 /**
- * Makes the schemas that operations run on. The schemas for compiled operations and for answers in parts are made from
- * the SDL, once an operation needs them. `incremental` says whether answers may come in parts.
+ * Makes the schemas that operations run on. Those for compiled operations and for answers in parts are made once an
+ * operation needs them. `incremental` says if answers may come in parts.
  */
 export function createSchemas(schema: GraphQLSchema, incremental = false): Schemas {
   return {

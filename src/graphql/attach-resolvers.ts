@@ -43,7 +43,7 @@ function attachFields(type: GraphQLObjectType, resolvers: Members): void {
 
 type Field = ReturnType<GraphQLObjectType['getFields']>[string];
 
-/** Each field of the object types of a schema, in a pair with its type. */
+/** Each field of the object types of a schema, with its type. */
 export function* objectFields(schema: GraphQLSchema): Generator<readonly [GraphQLObjectType, Field]> {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;

@@ -29,7 +29,7 @@ export function toText(value: unknown): string | Error {
   return exactDigits(value) ?? invalid();
 }
 
-/** A text, unchanged. Any other value is an error. */
+/** A text. Any other value is an error. */
 export function onlyText(value: unknown): string | Error {
   return typeof value === 'string' ? value : invalid();
 }
@@ -47,7 +47,7 @@ export function onlyInt(value: unknown): number | Error {
   return typeof value === 'number' && (value | 0) === value ? value : invalid();
 }
 
-/** True or false. Any other value is an error. */
+/** A boolean. Any other value is an error. */
 export function onlyBoolean(value: unknown): unknown {
   return typeof value === 'boolean' ? value : invalid();
 }

@@ -45,13 +45,13 @@ function globalIdOf(this: RowRecord): string | Error {
   if (typeof id !== 'string') return id;
   const scope = this.realOwnerId ?? this.scope;
   if (typeof scope !== 'string') return scope;
-  // An upstream id that is not in the form of its type gets no global id, because the gateway would refuse that later.
+  // The gateway would later refuse a global id with an id that is not in the form of its type.
   return isUpstreamId(this.noun, id) ? toGlobalId({ type: this.noun, scope, id }) : unreadable;
 }
 
 const unreadable = new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 
-/** The upstream id of a record. Executors take an Error for a failed field. */
+/** Executors take an Error for a failed field. */
 function upstreamIdOf(this: RowRecord): string | Error {
   const { knownId, row, failure } = this;
   if (knownId !== undefined && knownId !== current) return knownId;

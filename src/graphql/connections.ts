@@ -5,7 +5,7 @@ import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';
 import { UserInputError } from './input-error.ts';
 
-/** A page of a list as the resolvers of connections see it. */
+/** A page of a list, as the parent of a connection's resolvers. */
 export interface ConnectionSource {
   readonly list: ListRef;
   readonly page: ListPage;
@@ -29,17 +29,14 @@ export interface ConnectionArguments {
   readonly before?: string | null | undefined;
 }
 
-/**
- * The range of a list that a connection asks for: `limit` rows from `offset` on, or the last `limit` rows of the list,
- * but none before the offset `from`.
- */
+/** A range of a list: `limit` rows from `offset` on, or the last `limit` rows, but none before the offset `from`. */
 export type ListRange =
   | { readonly kind: 'window'; readonly offset: number; readonly limit: number }
   | { readonly kind: 'end'; readonly from: number; readonly limit: number };
 
 const defaultPageSize = 50;
 
-/** The number of rows that `first` or `last` asks for. Refuses a number below the minimum or above the maximum. */
+/** The number of rows that `first` or `last` asks for. */
 export function pageSizeOf(
   argument: 'first' | 'last',
   value: number | null | undefined,
@@ -164,7 +161,7 @@ export function tableSizeOf(first: number | null | undefined, maxPageSize: numbe
 
 const start: Position = { offset: 0 };
 
-/** A page that was read. The fields of `pageInfo` are computed only when they are read. */
+/** A page whose `pageInfo` is computed when it is read. */
 class PageSource implements ConnectionSource {
   readonly list: ListRef;
   readonly page: ListPage;

@@ -10,10 +10,7 @@ import { quoted, UserInputError } from './input-error.ts';
 const codeBytes = 12;
 const maximumLength = 4096;
 
-/**
- * The maximum number of verified cursors that are remembered. One client or many may send the same cursor again. Its
- * verification takes as long as the gateway's own work for a small operation.
- */
+/** The most verified cursors that are remembered: to verify one takes as long as a small operation. */
 const mostRemembered = 1000;
 
 /** The most characters that a cursor and the text of its list may have together, if the cursor is remembered. */
@@ -71,7 +68,7 @@ function ownerless(list: ListRef): string {
   return listText({ ...list, scope: current });
 }
 
-/** The position in a payload; undefined if the payload is for a list of another project or organization. */
+/** The position in a payload; undefined if the list belongs to another project or organization. */
 function positionIn({ scope }: ListRef, payload: string): Position | undefined {
   const end = payload.indexOf('\n');
   const own = payload.slice(0, end);
@@ -87,8 +84,8 @@ function toPayload({ offset, before, after, boundary, isDeadEnd = false }: Posit
 }
 
 /**
- * The position in a payload; undefined if `toPayload` cannot have written it. The signature proves little if no
- * secret is set: the secret is then derived from the upstream's address, and a client may guess it.
+ * The position in a payload; undefined if `toPayload` cannot have written it. Without a setting, the secret is derived
+ * from the upstream's address, so a client may guess it and sign anything.
  */
 function toPosition(payload: string): Position | undefined {
   const value = jsonIn(payload);

@@ -7,7 +7,7 @@ const restValues = {
 
 type RestValues = Readonly<Record<string, string | number>>;
 
-/** For each enum, the function that names its REST values. A value that this gateway does not know is `UNKNOWN`. */
+/** For each enum, the function that names its REST values. */
 export const enumNames = {
   PluginType: namesOf(restValues.PluginType),
   RestrictionLevel: namesOf(restValues.RestrictionLevel),

@@ -6,14 +6,12 @@ import { quoted, UserInputError } from './input-error.ts';
 const noFilter: EventFilter = {};
 const noSelect: readonly string[] = [];
 
-/**
- * The query of an event list. Each list of conditions is one JSON-encoded parameter. Empty arguments filter nothing.
- */
+/** The query of an event list. Empty arguments filter nothing. */
 export function toEventQuery(filter?: EventFilter | null, select?: readonly string[] | null): EventQuery {
   return queriesOf(filter ?? noFilter)(select ?? noSelect);
 }
 
-/** The queries of a filter. A filter may be an argument of thousands of objects, so it is converted only once. */
+/** A filter may be an argument of thousands of objects, so it is converted only once. */
 const queriesOf = memoize((filter: EventFilter) =>
   memoize(
     (select: readonly string[]): EventQuery => ({

@@ -2,9 +2,7 @@ import { type IdForm, isNoun, type NodeType, type Noun, nouns, ownerTypeOf } fro
 import { type Collection, current, isTextId, type Key } from '../rest/paths.ts';
 import { quoted, UserInputError } from './input-error.ts';
 
-/**
- * The object that a global id names. `scope` is the id of the owning project or organization, empty if there is none.
- */
+/** The object that a global id names. `scope` is the id of its project or organization; empty if there is none. */
 export interface NodeId {
   readonly type: NodeType;
   readonly scope: string;
@@ -41,7 +39,7 @@ export function toGlobalId({ type, scope, id }: NodeId): string {
   return Buffer.from(scope === '' ? `${type}:${id}` : `${type}:${scope}:${id}`).toString('base64url');
 }
 
-/** Reads a global id of any type. */
+/** The object that a global id of any type names. */
 export function parseGlobalId(text: string, argument: string): NodeId {
   const nodeId = decode(text);
   if (nodeId === undefined)
@@ -49,7 +47,7 @@ export function parseGlobalId(text: string, argument: string): NodeId {
   return nodeId;
 }
 
-/** The global ids that are asked for at once. Throws if they are more than the maximum. */
+/** Throws if more global ids are asked for than `maximum`. */
 export function checkedIds(ids: readonly string[], maximum: number): readonly string[] {
   if (ids.length <= maximum) return ids;
   throw new UserInputError(`Expected at most ${maximum} \`ids\`, but got ${ids.length}.`);
@@ -89,18 +87,13 @@ export function isGlobalId(text: string): boolean {
   return decode(text) !== undefined;
 }
 
-/**
- * True if an input names an object by a global id, whose owner has to be compared with the owner that the input names.
- */
+/** True if an input names an object by a global id. Its owner is then compared with the one that the input names. */
 export function namesGlobally(input: object): boolean {
   const ids = Object.entries(input).filter(([name]) => name === 'id' || name.endsWith('Id'));
   return ids.some(([, value]) => typeof value === 'string' && decode(value) !== undefined);
 }
 
-/**
- * The key of an object from its global id. Throws for an upstream id, which suffices only if the argument
- * `ownerArgument` names the owner.
- */
+/** The key of an object from its global id. An upstream id suffices only beside the argument `ownerArgument`. */
 export function parseGlobalKey(noun: Noun, text: string, ownerArgument: string): Key {
   const nodeId = decode(text);
   if (nodeId?.type === noun) return { noun, scope: nodeId.scope, id: nodeId.id };
@@ -122,16 +115,10 @@ function article(type: NodeType): 'a' | 'an' {
   return /^[AEIOU]/.test(type) ? 'an' : 'a';
 }
 
-/**
- * The first character of a global id. Type names begin with a capital letter, which base64 writes as Q to W. No number
- * or UUID begins with these.
- */
+/** The capital letter of a type name in base64. No number or UUID begins with Q to W. */
 const globalStart = /^[Q-W]/;
 
-/**
- * The most characters of a global id. It is more than the base64 of any id that fits a path, even at three bytes a
- * character.
- */
+/** The most characters of a global id: more than any id that fits a path takes in base64. */
 const maximumLength = 2200;
 
 /** Decodes a global id; undefined for other texts, such as upstream ids. Refuses an id with `@current` in it. */
@@ -160,7 +147,7 @@ function split(type: NodeType, text: string): NodeId | undefined {
     : { type, scope: canonical(owner, scope), id: canonical(type, id) };
 }
 
-/** The canonical text of an upstream id. A UUID is written in lower case: in upper case it is the same UUID. */
+/** The canonical text of an upstream id. A UUID is the same in upper case. */
 function canonical(type: NodeType, id: string): string {
   return type === 'Organization' ? id.toLowerCase() : id;
 }

@@ -1,7 +1,4 @@
-/**
- * The error of a caller's mistake that is found before any call (`BAD_USER_INPUT`). The message says what was wrong and
- * what was expected.
- */
+/** A mistake of the caller that is found before any call. The message says what was expected. */
 export class UserInputError extends Error {
   override readonly name = 'UserInputError';
   readonly code = 'BAD_USER_INPUT';
@@ -13,9 +10,7 @@ export function quoted(value: unknown): string {
   return text.length <= 60 ? text : `${text.slice(0, 60)}… (${text.length} characters)`;
 }
 
-/**
- * The input fields whose names differ from the REST names, by REST name. `@column` in the SDL connects the two names.
- */
+/** The input fields that `@column` in the SDL names otherwise than REST does, by REST name. */
 const inputNames: Readonly<Record<string, string>> = {
   primary_dashboard: 'primaryDashboardId',
   use_dashboard: 'useDashboardId',

@@ -29,7 +29,7 @@ function inputFieldsOf({ parentType, fieldName }: MutationInfo): Readonly<Record
   return isInputObjectType(named) ? named.getFields() : {};
 }
 
-/** The input field that names the project or organization of a mutation. For a mutation of a project, this is `id`. */
+/** The input field that names the project or organization of a mutation; for one of a project, `id`. */
 export function ownerArgumentOf(noun: Noun): string {
   const type = ownerTypeOf(noun);
   return type === undefined ? 'id' : owners[type].argument;
@@ -41,7 +41,7 @@ export function textIn(input: object, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The object that an input changes or makes; a new object has an empty id. */
+/** The object that an input changes or makes. */
 export interface WriteTarget {
   readonly noun: Noun;
   readonly isNew: boolean;
@@ -70,16 +70,13 @@ export interface CheckedWrite {
   readonly key: Key;
   readonly body: JsonObject;
   /**
-   * The objects that have to be read before the write is sent, each once; empty if the caller's reach has no limit.
-   * Global ids are not signed, so only the upstream can show that an object is in the project that its id names.
+   * The objects to read before the write is sent, if the caller's reach is limited. Global ids are not signed, so only
+   * the upstream can show that an object is in the project that its id names.
    */
   readonly keysToRead: readonly Key[];
 }
 
-/**
- * The write that an input asks for, in the project or organization that `owner` names. Throws a UserInputError or a
- * ForbiddenError if it may not be sent.
- */
+/** The write that an input asks for, in the project or organization `owner`. Throws if it may not be sent. */
 export function checkedWrite(
   target: WriteTarget,
   owner: string | undefined,
@@ -95,9 +92,9 @@ export function checkedWrite(
 }
 
 /**
- * The keys of the objects that have to be read before the write: the dashboards that the body names and, if it names
- * any, the changed object. The hosted service looks for both dashboards of a moved tile by their ids alone, not within
- * a project. A changed project is not read, because its id already shows if it is within reach.
+ * The dashboards that the body names and, if it names any, the changed object. The hosted service looks for both
+ * dashboards of a moved tile by their ids alone, not within a project. A changed project is not read, because its id
+ * already shows if it is within reach.
  */
 function keysToRead(key: Key, named: readonly Key[]): readonly Key[] {
   const isEnough = named.length === 0 || key.id === '' || ownerTypeOf(key.noun) === undefined;
@@ -119,9 +116,8 @@ interface BodyContext {
 }
 
 /**
- * The request body of a mutation: the given fields of the input under their REST names, and then the members of
- * `extra`. A field that is null is sent as null. For a caller with limited reach, everything that might name an object
- * of another project is refused.
+ * The request body of a mutation: the given fields of the input under their REST names, and the members of `extra`. For
+ * a caller with limited reach, everything that might name an object of another project is refused.
  */
 function toRequestBody(input: object, info: MutationInfo, context: BodyContext): JsonObject {
   const fields = inputFieldsOf(info);
@@ -174,7 +170,7 @@ function checkedTileId(text: string): string {
   throw new UserInputError(`Expected \`tileId\` to be the id of a tile (an integer), but got ${quoted(text)}.`);
 }
 
-/** The body of a change of source code: the files by their names. Null deletes a file. */
+/** The files of a change of source code by their names. Null deletes a file. */
 function filesBody(input: object, reach: Reach | undefined): JsonObject {
   const count = listIn(input, 'files').length + listIn(input, 'deletedFiles').length;
   if (count > mostFiles) throw new UserInputError(`Expected at most ${mostFiles} files, but got ${count}.`);
@@ -198,7 +194,7 @@ function filesBody(input: object, reach: Reach | undefined): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** The maximum number of files that one change writes or deletes: each of them is checked before the call. */
+/** The most files that one change writes or deletes. */
 export const mostFiles = 1000;
 
 const longestFileName = 200;
@@ -209,7 +205,7 @@ const longestFileName = 200;
  */
 const fileName = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.[a-z]\w*$/i;
 
-/** Checks a file name. The name needs an extension, so that the upstream cannot take it for a column of the body. */
+/** Without an extension, the upstream could take the name for a column of the body. */
 function checkedFileName(name: unknown, field: string, reach: Reach | undefined): string {
   if (typeof name === 'string' && name.length <= longestFileName && fileName.test(name)) return name;
   refuseUnknownOwner(reach, field, ' but for files with an extension, such as index.ts');
@@ -224,9 +220,8 @@ function listIn(input: object, name: string): readonly unknown[] {
 }
 
 /**
- * The members of a mutation's `extra`, which is for members that the OpenAPI document does not have. Refuses the names
- * of all input fields of this mutation and of other mutations of the same noun, in the spelling of REST and of GraphQL,
- * because values in `extra` are not checked. Refuses the columns of the noun, too.
+ * The members of a mutation's `extra`, which is for members that the OpenAPI document does not have. Because its values
+ * are not checked, refuses the input fields of all mutations of the noun and its columns, in both spellings.
  */
 function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
   if (extra === null || extra === undefined) return [];
@@ -261,10 +256,7 @@ interface Setter {
   readonly field: GraphQLInputField;
 }
 
-/**
- * The input fields that set each member of a noun's body, by the member's name in snake_case. A field with a REST name
- * such as `tile.id` sets `tile`.
- */
+/** The input fields that set each member of a noun's body, by the member's name in snake_case. */
 function settersOf(noun: GraphQLObjectType | undefined, { parentType }: MutationInfo): Map<string, Setter[]> {
   const setters = new Map<string, Setter[]>();
   for (const fieldName of Object.keys(parentType.getFields())) {
@@ -291,7 +283,7 @@ function columnsOf(noun: GraphQLObjectType | undefined): ReadonlySet<string> {
   return new Set([...columns, ...(requests[noun.name] ?? [])].map(snakeCase));
 }
 
-/** The type of the rows that a mutation writes, found in its payload; undefined if the payload has none. */
+/** The type of the rows in the payload of a mutation. */
 function nounOf({ parentType, fieldName }: MutationInfo): GraphQLObjectType | undefined {
   const field = parentType.getFields()[fieldName];
   const payload = field && getNamedType(field.type);

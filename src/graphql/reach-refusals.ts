@@ -2,19 +2,13 @@ import { current } from '../rest/paths.ts';
 import type { Reach, Rights } from '../rest/reach.ts';
 import { UserInputError } from './input-error.ts';
 
-/**
- * The error of an action that a caller may not perform (`FORBIDDEN`), found before any REST call. The message names the
- * action, and does not disclose what exists.
- */
+/** An action that the caller may not perform. The message does not disclose what exists. */
 export class ForbiddenError extends Error {
   override readonly name = 'ForbiddenError';
   readonly code = 'FORBIDDEN';
 }
 
-/**
- * The reach of a mutation; undefined if it reaches all that the API key does. Throws a ForbiddenError if the caller may
- * not run the mutation.
- */
+/** The reach of a mutation; undefined if it reaches all that the API key does. Throws if the caller may not run it. */
 export function mutationReach(rights: Rights | undefined, name: string): Reach | undefined {
   if (rights === undefined || rights.mutations.has(name)) return rights?.mutations.get(name);
   throw new ForbiddenError(`The caller is not allowed to run \`${name}\`.`);

@@ -89,7 +89,7 @@ export interface OrganizationRecord {
   readonly id: string;
   /**
    * The name in the row of the plugin that the organization was reached from; null if that row has no name. Undefined
-   * for an organization that was not reached from a plugin.
+   * without a plugin.
    */
   readonly name?: string | null;
   readonly started?: StartedRelations | undefined;

@@ -1,12 +1,11 @@
 import { exactDigits } from '../rest/values.ts';
 
-/** The size of a value as JSON. If measuring stopped at a limit, only what was measured until then is counted. */
+/** The size of a value as JSON, or of the part that was measured before a limit was exceeded. */
 export interface MeasuredJson {
-  /** The number of bytes of its JSON text. */
   readonly bytes: number;
   /** The number of objects and lists, including the value itself. */
   readonly values: number;
-  /** Response path at which the limit was exceeded, without the indices in lists; undefined if it was not exceeded. */
+  /** The response path at which a limit was exceeded, without the indices in lists. */
   readonly path: string | undefined;
 }
 
@@ -17,10 +16,7 @@ interface Part {
   readonly above: Part | undefined;
 }
 
-/**
- * The maximum number of objects and lists of an answer, including those inside JSON values. Each takes far longer to
- * write than its text suggests.
- */
+/** The most objects and lists of an answer. Each takes far longer to write than its text suggests. */
 export const mostValues = 500_000;
 
 /**
@@ -47,7 +43,6 @@ export function measureJson(value: unknown, limit: number): MeasuredJson {
       const items: readonly unknown[] = part.value;
       for (const item of items) bytes += sizeOf(item, '', part) + 1;
     } else bytes += membersBytes(part, sizeOf);
-    // Objects and lists that are still to be measured count, too.
     if (bytes > limit || values + unmeasured.length > mostValues)
       return { bytes, values: values + unmeasured.length, path: pathOf(part) };
   }
@@ -91,8 +86,5 @@ function pathOf(part: Part): string {
   return names.slice(0, mostNames).join('.').slice(0, longestPath);
 }
 
-/**
- * The maximum number of names and the most characters of a path in a message. Names within JSON values come from the
- * upstream, which does not limit them.
- */
+/** The limits of a path in a message. Names within JSON values come from the upstream, which does not limit them. */
 const [mostNames, longestPath] = [20, 300];

@@ -30,7 +30,7 @@ export interface Execution {
   readonly prepared: PreparedOperation;
   readonly cost: Pick<Cost, 'calls' | 'extensions'>;
   readonly answerCounter: AnswerCounter;
-  /** The deadline of the operation. It also records how much the upstream has answered. */
+  /** It also records how much the upstream has answered. */
   readonly deadline: OperationDeadline;
 }
 
@@ -73,10 +73,7 @@ export class AnswerLimits {
     return this.#dropped({ data, errors: ofMutations, extensions }, prepared, error);
   }
 
-  /**
-   * Checks the data of an execution, or of one part of an answer, against the limits of an answer. `earlierBytes` is
-   * the number of bytes of earlier parts.
-   */
+  /** Checks data against the limits of an answer. `earlierBytes` is the number of bytes of its earlier parts. */
   check(
     { data, errors }: DataAndErrors,
     { prepared, answerCounter, deadline }: Execution,
@@ -108,10 +105,7 @@ export class AnswerLimits {
     return mostBytes > largeAnswerBytes;
   }
 
-  /**
-   * Makes the text of a result that may be large, and takes room for it. If there is no room, returns the result
-   * without its data and with an error that says so.
-   */
+  /** Makes the text of a result that may be large, and takes room for it. Without room, an error replaces its data. */
   claimText(result: OperationResult, prepared: PreparedOperation, reader: Reader): OperationResult {
     const { mostBytes = 0 } = result;
     if (mostBytes <= mostUnclaimedBytes) return result;
@@ -124,9 +118,8 @@ export class AnswerLimits {
   }
 
   /**
-   * Makes room for the text of data. Called before the text is made, because a text that is made and then refused is
-   * megabytes of garbage. The text has at most `mostBytes` bytes. If that many are free, the data is not measured.
-   * Returns false if there is no room.
+   * Makes room for the text of data, which has at most `mostBytes` bytes; false if there is no room. Called before the
+   * text is made, because a text that is made and then refused is megabytes of garbage.
    */
   makeRoomForText(data: unknown, mostBytes: number): boolean {
     const { room, maxAnswerBytes } = this.#options;
@@ -170,10 +163,7 @@ function excessError({ unit, count, limit, path }: AnswerExcess): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', [unit]: count, limit, path } });
 }
 
-/**
- * The error of an operation for which the upstream answered too much. `path` is that of a field that was waiting for
- * REST calls when the limit was reached; undefined if none is known.
- */
+/** The error of an operation for which the upstream answered too much. `path` is that of a field that waited then. */
 function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path']): GraphQLError {
   const names = path?.filter((key) => typeof key === 'string').join('.');
   const place = names === undefined ? '' : `, with what is read for \`${names}\``;
@@ -186,9 +176,8 @@ function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path'
 const mostKeptBytes = 1000;
 
 /**
- * The effect of mutations, from which a client still learns what was done. It consists of the short leaves of each
- * payload and of the object in the payload. Everything that was read after the mutation is dropped. A mutation that was
- * not sent is null.
+ * The effect of mutations, from which a client still learns what was done: the short leaves of each payload and of the
+ * object in it. Everything that was read after the mutation is dropped. A mutation that was not sent is null.
  */
 function effectOf(data: unknown, levels = 3): unknown {
   if (isObject(data) && levels > 0)

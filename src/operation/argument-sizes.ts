@@ -5,25 +5,23 @@ import type { JsonObject } from '../rest/values.ts';
 import type { PreparedOperation } from './document.ts';
 import { RequestError } from './request-error.ts';
 
-/** The forms in which arguments are measured. Each has a function that counts the bytes of a JSON text in that form. */
+/** The forms in which arguments are measured, and the bytes of a JSON text in each form. */
 const forms = {
   'as JSON': (text: string) => Buffer.byteLength(text),
   'in the query of a REST call': (text: string) => encodeURIComponent(text.toWellFormed()).length,
 };
 
 interface FieldArguments {
-  /**
-   * The response keys down to the field. For a field of a fragment, the path leads through the first place at which the
-   * fragment is spread.
-   */
+  /** The response keys down to the field, through the first place at which its fragment is spread. */
   readonly path: string;
   readonly form: keyof typeof forms;
-  /** The number of bytes of the arguments in this form, without the values of their variables. */
+  /** The number of bytes without the values of the variables. */
   readonly bytes: number;
+  /** Each variable once for each occurrence. */
   readonly variables: readonly string[];
 }
 
-/** The sizes of the arguments of an operation's fields, measured once, without the values of its variables. */
+/** The arguments of an operation's fields, measured once, without the values of its variables. */
 interface OperationArguments {
   readonly fields: readonly FieldArguments[];
   readonly mostBytes: number;
@@ -32,16 +30,15 @@ interface OperationArguments {
   readonly defaults: ReadonlyMap<string, string>;
 }
 
-/** The most bytes of a UTF-16 unit. It has up to three bytes in UTF-8. Percent-encoding writes three for each byte. */
+/** The most bytes of a UTF-16 unit: three in UTF-8, each of which percent-encoding writes as three. */
 const mostBytesOfUnit = 9;
 
 const argumentsIn = memoize(argumentsOf);
 
 /**
- * Throws a GraphQLError if the arguments of one field have more than `limit` bytes, as JSON or in the query of a REST
- * call. A field of many objects is executed once for each of them, which multiplies its arguments. Fields that a
- * directive skips count as well. The fields of `Mutation` do not count, because each is executed once. `text` is the
- * variables as JSON. For most operations, `text` is so short that nothing needs to be measured.
+ * Throws a RequestError if the arguments of one field have more than `limit` bytes in one of the forms: a field of many
+ * objects is executed once for each of them, which multiplies its arguments. The fields of `Mutation` do not count,
+ * because each is executed once. `text` is the variables as JSON, mostly so short that nothing needs to be measured.
  */
 export function refuseArguments(
   prepared: PreparedOperation,
@@ -105,7 +102,7 @@ function jsonOfMembers(members: readonly (ArgumentNode | ObjectFieldNode)[], var
   return `{${members.map(({ name, value }) => `"${name.value}":${jsonOf(value, variables)}`).join()}}`;
 }
 
-/** A value of a document as JSON, without its variables. Adds their names to `variables`, once for each occurrence. */
+/** A value of a document as JSON, without its variables. Adds their names to `variables`. */
 function jsonOf(value: ValueNode, variables: string[]): string {
   switch (value.kind) {
     case Kind.VARIABLE:

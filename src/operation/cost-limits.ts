@@ -48,7 +48,7 @@ export function expenseRefusal(
   return refusal(`may ask for up to ${rows} rows`, there, { rows, limit: maxUpstreamRows, path });
 }
 
-/** The path that adds most to a count, and the number that it adds. */
+/** The path that adds most to a count, and its share of the count. */
 function placeWithMost({ calls }: Plan, unit: 'upper' | 'rows'): { readonly path: string; readonly there: number } {
   const [most] = calls.toSorted((a, b) => b[unit] - a[unit]);
   return { path: most?.paths[0] ?? '', there: most?.[unit] ?? 0 };
@@ -63,10 +63,7 @@ function refusal(
   return new RequestError('expensiveOperation', message, { details });
 }
 
-/**
- * The refusal of an operation whose plan takes too many steps. Planning stops at the limit, so the total number of
- * steps is unknown.
- */
+/** Planning stops at the limit, so the total number of steps is unknown. */
 function tooManySteps({ limit, path }: PlanLimitError): GraphQLError {
   const details = { steps: limit + 1, limit, path: path.slice(0, longestPath) };
   return new RequestError(

@@ -22,26 +22,19 @@ export interface CostsOptions extends CostLimits {
   readonly schema: GraphQLSchema;
   readonly cursors: CursorCodec;
   readonly maxPageSize: number;
-  /**
-   * True if answers may come in parts. An explained plan then says after which wave of calls the first part is sent.
-   */
+  /** True if answers may come in parts. An explained plan then says after which wave the first part is sent. */
   readonly incremental?: boolean | undefined;
   /** True if clients may see which REST calls an operation makes. */
   readonly explain: boolean;
-  /**
-   * True if REST answers are cached. Costs that clients request then include the number of reads that needed no call.
-   */
+  /** True if the cost tells how many reads needed no call. */
   readonly isCaching?: boolean;
-  /** Finds the tool of an operation; undefined if there are no tools. */
+  /** Undefined if there are no tools. */
   readonly toolOf?: ToolOf | undefined;
   /** Returns the error of a caller whose key cannot be used. An operation of such a caller makes no REST call. */
   readonly keyFaultOf: (caller: Caller | undefined) => object | undefined;
 }
 
-/**
- * Returns the tool of an operation, found by the operation's name and the text of its document; undefined if the
- * operation is no tool.
- */
+/** Finds the tool that an operation is, by its name and the text of its document; undefined if it is none. */
 export type ToolOf = (name: string, text: string, caller: Caller | undefined) => ToolNote | undefined;
 
 /** The tool of an operation, shown beside its plan: its name, and its cost as agents read it. */
@@ -50,7 +43,6 @@ export interface ToolNote {
   readonly cost: string;
 }
 
-/** The operation whose cost is determined. */
 interface CostedRun extends Pick<OperationRun, 'params' | 'coerced'> {
   readonly document: Pick<Resolved, 'prepared'>;
   readonly request: Pick<RequestContext, 'caller' | 'tool'>;
@@ -127,9 +119,8 @@ export class Costs {
   }
 
   /**
-   * The maximum number of calls and rows that an operation needs, whatever its variables are. Infinite if the caller
-   * may reach only some objects and asks for a list: each project of the list is then read by its id, which the
-   * estimate does not cover.
+   * The most calls and rows of an operation, whatever its variables are. Infinite if a caller with limited reach asks
+   * for a list: each project of the list is then read by its id, which the estimate does not cover.
    */
   #upperBoundOf(prepared: PreparedOperation, rights: Rights | undefined): Pick<Estimate, 'calls' | 'rows'> {
     const hasLimitedReach = rights?.reach !== undefined;
@@ -138,10 +129,7 @@ export class Costs {
     return readsByKey === true ? { calls: Infinity, rows: Infinity } : this.#worstEstimateOf(prepared);
   }
 
-  /**
-   * The most that an operation can answer, whatever its variables are. If that exceeds the limit, the most that it can
-   * answer with the given variables. Most operations stay within the limit whatever their variables are.
-   */
+  /** The most that an operation can answer with any variables; if that is too much, with those of the request. */
   #answerEstimateOf(run: CostedRun): Estimate {
     const { prepared } = run.document;
     const worst = this.#worstEstimateOf(prepared);
@@ -160,10 +148,7 @@ export class Costs {
     );
   }
 
-  /**
-   * The plan of an operation, or the reason why it has none. If it is to be explained, the plan also says when the
-   * first part of the answer is sent.
-   */
+  /** The plan of an operation, or the reason why it has none. */
   #plan(
     prepared: PreparedOperation,
     variableValues: VariableValues,
@@ -184,10 +169,7 @@ export class Costs {
   }
 }
 
-/**
- * Throws the refusals of arguments, if there are any. Refusals of objects that the caller may not reach do not count,
- * because the caller may still see the rest.
- */
+/** Throws the refusals of arguments. Those of objects out of reach do not count: the caller may see the rest. */
 function refuseToolArguments(planned: CheckedPlan | PlanLimitError): void {
   const refusals = planned instanceof PlanLimitError ? [] : planned.argumentErrors;
   const wrong = refusals.filter((refusal) => !(refusal instanceof ForbiddenError));
@@ -217,13 +199,11 @@ function explainOf({ params: { extensions } }: CostedRun, { explain: isAllowed }
 
 interface CostDetails {
   readonly explain: Explain;
-  /** The plan of the operation, or the reason why it has none; undefined if the operation was not planned. */
+  /** Undefined if the operation was not planned. */
   readonly planned: CheckedPlan | PlanLimitError | undefined;
   /**
    * True if the operation was not planned, and the most calls that it can make are the same for each run. One plan is
-   * then made for all runs (see `upperOfEveryRun`). False for an operation that has variables or whose caller may reach
-   * only some objects. Such an operation would need a plan for each run, which takes a tenth of the time of a small
-   * operation.
+   * then made for all runs: one for each run would take a tenth of the time of a small operation.
    */
   readonly isSameForEveryRun: boolean;
   readonly refusal: GraphQLError | undefined;
@@ -265,10 +245,7 @@ export class Cost {
     this.#costs = costs;
   }
 
-  /**
-   * The most REST calls that the operation makes; undefined if the number depends on the run and this run was not
-   * planned.
-   */
+  /** The most REST calls of the operation; undefined if the number depends on the run and this run was not planned. */
   get plannedCalls(): number | undefined {
     return this.#isSameForEveryRun ? this.#costs.upperOfEveryRun(this.#run.document.prepared) : this.plan?.upper;
   }

@@ -12,7 +12,7 @@ import {
 import type { GatewayContext } from '../context.ts';
 import { type ExecuteOptions, executionArgs } from './execute.ts';
 
-/** One part of an answer, as an executor makes it. */
+/** One part of an answer, as graphql's executor makes it. */
 export interface PartPayload {
   readonly data?: unknown;
   readonly errors?: readonly GraphQLError[];
@@ -29,12 +29,11 @@ export interface PartEntry {
   readonly errors?: readonly GraphQLError[];
 }
 
-/** An answer from an executor: whole, or in parts. */
-export type WholeOrParts =
+type WholeOrParts =
   | { readonly data?: unknown; readonly errors?: readonly GraphQLError[] }
   | { readonly initialResult: PartPayload; readonly subsequentResults: AsyncIterable<PartPayload> };
 
-/** Runs one prepared operation and delivers its deferred fragments later. `context.parts` is the format. */
+/** Runs an operation and delivers its deferred fragments later, in the format of `context.parts`. */
 export type ExecuteInParts = (context: GatewayContext, variables: VariableValues) => Promise<WholeOrParts>;
 
 /**
@@ -54,9 +53,8 @@ export function withoutDefer(text: string, document: DocumentNode): DocumentNode
 }
 
 /**
- * Makes the function that executes an operation in parts; undefined if it is always answered as a whole. Mutations are
- * always answered as a whole: otherwise the fields in a fragment of the first mutation would depend on whether the
- * second has been executed.
+ * Makes the function that executes an operation in parts; undefined if it is always answered as a whole. Mutations are:
+ * the fields in a fragment of the first mutation would depend on whether the second has been executed.
  */
 export function createExecuteInParts(
   { schemas: { incremental }, introspection }: ExecuteOptions,

@@ -28,7 +28,7 @@ export function deferredOf({ document: { prepared }, cost, request }: OperationR
 }
 
 /**
- * Executes an operation in parts. The result describes the first part and holds the texts of all parts. If the
+ * Executes an operation in parts. The result has the data of the first part and the texts of all parts. If the
  * variables defer nothing, it is an ordinary result. The operation ends with its last part, however slowly the client
  * reads.
  */
@@ -72,10 +72,7 @@ export async function executeInParts(
   }
 }
 
-/**
- * The texts of all parts: `first`, and then the others. Each of these is made once the executor has the part and
- * `waitToWrite` has resolved, which is when the event loop has time for a part.
- */
+/** The texts of all parts: `first`, and then the others, each once the event loop has time for it. */
 function writeParts(
   writer: PartsWriter,
   first: string,
@@ -113,10 +110,7 @@ function writeParts(
   return { texts, finished };
 }
 
-/**
- * Writes the parts of one answer. The limits of an answer apply to all parts together. If a part exceeds a limit, a
- * last part with the reason is sent in its place, and no further one.
- */
+/** Writes the parts of one answer. The limits of an answer apply to all parts together. */
 class PartsWriter {
   readonly #run: OperationRun;
   readonly #format: PartsFormat;
@@ -141,10 +135,7 @@ class PartsWriter {
     return this.#reported.length === 0 ? undefined : this.#reported;
   }
 
-  /**
-   * The JSON text of the first part, which must be within the limits and has at most `mostBytes` bytes. Throws if there
-   * is no room for it.
-   */
+  /** The JSON text of the first part, which has at most `mostBytes` bytes. Throws if there is no room for it. */
   first({ data, errors = [], pending = [] }: PartPayload, mostBytes: number): string {
     if (!this.#options.answerLimits.makeRoomForText(data, mostBytes)) throw overload();
     for (const entry of pending) this.#pending.add(idOf(entry));
@@ -185,7 +176,6 @@ class PartsWriter {
   /** The JSON text of a last part that ends the answer early, with the reason. */
   async fail(error: unknown): Promise<string> {
     const { report } = this.#options;
-    // The rate limits are reported if they can be determined.
     await this.#completeCost().catch(report);
     const reported = toPublicErrors([error], { maxErrors: 1, report });
     this.#reported.push(...reported);
@@ -214,7 +204,7 @@ function idOf(entry: object): unknown {
   return 'id' in entry ? entry.id : undefined;
 }
 
-/** The JSON text of a part. Values from the upstream that nest too deeply overflow the stack of the writer. */
+/** The JSON text of a part. Values that the upstream nests too deeply overflow the stack. */
 function stringifyPart(part: object): string {
   try {
     return JSON.stringify(part);

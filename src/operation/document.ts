@@ -17,7 +17,7 @@ import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.t
 import { memoize } from '../memoize.ts';
 import { RecentMap } from '../recent-map.ts';
 import { createExecuteInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
-import { CompileTime, createExecute, type Execute, type ExecuteOptions, type Schemas } from './execute.ts';
+import { CompileTime, createExecute, type Execute, type ExecuteOptions } from './execute.ts';
 import { coercedVariables, type GraphQLParams } from './params.ts';
 import { type DocumentLimits, parseDocument, validationErrors } from './parse-document.ts';
 import { RefusedDocument, RequestError } from './request-error.ts';
@@ -25,7 +25,7 @@ import { RefusedDocument, RequestError } from './request-error.ts';
 /** An operation that is ready to run: parsed, valid, within the limits. */
 export interface PreparedOperation extends OperationScope {
   readonly document: DocumentNode;
-  /** The variables of a request, coerced. Throws a RefusedDocument if they do not fit. */
+  /** Coerces the variables of a request. Throws a RefusedDocument if they do not fit. */
   readonly coerce: (given: GraphQLParams['variables']) => VariableValues;
   /** Runs the operation. Once it has been repeated, this is a function that runs compiled code. */
   execute: Execute;
@@ -47,21 +47,18 @@ export interface DeferredOperation extends OperationScope {
   readonly execute: ExecuteInParts;
 }
 
+type ListedOptions = Pick<ExecuteOptions, 'schemas' | 'introspection'>;
+
 /** Settings of the preparation. `preparedBytes` bounds the memory of the operations that are remembered. */
-export interface PrepareOptions {
-  readonly schemas: Schemas;
+export interface PrepareOptions extends ListedOptions {
   readonly preparedBytes: number;
   readonly limits: DocumentLimits;
-  /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
-  readonly introspection: boolean;
 }
 
 /** Prepares operations from their text. Throws a RefusedDocument if the operation cannot be run. */
 export type Prepare = (query: string, operationName: string | undefined) => PreparedOperation;
 
-/**
- * Prepares operations and remembers them. Refused documents are not remembered, because they could evict the others.
- */
+/** Prepares operations and remembers them. Refused documents are not remembered: they could evict the others. */
 export function createPrepare(options: PrepareOptions): Prepare {
   const prepared = new RecentMap<string, PreparedOperation>({ size: options.preparedBytes });
   const compileTime = new CompileTime();
@@ -80,10 +77,7 @@ export function createPrepare(options: PrepareOptions): Prepare {
   };
 }
 
-/**
- * Upper bounds of the memory of a document and of its compiled code, in bytes. They were measured with documents of 7
- * to 2,000 tokens.
- */
+/** Upper bounds of the memory of a document and of its code, in bytes, measured with 7 to 2,000 tokens. */
 const bytesPer = { unit: 2, token: 400, codeOfToken: 1600, codeOfSelection: 3000 };
 
 function sizeOf(key: string, text: string, { document, deferred }: PreparedOperation): number {
@@ -151,9 +145,7 @@ function deferredOperationOf(
 /** Prepares and compiles all operations of a listed document. Throws a RefusedDocument if one cannot be run. */
 export type PrepareListed = (query: string) => readonly PreparedOperation[];
 
-type ListedOptions = Pick<PrepareOptions, 'schemas' | 'introspection'>;
-
-/** Prepares listed documents. The limits of documents do not apply to them. They are compiled before the first use. */
+/** Makes the function that prepares listed documents. The limits of documents do not apply to them. */
 export function createPrepareListed(options: ListedOptions): PrepareListed {
   return (query) => {
     const parsed = parseDocument(query);
@@ -184,7 +176,7 @@ function refuseInvalid(text: string, document: DocumentNode, { schemas, introspe
   return whole;
 }
 
-/** The maximum number of validation errors that are reported for one document. Further errors add nothing new. */
+/** The most validation errors that are reported for a document. Further ones add nothing new. */
 const mostErrors = 20;
 
 function operationOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {

@@ -44,23 +44,19 @@ function toPublicDetails({ errors, ...details }: UpstreamErrorDetails): Upstream
   return { ...details, errors: named };
 }
 
-/** Settings for reporting the errors of answers. */
+/** The most errors that an answer has, and the reporter of unexpected ones. */
 export interface ErrorReporting {
   readonly maxErrors: number;
   readonly report: (error: unknown) => void;
 }
 
-/**
- * No further error is reported once the paths of the reported errors together have more characters than this. An alias
- * may be nearly as long as a document.
- */
+/** The characters of paths after which no further error is reported: an alias may be as long as a document. */
 const maximumPaths = 131_072;
 
 /**
- * Converts the errors of an answer to the form that clients may see: the first ones, and the number of all others.
- * `maxErrors` and `maximumPaths` limit the first ones. Without these limits, a small request could get an answer of
- * megabytes, if every row of a list fails or an alias is long. `before` is the errors in earlier parts of the answer,
- * which count towards the same limits.
+ * Converts the errors of an answer to the form that clients may see: the first ones, and the number of all others. A
+ * small request could otherwise get an answer of megabytes, if every row of a list fails or an alias is long. `before`
+ * is the errors in earlier parts of the answer, which count towards the same limits.
  */
 export function toPublicErrors(
   errors: readonly unknown[],
@@ -81,7 +77,7 @@ export function toPublicErrors(
   return [...reported, publicError(undefined, message, { code: 'LIMIT_EXCEEDED' })];
 }
 
-/** The number of characters of the path of an error. */
+/** The characters of the path of an error. */
 function charactersOf({ path = [] }: PublicError): number {
   return path.reduce((sum: number, step) => sum + (typeof step === 'string' ? step.length : 1), 0);
 }
@@ -89,8 +85,8 @@ function charactersOf({ path = [] }: PublicError): number {
 const badInput = { code: 'BAD_USER_INPUT' };
 
 /**
- * True if a variable was null for an argument that must not be null. This is the only error of arguments that graphql
- * finds during the execution. It finds all others before the execution.
+ * True if a variable was null for an argument that must not be null: the only error of arguments that graphql finds
+ * during the execution, and not before.
  */
 function isBadArgument(error: unknown): boolean {
   return error instanceof GraphQLError && error.message.startsWith('Argument "');
@@ -110,10 +106,7 @@ export function causeOf(error: unknown): unknown {
   return cause;
 }
 
-/**
- * The public form of a request error. An error without a code means that the variables do not fit, which is the
- * caller's fault.
- */
+/** The public form of a request error. An error without a code means that the variables do not fit. */
 function requestErrorOf(error: GraphQLError): PublicError {
   const shown = publicError(error, error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
   return error instanceof RequestError ? { ...shown, refusal: error } : shown;
@@ -128,10 +121,7 @@ function isBadValue(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Cannot return null for non-nullable field');
 }
 
-/**
- * The message of an error. If the error was found before execution, graphql's own message is used, because it also
- * names the variable or argument.
- */
+/** The message of an error. Before execution it is graphql's own, which also names the variable or argument. */
 function shownMessage(located: GraphQLError | undefined, cause: Error): string {
   return located !== undefined && located.path === undefined ? located.message : cause.message;
 }

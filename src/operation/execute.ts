@@ -104,10 +104,7 @@ function interpreted(
   return (contextValue, variableValues) => executeRootSelectionSet({ ...args, contextValue, variableValues });
 }
 
-/**
- * The arguments of graphql's executors for an operation of a valid document. Each execution adds its context and its
- * coerced variables.
- */
+/** The arguments of graphql's executors, to which each execution adds its context and its coerced variables. */
 export function executionArgs(
   options: Pick<ExecutionArgs, 'schema' | 'hideSuggestions' | 'enableEarlyExecution'>,
   { definitions, ...document }: DocumentNode,
@@ -166,14 +163,12 @@ function hasReservedName(document: DocumentNode): boolean {
   return found;
 }
 
-/**
- * The milliseconds of each second that may be spent on compiling. A compilation that exceeds them is still completed.
- */
+/** The milliseconds of each second for compiling. A compilation that exceeds them is still completed. */
 const msPerSecond = 100;
 
 /**
- * Bounds the time for which compilations block the event loop. Compiled code pays off only for frequent operations. A
- * client that sends thousands of documents twice each must not block all others.
+ * Bounds the time for which compilations block the event loop. A client that sends thousands of documents twice each
+ * must not block all others.
  */
 export class CompileTime {
   #secondBegan = Number.NEGATIVE_INFINITY;

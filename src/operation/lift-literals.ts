@@ -24,17 +24,11 @@ interface Literal {
 
 /** A document in which every field argument is a variable. */
 interface LiftedDocument {
-  /**
-   * The document. All of its variables have the type `JSON`, whose values graphql-jit passes on unchanged: they have
-   * already been coerced.
-   */
+  /** All of its variables have the type `JSON`, whose values graphql-jit passes on: they have been coerced already. */
   readonly document: DocumentNode;
-  /**
-   * The variables in places that do not allow null. A nullable variable may be in such a place if the place has a
-   * default.
-   */
+  /** The variables in places that do not allow null. If such a place has a default, its variable may be nullable. */
   readonly neverNull: ReadonlySet<string>;
-  /** Returns the values of all variables, including those of lifted literals, from the values that the client gave. */
+  /** Returns the values of all variables, those of lifted literals included, from those that the client gave. */
   readonly valuesOf: (variables: VariableValues) => Readonly<Record<string, unknown>>;
 }
 
@@ -98,10 +92,7 @@ function withCoerced(values: Record<string, unknown>, coerced: VariableValues['c
   return values;
 }
 
-/**
- * The values of all literals. A literal has no value if a variable inside it is missing where a value is needed. Such a
- * literal is left out, so the argument counts as not given.
- */
+/** The values of literals. A literal that lacks a needed variable has none, so its argument counts as not given. */
 function valuesOfAll(literals: readonly Literal[], variables?: VariableValues): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const { name, type, value } of literals) {

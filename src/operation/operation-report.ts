@@ -8,33 +8,28 @@ import type { StreamEnd } from './subscriptions.ts';
 /** The facts about an answered operation for logs, metrics and spans. */
 export interface OperationReport {
   readonly requestId: string;
-  /** The trace id of its span, or of the request's `traceparent`; undefined if there is neither. */
+  /** The trace id of its span, or else of the request's `traceparent`. */
   readonly traceId: string | undefined;
-  /** `mcp` if an agent uses a tool; undefined for all other requests. */
+  /** `mcp` if an agent uses a tool. */
   readonly transport: 'mcp' | undefined;
   readonly tool: string | undefined;
   readonly document: string | undefined;
-  /** The id in its request, if no document has that id. The client chose this text, so it is cut if it is very long. */
+  /** The id in its request, if no document has that id; cut if it is very long. */
   readonly unknownDocument: string | undefined;
   /** The name in the document, or else in the request; cut if it is very long. */
   readonly operationName: string | undefined;
   readonly durationMs: number;
   /** The number of REST calls that it made. For a subscription, polls do not count, because they are shared. */
   readonly calls: number;
-  /** The most REST calls that it could make, if that was known before it ran; undefined otherwise. */
+  /** The most REST calls that it could make, if that was known before it ran. */
   readonly plannedCalls: number | undefined;
   readonly messages?: number;
   /** The codes of its errors, each once; `CLIENT_LEFT` alone if its client had left before it was answered. */
   readonly codes: readonly string[];
-  /**
-   * The first characters of the hash of the caller's key; undefined without a key, or if the gateway holds the keys.
-   */
+  /** The first characters of the hash of the caller's key; undefined if the gateway holds the keys. */
   readonly caller: string | undefined;
   readonly tenant: string | undefined;
-  /**
-   * The roles of the caller that allow the operation and are in the entry of the tenant. If there are many, only the
-   * first ones.
-   */
+  /** The roles in the entry of the tenant that allow the operation; only the first ones if there are many. */
   readonly roles: readonly string[] | undefined;
   /** The first characters of the hash of the tenant's user. */
   readonly subject: string | undefined;
@@ -46,7 +41,7 @@ export interface OperationReport {
 /** Called with the report of each operation when the operation has been answered. */
 export type OnOperation = (report: OperationReport) => void;
 
-/** The number of characters of a caller's hash that logs show: enough to distinguish callers without naming them. */
+/** The characters of a hash that logs show: enough to distinguish callers without naming them. */
 const shownHash = 8;
 
 /** The length to which logs and metrics cut texts that a client chose, such as the name of an operation. */
@@ -59,10 +54,7 @@ export function shownName(name: string | undefined): string | undefined {
   return name?.slice(0, longestText);
 }
 
-/**
- * A client's text for logs and labels, without characters that control a terminal or change the reading order of a
- * line.
- */
+/** A client's text for logs and labels, without characters that control a terminal or reorder a line. */
 function shownText(text: string | undefined): string | undefined {
   return text?.slice(0, longestText).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '');
 }
@@ -119,10 +111,7 @@ const noCodes: readonly string[] = [];
 /** The codes of an operation whose client has left. Its calls were aborted, which says nothing about the upstream. */
 const clientLeft: readonly string[] = ['CLIENT_LEFT'];
 
-/**
- * The codes of the errors of an operation, each once; `CLIENT_LEFT` alone if its client had left before it was
- * answered.
- */
+/** The codes of the errors of an operation, each once; `CLIENT_LEFT` alone if its client had left before the answer. */
 export function codesOf(
   request: Pick<RequestContext, 'hasLeft'>,
   errors: OperationResult['errors'] = [],

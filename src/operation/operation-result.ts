@@ -32,12 +32,9 @@ export interface OperationResult {
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
   /** The time for which the client may keep the answer, in seconds; undefined if it must not keep it. */
   readonly maxAge?: number;
-  /** The time until which all reads of the result stay fresh, in milliseconds by the clock of the cache. */
+  /** The time until which all reads of the result stay fresh, in milliseconds of `OperationsOptions.now`. */
   readonly freshUntil?: number | undefined;
-  /**
-   * The rate limits of the surfaces that the operation called; undefined if it called none, or if calls are not
-   * limited.
-   */
+  /** The rate limits of the surfaces that the operation called; undefined if there are none. */
   readonly rateLimits?: readonly RateLimit[] | undefined;
   /** The operation that was executed. It is not part of the answer. */
   readonly prepared?: PreparedOperation;
@@ -111,8 +108,7 @@ function prune(
   if (Array.isArray(value)) return value.map((item, index) => prune(item, selections, [...path, index], errors));
   if (!isObject(value)) return value;
   const members = Object.entries(value).map(([name, member]) => {
-    // All types that the object can have are taken together: validation made sure that fields with the same response
-    // key have the same shape.
+    // Fields with the same response key have the same shape in all types that the object can have.
     const fields = selections.flatMap((selection) =>
       selection.fields.filter(({ responseKey }) => responseKey === name),
     );
@@ -122,9 +118,7 @@ function prune(
   return Object.fromEntries(members);
 }
 
-/**
- * True if a value is nested deeper than `depth`. Walks level by level, because a recursion could overflow the stack.
- */
+/** True if a value is nested deeper than `depth`. Walks level by level: a recursion could overflow the stack. */
 function isDeeperThan(value: unknown, depth: number): boolean {
   let level: unknown[] = [value];
   for (let left = depth; level.length > 0; left -= 1) {

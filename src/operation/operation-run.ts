@@ -9,7 +9,7 @@ import { type GraphQLParams, shortName } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
 import type { RequestError } from './request-error.ts';
 
-/** The name of a client program and its version, as the client sends them; either may be missing. */
+/** The name of a client program and its version, as the client sends them. */
 export interface ClientName {
   readonly name: string | undefined;
   readonly version: string | undefined;
@@ -17,7 +17,7 @@ export interface ClientName {
 
 /** The facts about a request that its operation may use, the same for every transport. */
 export interface RequestContext {
-  /** The caller. Once the document is known, the caller's tenant keeps only the roles that allow the document. */
+  /** Once the document is known, the caller has only the roles that allow it. */
   caller: Caller | undefined;
   /** The error with which the request is refused. Its operation is then not examined. */
   readonly refusal?: RequestError | undefined;
@@ -26,7 +26,7 @@ export interface RequestContext {
   /** Resolves when `caller`, `refusal` and `expiresAt` are known; undefined if they are known already. */
   readonly identified?: Promise<void> | undefined;
   readonly method: string;
-  /** The rule by which the request uses cached REST answers. */
+  /** The rule by which the request may be answered with kept REST answers. */
   readonly reuse: Reuse;
   /** Names the request in logs and in its answer. */
   readonly requestId: string;
@@ -44,10 +44,7 @@ export interface RequestContext {
   readonly pausesUntil: number;
   hasLeft(): boolean;
   onLeave(listener: () => void): void;
-  /**
-   * Called with the parts of the request that stay in memory: its document, and the variables that the document
-   * declares, as JSON.
-   */
+  /** Called with what stays in memory of the request: its document, and the variables that it declares, as JSON. */
   onKept(query: string, variablesText: string): void;
   /** Calls back when the answer has been taken, or the client has left. */
   onClose(listener: () => void): void;
@@ -65,8 +62,8 @@ export interface Tracing {
 export interface OperationSpan extends CallSpans {
   readonly trace: TraceContext;
   /**
-   * Ends the span. `prepared` is undefined if the operation was refused before its document was known. `code` is that of
-   * its first error, or `CLIENT_LEFT`.
+   * Ends the span. `prepared` is undefined if the document is not known. `code` is that of the first error, or
+   * `CLIENT_LEFT`.
    */
   readonly end: (prepared: PreparedOperation | undefined, code: string | undefined) => void;
 }
@@ -82,10 +79,7 @@ export interface AnsweredOperation extends Pick<OperationRun, 'params' | 'reques
   readonly cost: Cost | undefined;
 }
 
-/**
- * One operation whose document is known. The constructor determines the cost, and throws if it cannot. If the answer
- * may be kept, the pipeline adds the name under which the answer is kept.
- */
+/** One operation whose document is known. */
 export class OperationRun {
   readonly params: GraphQLParams;
   readonly request: RequestContext;

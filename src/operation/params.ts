@@ -10,10 +10,7 @@ import { RefusedDocument } from './request-error.ts';
  */
 export interface GraphQLParams {
   readonly query: string | undefined;
-  /**
-   * The variables as they were sent. Once the operation is known, the variables that it does not declare are dropped
-   * (see `keepDeclared`).
-   */
+  /** As they were sent, until `keepDeclared` drops those that the operation does not declare. */
   variables: JsonObject | undefined;
   readonly operationName: string | undefined;
   /** `cost`, `explain` and `persistedQuery`. */
@@ -32,10 +29,7 @@ export function asksForPlan({ extensions }: GraphQLParams): boolean {
  */
 export const idMembers = ['documentId', 'doc_id', 'id', 'documentID'] as const;
 
-/**
- * Drops the variables that an operation does not declare. They are never read, and would be kept for as long as the
- * operation waits.
- */
+/** Drops the variables that an operation does not declare. They would be kept for as long as the operation waits. */
 export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }: OperationDefinitionNode): void {
   const { variables } = params;
   if (variables === undefined) return;
@@ -47,10 +41,7 @@ export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }
   params.variables = Object.fromEntries(kept);
 }
 
-/**
- * The maximum number of coercion errors that are reported. Each of them quotes a whole value, which may have a
- * megabyte.
- */
+/** The most coercion errors that are reported. Each quotes a whole value, which may have a megabyte. */
 const mostErrors = 5;
 
 /** The coerced variables of an operation. Throws a RefusedDocument if they do not fit. */
@@ -65,10 +56,7 @@ export function coercedVariables(
   return variableValues;
 }
 
-/**
- * The longest text that is used as its own name. Longer texts are named by their hash, so that waiting operations do
- * not keep the texts.
- */
+/** The longest text that is its own name. Longer texts are named by their hash: waiting operations keep no texts. */
 const longestName = 500;
 
 /** A short name of a text of variables. Equal texts have equal names. */

@@ -9,6 +9,7 @@ import {
   validate,
 } from 'graphql';
 import { type DocumentMeasure, measureOf } from '../look-ahead/document-measure.ts';
+import type { ExecuteOptions } from './execute.ts';
 import { RefusedDocument, RequestError } from './request-error.ts';
 
 /** The limits of a document. A fragment counts each time it is spread, because it is executed each time. */
@@ -73,10 +74,7 @@ function refuseLong(text: string, limit: number): void {
   throw new RefusedDocument([new RequestError('longDocument', message)]);
 }
 
-/**
- * The limits that are checked on the parsed document. Bytes and tokens are counted before that; arguments are checked
- * together with the variables.
- */
+/** The limits that are checked on the parsed document. Arguments are checked later, together with the variables. */
 const measures = [
   ['operations', 'operations'],
   ['fragments', 'fragments'],
@@ -101,15 +99,12 @@ function limitError(what: string, limit: number, found: number | string): GraphQ
   return new RequestError('largeDocument', message);
 }
 
-/** The schema and settings that a document is validated against. */
-export interface ValidationOptions {
+interface ValidationOptions extends Pick<ExecuteOptions, 'introspection'> {
   readonly schema: GraphQLSchema;
-  /** True if clients may read the schema, and get suggestions from it if they misspell a name. */
-  readonly introspection: boolean;
   readonly maxErrors: number;
 }
 
-/** The validation errors of a document; empty if it fits the schema. */
+/** The validation errors of a document. */
 export function validationErrors(
   document: DocumentNode,
   { schema, introspection, maxErrors }: ValidationOptions,
@@ -120,12 +115,10 @@ export function validationErrors(
 
 function toRequestError(error: GraphQLError): GraphQLError {
   switch (error.message) {
-    // graphql stops comparing fields with the same response key if that takes too long, but its message does not say
-    // so.
+    // graphql stopped comparing fields with the same response key, because that took too long.
     case 'Validation aborted.':
       return new RequestError('largeDocument', largeDocument);
-    // The schema always has queries and mutations, so this error is about subscriptions. graphql's own message would
-    // not say that they are off.
+    // graphql's own message would not say that subscriptions are off.
     case 'The subscription operation is not supported by the schema.':
       return new RequestError('invalidDocument', subscriptionsOff, { at: error });
     default:

@@ -42,7 +42,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly eventLoop: EventLoopYield;
   /** The time for which a client may keep the answer to a GET by id, if it has no errors, in seconds. */
   readonly getMaxAge: number;
-  /** The clock by which cached answers expire, in milliseconds. */
+  /** The clock of `freshUntil`, in milliseconds. */
   readonly now: () => number;
   /** Records a span for every operation. Requests for a plan have none. */
   readonly tracing: Tracing | undefined;
@@ -50,16 +50,13 @@ export interface OperationsOptions extends ErrorReporting {
   /** Called when a subscription has begun, with the milliseconds since its request. */
   readonly onOpen: (durationMs: number) => void;
   readonly onEnd: OnOperation;
-  /**
-   * Called when a client got the plan of an operation, or the reason why there is none. A request for a plan does not
-   * count as an operation, because nothing is executed.
-   */
+  /** Called when a client got a plan, or the reason why there is none. No operation is counted for such a request. */
   readonly onPlan: () => void;
 }
 
-/** Answers to whole queries, by name. Each was made from cached REST answers alone. */
+/** Answers to whole queries, by name. Each was made of kept REST answers alone. */
 export interface WholeAnswers {
-  /** Finds the answer with this name, if all REST answers that it was made from are still fresh and cached. */
+  /** Finds an answer if all REST answers that it was made of are still kept and fresh. */
   find(name: string): OperationResult | undefined;
   keep(name: string, text: string, sources: OperationCalls['sources']): void;
 }
@@ -206,9 +203,8 @@ function callerFor({ listed, operation }: PreparedOperation, caller: Caller | un
 }
 
 /**
- * Begins an operation. A query is given the answer to an equal one, if that answer is kept and all REST answers that it
- * was made from are still cached and fresh. Otherwise, the query joins an equal one that has just begun. It is executed
- * only if there is none.
+ * Begins an operation. A query gets the kept answer to an equal one, or joins an equal one that has just begun. It is
+ * executed only if there is neither.
  */
 function begin(run: OperationRun, epoch: OperationEpoch, options: OperationsOptions): MaybePromise<OperationResult> {
   const { wholeAnswers, shared } = options;
@@ -280,7 +276,7 @@ function execute(
   return result;
 }
 
-/** Keeps the answer to a query for equal queries, if it was made from fresh cached REST answers alone. */
+/** Keeps the answer to a query for equal queries, if it was made of kept, fresh REST answers alone. */
 function keepAnswer(
   { answerName, cost: { calls } }: OperationRun,
   result: OperationResult,
@@ -292,9 +288,8 @@ function keepAnswer(
 }
 
 /**
- * Adds to a result its tag, and the time for which the client may keep the result. With the tag, the client can ask
- * later whether the answer has changed. Only a GET with the id of a document qualifies, because it always requests the
- * same operation. The freshness of cached REST answers may shorten the time.
+ * Adds to a result its tag, and the time for which the client may keep it. Only a GET with the id of a document
+ * qualifies, because it always requests the same operation. The freshness of REST answers may shorten the time.
  */
 function withMaxAge(
   document: Resolved | undefined,

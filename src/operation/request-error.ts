@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { UpstreamError, upstreamErrorCodes } from '../rest/errors.ts';
 
-/** The code and the status with which one kind of request is refused. Nothing of the request is executed. */
+/** The answer to one kind of refused request. Nothing of the request is executed. */
 interface RefusalRule {
   readonly code: string;
   readonly status: number;
@@ -10,11 +10,10 @@ interface RefusalRule {
    * documents that do not parse or validate, because older clients take any other status for a failed transport.
    */
   readonly lenient?: true;
-  /** Headers of its answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The headers of answers that caches must not keep, because the next answer to the same request may differ. */
+/** The headers of answers that must not be kept, because the next answer to the same request may differ. */
 const uncached = { 'cache-control': 'private, no-store' } as const;
 
 /** The header that closes the connection, because the rest of the body is not worth waiting for. */
@@ -87,22 +86,19 @@ export const refusals = {
   largeArguments: { code: 'LIMIT_EXCEEDED', status: 400 },
   // The operation may exceed a limit of calls, rows, answered objects or steps of planning.
   expensiveOperation: { code: 'COST_LIMIT_EXCEEDED', status: 400, lenient: true },
-  // The budget of the caller does not allow the first REST calls of the operation, or the polls of a subscription, in
-  // time. `Retry-After` says when it will. Without that header, it never will.
+  // The limits of the caller's REST calls do not allow the first calls of the operation, or the polls of a
+  // subscription, in time. `Retry-After` says when they will. Without that header, they never will.
   rateLimited: { code: 'RATE_LIMITED', status: 429 },
   // There is no room for more REST calls, or for more answers. The same request may succeed a moment later.
   overloaded: { code: 'OVERLOADED', status: 503, headers: { 'retry-after': '1' } },
 } as const satisfies Readonly<Record<string, RefusalRule>>;
 
-/** The name of a way to refuse a request. */
+/** A way to refuse a request. */
 export type RefusalKind = keyof typeof refusals;
 
 const refusalCodes = Object.values(refusals).map(({ code }) => code);
 
-/**
- * Every code that an operation can be counted with: the codes of errors, `none` for an operation without errors, and
- * `CLIENT_LEFT` if the client had left before its answer was ready.
- */
+/** Every code that an operation can be counted with: those of errors, `none`, and `CLIENT_LEFT`. */
 export const answerCodes: readonly string[] = [
   ...new Set(['none', 'CLIENT_LEFT', ...upstreamErrorCodes, ...[...refusalCodes, 'INTERNAL_SERVER_ERROR'].toSorted()]),
 ];
@@ -119,7 +115,6 @@ interface RequestErrorOptions {
 /** An error of the request itself: nothing was executed. */
 export class RequestError extends GraphQLError {
   readonly kind: RefusalKind;
-  /** Headers of the answer. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(kind: RefusalKind, message: string, { details, at, headers }: RequestErrorOptions = {}) {

@@ -29,7 +29,6 @@ export class SharedOperations {
     return this.#savedCalls;
   }
 
-  /** Joins the operation of this name, if one is under way. */
   join(name: string, waiter: Waiter): Promise<OperationResult> | undefined {
     return this.#operations.find(name)?.join(waiter);
   }
@@ -48,7 +47,7 @@ export class SharedOperations {
 
 /** An operation under way that several requests may wait for. */
 class SharedOperation extends SharedWork<Waiter> {
-  // Undefined once the operation has ended, so that its result does not stay in memory.
+  /** Undefined once the operation has ended, so that its result does not stay in memory. */
   #result: Promise<OperationResult> | undefined;
   readonly #deadline: OperationDeadline;
   readonly #trace: TraceContext;
@@ -62,7 +61,6 @@ class SharedOperation extends SharedWork<Waiter> {
     this.add(request);
   }
 
-  /** Adds a waiter and returns the result; undefined once the operation has ended. */
   join(waiter: Waiter): Promise<OperationResult> | undefined {
     this.add(waiter);
     this.joined += 1;

@@ -31,9 +31,7 @@ import { overload, RefusedDocument, RequestError } from './request-error.ts';
 export interface SubscriptionSettings extends StreamLimits {
   /** The time between two polls, in milliseconds. */
   readonly pollMs: number;
-  /**
-   * The factor by which the polls of each key are slowed down; by default it follows how many calls are left to the key.
-   */
+  /** The factor by which the polls of each key are slowed down; by default by how many calls the key has left. */
   readonly backoffOf?: BackoffOf | undefined;
 }
 
@@ -53,7 +51,7 @@ interface SubscriptionsOptions extends ErrorReporting {
   readonly introspection: boolean;
 }
 
-/** A summary of a stream that has ended. */
+/** A stream that has ended. */
 export interface StreamEnd {
   readonly messages: number;
   /** The number of REST calls made for these messages, without polls. */
@@ -65,7 +63,7 @@ export interface StreamEnd {
 /** The answer to one message. */
 interface MessageAnswer {
   readonly result: OperationResult;
-  /** The number of REST calls made for the message; zero if another subscription had already requested the answer. */
+  /** The number of its REST calls; zero if another subscription had already requested the answer. */
   readonly calls: number;
 }
 
@@ -93,10 +91,7 @@ export class Subscriptions {
     });
   }
 
-  /**
-   * Begins a subscription. Resolves to a result that has the stream of its messages, and rejects if the subscription is
-   * refused. When the stream has ended, `onEnd` is called.
-   */
+  /** Begins a subscription. Rejects if it is refused. Calls `onEnd` when its stream has ended. */
   async subscribe(run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void): Promise<OperationResult> {
     const reason = starvationReason(this.options.upstream.resources, caller);
     if (reason !== undefined) throw new RequestError('rateLimited', reason);
@@ -117,10 +112,7 @@ export class Subscriptions {
     }
   }
 
-  /**
-   * Begins the REST calls for the start of a stream, for one message, or for a poll. The cache answers none of the
-   * reads.
-   */
+  /** Begins the REST calls for the start of a stream, for one message, or for a poll. All reads ask the upstream. */
   async begin(
     { caller, trace, spans }: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
     calls: OperationCalls,
@@ -131,9 +123,8 @@ export class Subscriptions {
   }
 
   /**
-   * Answers a message of a subscription. `payload` is the message as the source gave it. Subscriptions of the same
-   * caller with the same operation and variables share one answer. Errors of fields are in the result. If the promise
-   * rejects, each of these subscriptions ends with the error.
+   * Answers a message of a subscription. `payload` is the message as the source gave it. Equal subscriptions of a
+   * caller share one answer. If the promise rejects, each of them ends with the error.
    */
   answer(run: OperationRun, args: ValidatedSubscriptionArgs, payload: unknown): Promise<MessageAnswer> {
     const { request, cost } = run;
@@ -155,8 +146,7 @@ export class Subscriptions {
     const turn = eventLoop.waitForTurn(performance.now());
     if (turn !== undefined) await turn;
     const calls = run.cost.calls.forNextMessage();
-    // A refused call fails only the fields that need it. The message as a whole is not refused, because the stream goes
-    // on.
+    // A refused call fails only the fields that need it, because the stream goes on.
     calls.noteAnswer();
     const cost = { calls, extensions: () => run.cost.extensions(calls) };
     const { caller, trace } = run.request;
@@ -239,18 +229,14 @@ class Subscription implements OpenStream, StreamEnd {
     }
   }
 
-  /**
-   * Yields the messages for the client. An error that ends the stream is the last message. If the process has no room
-   * for a message, the stream is aborted.
-   */
+  /** Yields the messages for the client. An error that ends the stream is the last message. */
   async *answers({ args, payloads }: Source): AsyncGenerator<StreamMessage, void, void> {
     const { streams } = this.#subscriptions;
     try {
       for await (const payload of payloads) {
         const { result: answered, calls } = await this.#subscriptions.answer(this.#run, args, payload);
         this.calls += calls;
-        // The caller must not get a message that was read after the caller lost the right to it. If the client may
-        // subscribe again, it gets the message then.
+        // The message may have been read after the caller lost the right to it.
         if (this.#failure !== undefined) throw this.#failure;
         const result = this.#claimText(answered);
         if (hadNoRoom(result)) {

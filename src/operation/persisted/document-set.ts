@@ -6,7 +6,7 @@ import type { PreparedOperation, PrepareListed } from '../document.ts';
 import { RefusedDocument } from '../request-error.ts';
 import type { ManifestEntry } from './manifest.ts';
 
-/** Counters of the operations of a listed document. They only increase, and last as long as the document is listed. */
+/** Counters of a listed document, which last as long as it is listed. */
 export interface DocumentCounts {
   readonly id: string;
   hits: number;
@@ -22,7 +22,7 @@ export interface ListedDocument {
   /** The text without characters that GraphQL ignores. */
   readonly bare: string;
   readonly file: string;
-  /** Its operations; its errors if it is not valid. */
+  /** Its errors if it is not valid. */
   readonly operations: readonly PreparedOperation[] | RefusedDocument;
   readonly counts: DocumentCounts;
 }
@@ -31,13 +31,13 @@ interface ValidDocument extends ListedDocument {
   readonly operations: readonly PreparedOperation[];
 }
 
-/** The documents of all manifests at one time. A set is immutable: a reload makes a new one. */
+/** The documents of all manifests. A reload makes a new set. */
 export interface DocumentSet {
   readonly byId: ReadonlyMap<string, ListedDocument>;
   /** Valid documents by their listed text, and by that text without white space, commas and comments. */
   readonly byText: ReadonlyMap<string, ValidDocument>;
   readonly longest: number;
-  /** The listed documents that are not valid: file, id and error of each. */
+  /** The documents that are not valid: file, id and error of each. */
   readonly problems: readonly string[];
 }
 
@@ -45,9 +45,9 @@ export interface DocumentSet {
 export const noDocuments: DocumentSet = { byId: new Map(), byText: new Map(), longest: 0, problems: [] };
 
 /**
- * Prepares the documents of manifests, and lets requests be answered between two documents. Rejects with a
- * ConfigError if one id has two texts. The set includes invalid documents, and requests for them are answered with
- * their errors. Documents that `previous` has prepared are taken from it.
+ * Prepares the documents of manifests, and lets requests be answered between two documents. Rejects with a ConfigError
+ * if one id has two texts. Requests for an invalid document are answered with its errors. Documents that `previous` has
+ * prepared are taken from it.
  */
 export async function prepareSet(
   entries: readonly ManifestEntry[],
@@ -59,8 +59,7 @@ export async function prepareSet(
   const problems: string[] = [];
   let longest = 0;
   for (const { id, aliases, text, file } of entries) {
-    // Texts that differ only in white space at their ends count as equal. A GraphQL file has two ids: that of its text,
-    // and that of its text without such white space.
+    // White space at the ends does not count: a GraphQL file also has the id of its text without that.
     for (const name of [id, ...aliases]) {
       const known = byId.get(name);
       if (known !== undefined && known.text.trim() !== text.trim()) throw twoTexts(name, known.file, file);
@@ -81,12 +80,12 @@ export async function prepareSet(
   return { byId, byText, longest, problems };
 }
 
-/** The distinct documents of a set, including invalid ones. A document may have several ids. */
+/** The documents of a set, each once, although it may have several ids. */
 export function documentsOf({ byId }: DocumentSet): readonly ListedDocument[] {
   return [...new Set(byId.values())];
 }
 
-/** Finds the listed document with this text, ignoring white space and comments; undefined if there is none. */
+/** Finds the listed document with this text, apart from white space and comments. */
 export function listedByText({ byText, longest }: DocumentSet, text: string): ListedDocument | undefined {
   const exact = byText.get(text);
   if (exact !== undefined || isFarLonger(text, longest)) return exact;
@@ -122,7 +121,7 @@ function prepareOne(prepare: PrepareListed, text: string): ListedDocument['opera
   }
 }
 
-/** The longest description of a fault, in characters. A manifest may come from another server. */
+/** The most characters of a description. A manifest may come from another server. */
 const longestProblem = 1000;
 
 function problemOf(file: string, id: string, { errors }: RefusedDocument): string {
@@ -130,7 +129,7 @@ function problemOf(file: string, id: string, { errors }: RefusedDocument): strin
   return `${file}: ${shortened(id, longestId)}: ${shortened(messages, longestProblem)}`;
 }
 
-/** The longest id in a line of the log, in characters. A SHA-256 is shorter. */
+/** The most characters of an id in the log. A SHA-256 is shorter. */
 const longestId = 100;
 
 function shortened(text: string, longest: number): string {
@@ -143,8 +142,8 @@ function twoTexts(id: string, file: string, other: string): ConfigError {
 }
 
 /**
- * Throws a ConfigError if a role names an operation that no listed document has. `listed` returns all listed
- * documents, including invalid ones. The documents are parsed only if a role names an operation.
+ * Throws a ConfigError if a role names an operation that no listed document has, valid or not. The documents are parsed
+ * only if a role names an operation.
  */
 export function checkRoleDocuments(tenants: Tenants, listed: () => Iterable<Pick<ListedDocument, 'text'>>): void {
   let known: ReadonlySet<string> | undefined;
@@ -160,7 +159,7 @@ export function checkRoleDocuments(tenants: Tenants, listed: () => Iterable<Pick
       }
 }
 
-/** The names of the operations in a document. A text that is not GraphQL has none. */
+/** The names of the operations in a text; none if it is not GraphQL. */
 function namesIn({ text }: Pick<ListedDocument, 'text'>): readonly string[] {
   try {
     const { definitions } = parse(text, { noLocation: true });

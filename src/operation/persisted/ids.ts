@@ -7,10 +7,7 @@ import { RequestError } from '../request-error.ts';
 export interface DocumentId {
   /** Normalised by `toDocumentId`. */
   readonly id: string;
-  /**
-   * True if the id came in `extensions.persistedQuery`. Only clients that send the id there will send the text after a
-   * miss.
-   */
+  /** True if the id came in `extensions.persistedQuery`: after a miss, its client will send the text. */
   readonly automatic: boolean;
 }
 

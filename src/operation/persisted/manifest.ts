@@ -7,11 +7,9 @@ import { readTextFile } from '../../read-text.ts';
 import { isList, isObject, type JsonObject, jsonIn } from '../../rest/values.ts';
 import { hashOf, toDocumentId } from './ids.ts';
 
-/** A document of a manifest. */
+/** A document of a manifest. Its ids are normalised. */
 export interface ManifestEntry {
-  /** Normalised. */
   readonly id: string;
-  /** Other ids of the same document, normalised. */
   readonly aliases: readonly string[];
   readonly text: string;
   /** The manifest that lists it. */
@@ -30,7 +28,7 @@ export interface ManifestSources {
   readonly urls: readonly string[];
 }
 
-/** Splits PERSISTED_DOCUMENTS into its members. Commas separate them, except within the braces of a glob. */
+/** Splits PERSISTED_DOCUMENTS at its commas, except within the braces of a glob. */
 export function sourcesOf(members: string): ManifestSources {
   const all = members
     .split(/,(?![^{]*\})/)
@@ -42,18 +40,12 @@ export function sourcesOf(members: string): ManifestSources {
   return { patterns, urls };
 }
 
-/**
- * The documents of the manifests at these paths, folders and globs, and of `others`, which were read elsewhere. Throws
- * a ConfigError if a manifest cannot be used.
- */
+/** The documents of the manifests at these paths, folders and globs, and of `others`, which were read elsewhere. */
 export function entriesIn(patterns: readonly string[], others: readonly ManifestFile[] = []): readonly ManifestEntry[] {
   return [...patterns.flatMap(readFiles), ...others].flatMap(({ file, text }) => readManifest(file, text));
 }
 
-/**
- * The files at a path, in a folder, or matching a glob, in the order of their names. Throws a ConfigError if there
- * are none.
- */
+/** The files at a path, in a folder or of a glob, sorted by name. Throws a ConfigError if there are none. */
 export function readFiles(pattern: string): ManifestFile[] {
   return findFiles(pattern).map((file) => {
     try {
@@ -76,7 +68,7 @@ function findFiles(pattern: string): string[] {
   );
 }
 
-/** Converts a folder to the glob of the manifests and documents directly in it; returns anything else unchanged. */
+/** Converts a folder to the glob of the manifests and documents directly in it. */
 export function globOf(path: string): string {
   return statsOf(path)?.isDirectory() === true ? join(path, '*.{json,graphql,gql}') : path;
 }
@@ -89,10 +81,7 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-/**
- * The documents in a file, which is a manifest in JSON of any known shape, or one document in GraphQL. Throws a
- * ConfigError if a manifest cannot be used.
- */
+/** The documents in a file: a manifest in JSON, or one document. Throws a ConfigError if it cannot be used. */
 export function readManifest(file: string, text: string): ManifestEntry[] {
   if (/\.(?:graphql|gql)$/i.test(file)) return [ofGraphQL(file, text)];
   return ofJson(file, text).map(([id, document]) => ({ id: toDocumentId(id), aliases: [], text: document, file }));

@@ -22,13 +22,11 @@ export interface PersistedSettings extends RedisSettings {
   readonly files?: string | undefined;
   /** By default `allow`. In the mode `only`, a reload that loses most of the documents is refused. */
   readonly mode?: DocumentMode;
-  /** True if an invalid listed document keeps the gateway from starting. */
+  /** True if an invalid document keeps the gateway from starting. */
   readonly strict?: boolean;
   /** True if clients may register documents by their hash. By default they may in every mode but `only`. */
   readonly automatic?: boolean | undefined;
-  /**
-   * Keeps the documents that clients registered with any process of this gateway. It is not used if there is a Redis.
-   */
+  /** The documents that clients registered with any process of this gateway. Unused if there is a Redis. */
   readonly sharedTexts?: SharedTexts | undefined;
   /** The time for which a client may keep an answer without errors to a GET by id, in seconds; by default none. */
   readonly getMaxAge?: number;
@@ -36,13 +34,13 @@ export interface PersistedSettings extends RedisSettings {
   readonly pollMs?: number | undefined;
 }
 
-/** Collaborators of persisted documents. */
+/** Settings and collaborators of persisted documents. */
 export interface PersistedOptions extends PersistedSettings {
   readonly schemas: Schemas;
   readonly introspection: boolean;
   readonly prepare: Prepare;
   readonly redis?: SharedRedis | undefined;
-  /** The manifests of servers; undefined if there are none. */
+  /** The manifests of servers. */
   readonly remote?: Changing<readonly ManifestFile[]> | undefined;
   /** Throws a ConfigError if the documents do not fit other settings, such as the names of tools for agents. */
   readonly check?: ((set: DocumentSet) => void) | undefined;
@@ -64,7 +62,7 @@ export interface Persisted {
   readonly list: Followed<DocumentSet> | undefined;
 }
 
-/** Reads the manifests and connects the store. Rejects with a ConfigError if a manifest cannot be used. */
+/** Reads the manifests. Rejects with a ConfigError if one cannot be used. */
 export async function createPersisted(options: PersistedOptions): Promise<Persisted> {
   const { files, mode = 'allow', check, automatic = mode !== 'only', redis, sharedTexts } = options;
   const list = files === undefined || mode === 'off' ? undefined : await followManifests(files, options);
@@ -87,9 +85,8 @@ export async function createPersisted(options: PersistedOptions): Promise<Persis
 type ListedOptions = Omit<PersistedOptions, 'prepare' | 'files' | 'redis'>;
 
 /**
- * Reads and prepares the documents of all manifests in `files`, then follows the manifests. Rejects with a
- * ConfigError if a manifest cannot be used at the start. Later, a new set replaces the old one when all of its
- * documents are prepared, and a manifest that cannot be used changes nothing.
+ * Reads and prepares the documents of all manifests in `files`, then follows the manifests. Rejects with a ConfigError
+ * if one cannot be used at the start. Later, a new set replaces the old one once all of its documents are prepared.
  */
 export async function followManifests(files: string, options: ListedOptions): Promise<Followed<DocumentSet>> {
   const { mode = 'allow', strict = false, pollMs, log, remote, check } = options;
@@ -129,8 +126,8 @@ export async function followManifests(files: string, options: ListedOptions): Pr
 }
 
 /**
- * Throws a ConfigError if a reload has fewer than half as many documents as before. An empty file is more often a
- * failed deployment than a decision to refuse every document.
+ * Throws a ConfigError if a reload loses more than half of the documents. An empty file is more often a failed
+ * deployment than a decision to refuse every document.
  */
 function checkShrinking(before: number, now: number): void {
   if (now * 2 >= before) return;

@@ -3,17 +3,17 @@ import { RecentMap } from '../../recent-map.ts';
 import { createScript, type SharedRedis } from '../../redis.ts';
 import { hashOf } from './ids.ts';
 
-/** The texts that clients registered, by their SHA-256. A store may forget any text at any time, and never fails. */
+/** Texts that clients registered, by their SHA-256. A store may forget any text at any time, and never fails. */
 export interface TextStore {
-  /** Finds a text; undefined if it is unknown. A store that knows the answer at once returns no promise. */
+  /** Undefined if the text is unknown. */
   readonly get: (hash: string) => MaybePromise<string | undefined>;
   readonly set: (hash: string, text: string) => void;
 }
 
-/** The maximum number of texts and the most bytes that one process keeps. A character counts as two bytes. */
+/** The most that one process keeps. A character counts as two bytes. */
 const most = { entries: 10_000, bytes: 32 * 2 ** 20 };
 
-/** Keeps the most recently used texts in memory. */
+/** Keeps the texts that were used last in memory. */
 export function createMemoryStore(): TextStore {
   const texts = new RecentMap<string, string>({
     entries: most.entries,
@@ -42,22 +42,16 @@ export interface SharedTexts extends Pick<TextStore, 'get'> {
 /** Publishes a text to other processes on behalf of a caller. */
 export type Publish = (callerName: string) => void;
 
-/**
- * The texts that clients registered with this process, and those that other processes share. `set` stores a text in
- * this process only.
- */
+/** The texts of this process, where `set` stores them, and those that other processes share. */
 export interface Registrations extends TextStore {
-  /**
-   * Makes the function that publishes a text. Undefined if the text was published or received recently, or if there is
-   * no shared store.
-   */
+  /** Makes the function that publishes a text; undefined if other processes have it, or if there are none. */
   readonly publishOf: (hash: string, text: string) => Publish | undefined;
 }
 
-/** Combines two stores. `near` is read first. Texts that only `shared` has are copied to `near`. */
+/** Combines two stores: texts that only `shared` has are copied to `near`. */
 export function createRegistrations(near: TextStore, shared: SharedTexts | undefined): Registrations {
   if (shared === undefined) return { ...near, publishOf: () => undefined };
-  /** Texts that were published or received recently. */
+  /** Texts that other processes have. */
   const known = new RecentMap<string, true>({ entries: most.entries });
   return {
     get: async (hash) => {
@@ -87,22 +81,19 @@ export function createRegistrations(near: TextStore, shared: SharedTexts | undef
 /** The time that Redis keeps a text after it was last stored, in seconds: a week. */
 const keptSeconds = 7 * 24 * 3600;
 
-/** The approximate bytes that Redis needs for a text in addition to the text itself. */
+/** The approximate bytes that Redis needs for a text beside the text itself. */
 const entryBytes = 200;
 
-/**
- * The number of partitions in which Redis keeps texts. All texts of one caller are in one partition, and evict texts of
- * that partition only.
- */
+/** The partitions of the texts in Redis. Those of one caller are in one partition, and evict no text of another one. */
 const partitions = 8;
 
 /** The most bytes of one partition. */
 const partitionBytes = 4 * 2 ** 20;
 
 /**
- * Records a text in its partition. Returns the hashes of the texts that are evicted: those that were stored least
- * recently. A partition is a sorted set of hashes and sizes, scored by the time of storing. The score of the member
- * `bytes` is the negative sum of the sizes.
+ * Records a text in its partition, and returns the hashes of the texts that it evicts: those stored least recently. A
+ * partition is a sorted set of hashes and sizes, scored by the time of storing. The score of the member `bytes` is the
+ * negative sum of the sizes.
  */
 const recordScript = createScript(`
 local time = redis.call('TIME')

@@ -6,12 +6,12 @@ import type { Log } from '../../log.ts';
 import { type FetchOptions, fetchDocument } from '../../rest/transport/fetch-document.ts';
 import { type ManifestFile, readManifest } from './manifest.ts';
 
-/** Sources and settings of fetched manifests. Times are in milliseconds. */
+/** Sources of manifests. Times are in milliseconds. */
 export interface FollowRemoteOptions {
   readonly urls: readonly string[];
   /** The token for `Authorization: Bearer`, read for each request; undefined if no header is sent. */
   readonly token: () => string | undefined;
-  /** The route to a URL: a proxy, and the trusted authorities. */
+  /** A proxy, and the trusted authorities. */
   readonly route: (url: string) => FetchOptions['route'];
   readonly log: Log;
   readonly pollMs?: number;
@@ -19,10 +19,7 @@ export interface FollowRemoteOptions {
 
 const maxBytes = 10 * 2 ** 20;
 
-/**
- * The number of attempts at the start. With the longest time of each attempt and the pauses between them, all attempts
- * take at most ten seconds.
- */
+/** The attempts at the start. With the pauses between them, all together take at most ten seconds. */
 const firstTries = 3;
 const firstTimeoutMs = 3000;
 const betweenTriesMs = 500;
@@ -38,7 +35,7 @@ export async function followRemoteManifests(options: FollowRemoteOptions): Promi
   const { urls, log, pollMs = 60_000 } = options;
   const manifests = await Promise.all(urls.map((url) => fetchFirst(url, options)));
   const contents = (): readonly ManifestFile[] => manifests.map(({ file, text }) => ({ file, text }));
-  /** Fetches a manifest again; true if it has changed. */
+  /** True if the manifest has changed. */
   const renew = async (known: FetchedManifest, at: number): Promise<boolean> => {
     try {
       const next = await fetchManifest(known, options, pollTimeoutMs);
@@ -62,7 +59,7 @@ export async function followRemoteManifests(options: FollowRemoteOptions): Promi
 interface FetchedManifest extends ManifestFile {
   readonly url: string;
   readonly etag: string | undefined;
-  /** The logged reason why the manifest cannot be used now; undefined if there is none. */
+  /** The logged reason why the manifest cannot be used now. */
   readonly logged: string | undefined;
 }
 
@@ -79,7 +76,7 @@ async function fetchFirst(url: string, options: FollowRemoteOptions): Promise<Fe
   }
 }
 
-/** The manifest as it is now. Rejects if it cannot be fetched, and with a ConfigError if it is not a manifest. */
+/** Rejects if the manifest cannot be fetched, and with a ConfigError if it is none. */
 async function fetchManifest(
   known: FetchedManifest,
   { token, route }: FollowRemoteOptions,

@@ -15,9 +15,9 @@ export interface Resolved {
   readonly prepared: PreparedOperation;
   /** True if the request named the document by an id. */
   readonly byId: boolean;
-  /** Counters of the listed document; undefined if the document is not listed. */
+  /** Undefined if the document is not listed. */
   readonly counts: DocumentCounts | undefined;
-  /** Publishes to other processes the text that a client has registered; undefined if there is nothing to publish. */
+  /** Publishes the text that a client has registered to other processes. */
   readonly publish?: Publish | undefined;
 }
 
@@ -43,10 +43,7 @@ interface ResolveOptions {
   readonly log: Log;
 }
 
-/**
- * Looks up documents. An id is first looked up in the manifests, then among the documents that clients registered. A
- * text that is not listed runs if the mode allows it.
- */
+/** Looks up documents. An id is looked up in the manifests, then among the documents that clients registered. */
 export function createResolve(options: ResolveOptions): ResolveDocument {
   return (params) => {
     const id = documentIdOf(params);
@@ -96,7 +93,7 @@ function asksOnlyForSchema(text: string, { operationName }: GraphQLParams, prepa
   return names.some(isIntrospection) && names.every((name) => isIntrospection(name) || name === '__typename');
 }
 
-/** The operation of a listed document that a request asks for. Throws the refusal of a document that is not valid. */
+/** The operation that a request asks for. Throws the errors of a document that is not valid. */
 function operationIn(
   { operations, counts }: ListedDocument,
   { operationName }: GraphQLParams,
@@ -118,10 +115,7 @@ function resolveListed(listed: ListedDocument, params: GraphQLParams): Resolved 
   throw new RequestError('badParameter', 'The id belongs to another document than the one that came with it.');
 }
 
-/**
- * Resolves a text that comes with its hash. Registers the text if it may run, is not listed, and clients may register
- * texts.
- */
+/** Resolves a text that comes with its hash, and registers it, unless it is listed. */
 function resolveTextWithHash(text: string, id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved {
   if (!isHash(id.id) && !id.automatic) throw unknownDocument(id.id);
   if (hashOf(text) !== id.id) throw hashMismatch();
