@@ -90,7 +90,7 @@ export function isGlobalId(text: string): boolean {
 /** True if an input names an object by a global id. Its owner is then compared with the one that the input names. */
 export function namesGlobally(input: object): boolean {
   const ids = Object.entries(input).filter(([name]) => name === 'id' || name.endsWith('Id'));
-  return ids.some(([, value]) => typeof value === 'string' && decode(value) !== undefined);
+  return ids.some(([, value]) => typeof value === 'string' && isGlobalId(value));
 }
 
 /** The key of an object from its global id. An upstream id suffices only beside the argument `ownerArgument`. */

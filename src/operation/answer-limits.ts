@@ -66,11 +66,11 @@ export class AnswerLimits {
       return { prepared, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshUntil };
     }
     // No REST call was sent, so the operation counts as not executed, and its result has no data.
-    if (deadline.ended instanceof RefusedCall) return this.#dropped({ extensions }, prepared, error);
+    if (deadline.ended instanceof RefusedCall) return this.#dropped({ prepared, extensions }, error);
     // Errors below the root fields are dropped together with their data.
     const ofRoot = errors?.filter((one) => one.path?.length === 1 && !(causeOf(one) instanceof AnswerLimitError));
     const ofMutations = toPublicErrors(ofRoot ?? [], this.#options);
-    return this.#dropped({ data, errors: ofMutations, extensions }, prepared, error);
+    return this.#dropped({ prepared, data, errors: ofMutations, extensions }, error);
   }
 
   /** Checks data against the limits of an answer. `earlierBytes` is the number of bytes of its earlier parts. */
@@ -106,15 +106,15 @@ export class AnswerLimits {
   }
 
   /** Makes the text of a result that may be large, and takes room for it. Without room, an error replaces its data. */
-  claimText(result: OperationResult, prepared: PreparedOperation, reader: Reader): OperationResult {
+  claimText(result: OperationResult, reader: Reader): OperationResult {
     const { mostBytes = 0 } = result;
     if (mostBytes <= mostUnclaimedBytes) return result;
     if (result.text === undefined && !this.makeRoomForText(result.data, mostBytes))
-      return this.#dropped(result, prepared, overload());
+      return this.#dropped(result, overload());
     const text = textOf(result);
     if (text.length <= mostUnclaimedBytes) return result;
     const fits = this.claimFor(reader).resize(Buffer.byteLength(text));
-    return fits ? result : this.#dropped(result, prepared, overload());
+    return fits ? result : this.#dropped(result, overload());
   }
 
   /**
@@ -133,12 +133,11 @@ export class AnswerLimits {
 
   /** A result without its data. The data of a mutation is reduced to the effect (see `effectOf`). */
   #dropped(
-    { data, errors = [], extensions, rateLimits }: OperationResult,
-    { operation }: PreparedOperation,
+    { prepared, data, errors = [], extensions, rateLimits }: OperationResult,
     error: GraphQLError,
   ): OperationResult {
     const reasons = toPublicErrors([error], this.#options);
-    if (operation.operation !== 'mutation' || data === undefined) {
+    if (prepared?.operation.operation !== 'mutation' || data === undefined) {
       // Without data, the error determines the status.
       const isRefused = reasons.some(({ refusal }) => refusal !== undefined);
       return { errors: reasons, extensions, rateLimits, ...(!isRefused && { data: null }) };

@@ -125,7 +125,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         if (answerLimits.isLarge(made)) await eventLoop.waitToWrite();
 
         // COST_LIMIT_EXCEEDED and OVERLOADED in place of the data
-        result = answerLimits.claimText(made, prepared, request);
+        result = answerLimits.claimText(made, request);
         keepAnswer(run, result, options.wholeAnswers);
       }
     } catch (error) {

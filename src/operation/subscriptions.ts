@@ -86,7 +86,7 @@ export class Subscriptions {
       backoffOf: settings.backoffOf ?? backoffBy(resources),
       maxPageSize,
       deadlineMs,
-      begin: (caller, calls) => this.begin({ caller, trace: {}, spans: undefined }, calls),
+      begin: (caller, calls) => this.beginRun({ caller, trace: {}, spans: undefined }, calls),
       restFor: (run) => options.createContext(run).rest,
     });
   }
@@ -113,7 +113,7 @@ export class Subscriptions {
   }
 
   /** Begins the REST calls for the start of a stream, for one message, or for a poll. All reads ask the upstream. */
-  async begin(
+  async beginRun(
     { caller, trace, spans }: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
     calls: OperationCalls,
   ): Promise<AnyRestRun> {
@@ -150,7 +150,7 @@ export class Subscriptions {
     calls.noteAnswer();
     const cost = { calls, extensions: () => run.cost.extensions(calls) };
     const { caller, trace } = run.request;
-    const begun = await this.begin({ caller, trace, spans: undefined }, calls);
+    const begun = await this.beginRun({ caller, trace, spans: undefined }, calls);
     const { deadline } = begun;
     const context = createContext(begun);
     const { answerCounter } = context;
@@ -206,7 +206,7 @@ class Subscription implements OpenStream, StreamEnd {
     const { schema, introspection, createContext } = this.#subscriptions.options;
     const { request, params, document, cost } = this.#run;
     const { prepared } = document;
-    const begun = await this.#subscriptions.begin(request, cost.calls);
+    const begun = await this.#subscriptions.beginRun(request, cost.calls);
     const { deadline } = begun;
     request.onLeave(() => deadline.end('left'));
     try {
@@ -265,8 +265,8 @@ class Subscription implements OpenStream, StreamEnd {
 
   /** Takes room for a result until the client has read it or has left. */
   #claimText(result: OperationResult): OperationResult {
-    const { request, document } = this.#run;
-    return this.#subscriptions.options.answerLimits.claimText(result, document.prepared, {
+    const { request } = this.#run;
+    return this.#subscriptions.options.answerLimits.claimText(result, {
       get stuckSince() {
         return request.stuckSince;
       },
