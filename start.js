@@ -6,7 +6,7 @@ if (major > 24 || (major === 24 && minor >= 12)) {
   await import('./src/main.ts');
 } else {
   console.error(
-    `error: expected Node 24.12 or newer, but this is ${process.versions.node}. npm ci installs one on Linux (x64 or arm64), which npm start and npm run find; elsewhere install it yourself.`,
+    `error: expected Node 24.12 or newer, but this is ${process.versions.node}. On Linux (x64 or arm64), npm ci installs one, and npm start and npm run use it. On other systems, install Node yourself.`,
   );
   process.exitCode = 2;
 }

@@ -15,7 +15,7 @@ const causes: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   EACCES: 'this process may not read the file',
   EPERM: 'this process may not read the file',
-  EFTYPE: 'it is no file',
+  EFTYPE: 'it is not a regular file',
   EFBIG: 'the file has more than 10 MiB',
 };
 

@@ -26,10 +26,10 @@ function rolesOf(value: unknown, entry: Rights, where: FilePlace): Tenant['roles
   const roles = Object.entries(value).map(([name, role]): [string, Role] => {
     const place = where.at(memberPath(name, '.'));
     if (!/^\P{Cc}{1,100}$/u.test(name)) throw place.error('a name of 1 to 100 characters without control characters');
-    if (!isObject(role)) throw place.error(`an object with what the role may do, but got ${kindOf(role)}`);
+    if (!isObject(role)) throw place.error(`an object that says what the role may do, but got ${kindOf(role)}`);
     return [name, roleOf(role, entry, place)];
   });
-  if (roles.length === 0) throw where.error('a role at least, but there is none');
+  if (roles.length === 0) throw where.error('at least one role, but there is none');
   return new Map(roles);
 }
 
@@ -108,7 +108,7 @@ function mutationsOf(
     if (typeof name === 'string' && allowed.includes(name)) return name;
     const expected =
       name === mutationOutOfReach && names.includes(name)
-        ? `a mutation other than ${mutationOutOfReach}, because there are projects or organizations`
+        ? `a mutation other than ${mutationOutOfReach}, because projects or organizations limit its reach`
         : `the name of ${label} (${allowed.join(', ') || 'none'})`;
     throw place.at(`[${index}]`).unexpected(expected, name);
   });

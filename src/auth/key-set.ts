@@ -96,8 +96,8 @@ export class KeySet {
       this.#isFailing = true;
       this.reloads.failed += 1;
       const reason = messageOf(error);
-      const kept = this.#set === undefined ? 'no token can be verified' : 'the last ones stay in use';
-      log('error', `keys of the identity provider cannot be read; ${kept}`, { from, reason });
+      const kept = this.#set === undefined ? 'no token can be verified' : 'the previous keys stay in use';
+      log('error', `the keys of the identity provider cannot be read; ${kept}`, { from, reason });
     }
   }
 
@@ -107,7 +107,7 @@ export class KeySet {
     if (this.#set?.keys.every(hasKey) === false) this.withdrawals += 1;
     this.#keys = latePackage('jose').createLocalJWKSet(set);
     this.#set = set;
-    log('info', 'keys of the identity provider read', { keys: set.keys.length });
+    log('info', 'the keys of the identity provider were read', { keys: set.keys.length });
   }
 }
 
@@ -149,7 +149,7 @@ export function toKeySet(text: string, what: 'the file' | 'the answer'): JSONWeb
   if (isObject(value) && typeof value['jwks_uri'] === 'string')
     throw new Error(`${what} is the configuration of a provider; its \`jwks_uri\` is the address of the key set`);
   if (!isList(keys) || !keys.every(isKey)) {
-    throw new Error(`${what} is other JSON than a key set, whose \`keys\` are objects with a \`kty\``);
+    throw new Error(`${what} is JSON, but not a key set: \`keys\` has to be a list of objects with a \`kty\``);
   }
   if (keys.some((key) => 'd' in key)) throw new Error(`${what} holds a private key`);
   return { keys: [...keys] };

@@ -74,7 +74,7 @@ export async function followTenants({ source, check, log, pollMs }: FollowTenant
     check?.(next.tenants);
     ({ files } = next);
     const changed = contentHash(next.tenants) !== contentHash(previous);
-    log('info', 'upstream keys read again', { tenants: next.tenants.size, changed });
+    log('info', 'upstream keys were read again', { tenants: next.tenants.size, changed });
     return changed ? next.tenants : previous;
   };
   return follow({ name: 'upstream keys', patterns: () => files, first, again, pollMs, log });

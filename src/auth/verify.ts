@@ -60,7 +60,7 @@ export async function verifyToken(token: string, keySet: KeySet, rules: TokenRul
   await keySet.renew();
   const second = await verifyOnce(token, keySet, rules);
   if (second !== 'unknown key') return second;
-  return keySet.isFailing ? unverifiable(keySet) : invalid('the provider has no key with its `kid` for its `alg`');
+  return keySet.isFailing ? unverifiable(keySet) : invalid('the provider has no key with its `kid` and `alg`');
 }
 
 /** True if the token's header can be read and names an accepted algorithm. */
@@ -135,7 +135,7 @@ const unfit: Readonly<Record<string, string>> = {
   iss: '`iss` is not JWT_ISSUER',
   aud: '`aud` does not name JWT_AUDIENCE',
   exp: '`exp` has passed',
-  nbf: '`nbf` is still to come',
+  nbf: '`nbf` is in the future',
 };
 
 /**
@@ -149,12 +149,11 @@ function faultOf(error: unknown): string {
     if (reason === 'missing') return `it has no \`${claim}\``;
     return reason === 'check_failed' ? (unfit[claim] ?? unusable(claim)) : unusable(claim);
   }
-  if (error instanceof errors.JWSSignatureVerificationFailed)
-    return 'its signature is not that of the key that it names';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'its signature does not fit the key that it names';
   return 'it is malformed, or the key that it names cannot be used';
 }
 
 /** The reason why a token is not valid if a claim has the wrong type or is empty. */
 function unusable(claim: string): string {
-  return `its \`${claim}\` cannot be used: it is of a wrong type, or empty`;
+  return `its \`${claim}\` has the wrong type, or is empty`;
 }

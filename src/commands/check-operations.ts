@@ -55,7 +55,7 @@ export function checkOperations(args: string[], settings: SettingsReader): Outco
   });
   const { tenant: tenantName, role: roles = [] } = values;
   if (tenantName === undefined && roles.length > 0)
-    throw new ConfigError('--role: expected --tenant beside it, because roles are those of a tenant');
+    throw new ConfigError('--role: expected --tenant as well, because roles belong to a tenant');
   const tenant = tenantName === undefined ? undefined : tenantCalled(tenantName, roles, settings);
   const config = readPlainConfig(settings);
   if (positionals.length === 0)
@@ -158,7 +158,7 @@ export function judge(
     const worst = extremesOf({ ...scope, maxPageSize: config.maxPageSize, variesDefaults: false })?.worst;
     return {
       name: called,
-      errors: worst === undefined ? ['no variables fit it'] : [],
+      errors: worst === undefined ? ['no values of its variables are valid'] : [],
       deprecated: concerning(warnings, operation, operations),
       ...(worst !== undefined && { cost: costOf(worst) }),
       overBudget: worst !== undefined && limitsFor(worst, config).some(({ isExceeded }) => isExceeded),

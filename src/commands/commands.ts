@@ -27,8 +27,8 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     about:
       'Serves the gateway. Without UPSTREAM_URL it also starts an embedded workspace, unless NODE_ENV=production. This command is the default.',
     arguments: [
-      ['[--check]', 'checks all settings and files, and ends. It asks no other server'],
-      ['[--demo-tenants]', 'serves the embedded workspace to two tenants, and prints a token of each of three users'],
+      ['[--check]', 'checks all settings and files, and exits. It contacts no other server'],
+      ['[--demo-tenants]', 'serves the embedded workspace to two tenants, and prints a token for each of three users'],
     ],
     settings: /(?:)/,
   },
@@ -37,8 +37,8 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     about: 'Prints the REST calls that an operation would make. It makes none.',
     arguments: [
       ['FILE', 'a GraphQL document'],
-      ['[--variables FILE]', 'a JSON object with the values of its variables'],
-      ['[--operation NAME]', 'one of its operations'],
+      ['[--variables FILE]', 'a file with the values of its variables, as a JSON object'],
+      ['[--operation NAME]', 'the name of the operation, if the document has several'],
       json,
       ['[--mcp]', 'prints the operation as a tool for agents, with hints for a better one'],
     ],
@@ -68,7 +68,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     arguments: [
       ['OLD.graphql', 'the old schema, as SDL'],
       ['[--documents FILE…]', files],
-      ['[--usage FILE]', 'an answer of GET /admin/usage. The clients that are hit are printed, too'],
+      ['[--usage FILE]', 'a saved answer of GET /admin/usage. Also prints the clients that breaking changes affect'],
       json,
     ],
     settings: /^INCREMENTAL$/,
@@ -115,7 +115,7 @@ export function loadCommand(name: string): Promise<Command> | undefined {
 /** The text of `--help` without a command: all commands and all settings. */
 export function overview(): string {
   const rows = Object.entries(commands).map(([name, { about }]): Argument => [bare(callOf(name)), about]);
-  return `Commands, each of which tells more with --help:\n${table(rows)}\n\n${helpOf('serve')}`;
+  return `Commands (each of them explains itself with --help):\n${table(rows)}\n\n${helpOf('serve')}`;
 }
 
 /** The text of `--help` for a command. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql';
 import { ConfigError } from '../config-error.ts';
 import type { CursorCodec } from '../context.ts';
-import { codeOf } from '../error-text.ts';
+import { unreadableBecause } from '../error-text.ts';
 import { createCursorCodec } from '../graphql/cursors.ts';
 import { parseDocument, validationErrors } from '../operation/parse-document.ts';
 import { readFiles, readManifest } from '../operation/persisted/manifest.ts';
@@ -16,7 +16,7 @@ export function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError(`${file}: ${codeOf(error) === 'ENOENT' ? 'there is no such file' : 'it cannot be read'}`);
+    throw new ConfigError(`${file}: ${unreadableBecause(error)}`);
   }
 }
 

@@ -219,7 +219,7 @@ export function findingsOf(results: readonly (Read | Unread)[], openapi: string)
   const read = results.filter((result) => 'body' in result);
   const unread = results.filter((result) => 'reason' in result);
   const [failed] = unread;
-  if (read.length === 0) throw new ConfigError(`drift: not one operation could be read: ${failed?.reason ?? ''}`);
+  if (read.length === 0) throw new ConfigError(`drift: no operation could be read: ${failed?.reason ?? ''}`);
   const compared = read.map((one) => ({ operation: one.operation.id, all: differencesOf(one) }));
   return {
     calls: read.length,

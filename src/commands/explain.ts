@@ -101,10 +101,7 @@ function operationOf(document: DocumentNode, name: string | undefined): Operatio
   const names = document.definitions.flatMap((definition) =>
     definition.kind === Kind.OPERATION_DEFINITION && definition.name !== undefined ? [definition.name.value] : [],
   );
-  const there = names.length === 0 ? '' : `; there are ${names.join(', ')}`;
-  const expected =
-    name === undefined
-      ? 'expected --operation, because the document does not have exactly one operation'
-      : 'there is none';
-  throw new ConfigError(`operation${name === undefined ? '' : ` ${name}`}: ${expected}${there}`);
+  const found = names.length === 0 ? 'which has no names' : `which has ${names.join(', ')}`;
+  const why = name === undefined ? 'because there is not exactly one' : `but got ${name}`;
+  throw new ConfigError(`--operation: expected the name of an operation of the document, ${found}, ${why}`);
 }

@@ -54,7 +54,9 @@ function argumentsOf(args: string[]) {
   const [old, ...others] = positionals;
   const isFirst = old !== undefined && args.find((arg) => !arg.startsWith('-')) === old;
   if (!isFirst || (values.documents === undefined && others.length > 0))
-    throw new ConfigError('schema diff: expected one file, the old schema as SDL, and --documents before other files');
+    throw new ConfigError(
+      'schema diff: expected one file with the old schema as SDL, and other files only after --documents',
+    );
   const { documents, usage, json = false } = values;
   return { old, files: documents && [...documents, ...others], usage, json };
 }
@@ -64,7 +66,9 @@ function oldSchema(file: string): GraphQLSchema {
   try {
     return buildSchema(text);
   } catch (error) {
-    throw new ConfigError(`${file}: expected a schema as SDL: ${error instanceof Error ? error.message : ''}`);
+    throw new ConfigError(
+      `${file}: expected a schema as SDL, but it cannot be used: ${error instanceof Error ? error.message : ''}`,
+    );
   }
 }
 

@@ -167,7 +167,7 @@ const advice: Readonly<Record<string, string>> = {
   OVERLOADED: 'Try again later.',
   AUTHENTICATION_UNAVAILABLE: 'Try again later.',
   CLIENT_LEFT: 'Try again.',
-  INTERNAL_SERVER_ERROR: 'Try again later, and tell who runs the gateway if it happens again.',
+  INTERNAL_SERVER_ERROR: 'Try again later, and tell the operator of the gateway if it happens again.',
 };
 
 /** The maximum number of errors that an agent is told of. */

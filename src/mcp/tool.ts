@@ -129,7 +129,7 @@ export class Tool {
     return [
       ...(this.#operation.operation.description === undefined ? ['it has no description of its own'] : []),
       ...(upper > mostUsualCalls
-        ? [`it may make ${upper} REST calls: smaller pages, or fewer lists in lists, make less`]
+        ? [`it may make ${upper} REST calls: smaller pages or fewer nested lists would need fewer`]
         : []),
       ...(largest > mostCharacters
         ? [`its answer may exceed the ${mostCharacters} characters that agents are given`]

@@ -35,7 +35,7 @@ export class HeldKeys {
   noteRejected({ name, keyHash }: Tenant, cause: unknown): UpstreamError {
     this.rejectedCalls += 1;
     if (this.#rejectedKeys.mayLog(keyHash)) {
-      this.#log('error', 'the upstream does not take the key of a tenant', { tenant: name });
+      this.#log('error', 'the upstream rejects the key of a tenant', { tenant: name });
     }
     return keyUnavailable(cause);
   }
@@ -44,7 +44,7 @@ export class HeldKeys {
   noteStopped({ name }: Tenant, { method, path }: RestOperation): ReachError {
     this.stoppedCalls += 1;
     const operation = `${method} ${path}`;
-    this.#log('error', 'a REST call that would have left the reach of its tenant was stopped', {
+    this.#log('error', 'a REST call was stopped, because it would have left the reach of its tenant', {
       tenant: name,
       operation,
     });

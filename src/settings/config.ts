@@ -89,7 +89,7 @@ function readAllSettings(reader: SettingsReader) {
   if (upstreamUrl !== undefined) {
     if (!reader.isSet(cursorSecret.name))
       reader.warnings.push(
-        `${cursorSecret.name}: expected ${cursorSecret.expected}, but it is not set, so cursors are signed with a secret that follows from ${urlSetting.name}`,
+        `${cursorSecret.name}: expected ${cursorSecret.expected}, but it is not set, so cursors are signed with a secret that is made from ${urlSetting.name}`,
       );
     reader.warnOfIgnored(Object.values(workspaceSettings), `${urlSetting.name} is set`);
   }
@@ -176,9 +176,9 @@ function readBudget(reader: SettingsReader): BudgetSettings | undefined {
   if (!reader.isSet(setting.name)) reader.warnOfIgnored(Object.values(others), `${setting.name} is not set`);
   if (windows === undefined) return undefined;
   if (reader.read(authSettings.auth) !== 'jwt')
-    reader.warnOfIgnored([others.share], 'AUTH is not jwt: users are not known');
+    reader.warnOfIgnored([others.share], 'AUTH is not jwt, so the gateway does not know users');
   if (reader.isSet('REDIS_URL')) reader.need(others.replicas, `${setting.name} and REDIS_URL are set`);
-  else reader.warnOfIgnored([others.replicas], 'REDIS_URL is not set: each gateway has all of the budget');
+  else reader.warnOfIgnored([others.replicas], 'REDIS_URL is not set, so each gateway has the whole budget');
   if (!reader.isSet('MCP_TOOLS')) reader.warnOfIgnored([others.agentShare], 'MCP_TOOLS is not set');
   return Object.freeze({ windows, scope, share, agentShare, replicas });
 }
@@ -249,7 +249,7 @@ function checkRedis(reader: SettingsReader): void {
   const url = URL.parse(members[0] ?? '');
   const hasPassword = url !== null && (url.password !== '' || url.searchParams.has('password'));
   if (hasPassword && reader.isSet(redisPasswordFile.name))
-    reader.addFault(redisPasswordFile.name, `expected a ${address.name} without a password, but it has one`);
+    reader.addFault(redisPasswordFile.name, `expected ${address.name} to have no password, but it has one`);
 }
 
 /**

@@ -19,7 +19,12 @@ import { baseUrl, origins, proxyUrl, publicUrl, redisUrl } from './urls.ts';
 
 /** Settings of the process: its ports, its workers and its upstream. */
 const processSettings = {
-  port: define('PORT', whole(0, 65_535), 'Port that the gateway listens on. 0 takes a free port', '4000'),
+  port: define(
+    'PORT',
+    whole(0, 65_535),
+    'Port that the gateway listens on. With 0, the system chooses a free port',
+    '4000',
+  ),
   metricsPort: define(
     'METRICS_PORT',
     whole(1, 65_535),
@@ -28,7 +33,7 @@ const processSettings = {
   adminTokenFile: define(
     'ADMIN_TOKEN_FILE',
     secretFile('the path of a file with a token of at least 32 ASCII characters', adminTokenIn),
-    'File with the token for `/admin/usage` and `/admin/cache/purge` on METRICS_PORT. Default: no such paths',
+    'File with the token for `/admin/usage` and `/admin/cache/purge` on METRICS_PORT. Default: both paths are off',
   ),
   host: define('HOST', text('an address or name of this machine'), 'Address to listen on', '127.0.0.1'),
   workers: define('WORKERS', workerCount, 'Number of worker processes. `auto` starts one for each core', '1'),
@@ -41,11 +46,15 @@ const processSettings = {
 
 /** Settings of TLS to the upstream: the trusted authorities, and the gateway's client certificate. */
 export const tlsSettings = {
-  authorities: define('UPSTREAM_CA', pemFile, 'PEM file with more certificate authorities for the upstream'),
+  authorities: define(
+    'UPSTREAM_CA',
+    pemFile,
+    'PEM file with additional certificate authorities to trust for the upstream',
+  ),
   certificate: define(
     'UPSTREAM_CLIENT_CERT',
     pemFile,
-    'PEM file with the client certificate, then its intermediate certificates',
+    'PEM file with the client certificate for the upstream, followed by its intermediate certificates',
   ),
   key: define('UPSTREAM_CLIENT_KEY', keyFile, 'PEM file with the private key of UPSTREAM_CLIENT_CERT'),
 };
@@ -75,11 +84,7 @@ export const authSettings = {
     keySet,
     'URL or file with the public keys of the identity provider. Required with AUTH=jwt',
   ),
-  issuer: define(
-    'JWT_ISSUER',
-    text('the `iss` of the tokens, to the letter'),
-    'Issuer of the tokens. Required with AUTH=jwt',
-  ),
+  issuer: define('JWT_ISSUER', text('exactly the `iss` of the tokens'), 'Issuer of the tokens. Required with AUTH=jwt'),
   audience: define(
     'JWT_AUDIENCE',
     text('a value in the `aud` of every token'),
@@ -108,44 +113,49 @@ const costSettings = {
   operationDeadlineMs: define(
     'OPERATION_DEADLINE_MS',
     whole(1, 600_000),
-    'Most milliseconds that an operation may take, with all retries and waits',
+    'Maximum time of an operation in milliseconds, with all retries and waits',
     '8000',
   ),
   maxPageSize: define(
     'MAX_PAGE_SIZE',
     whole(1, 1000),
-    'Largest `first` or `last`, and most rows that a REST call asks for',
+    'Maximum of `first` and `last`, and of the rows that one REST call asks for',
     '100',
   ),
   maxUpstreamCalls: define(
     'MAX_UPSTREAM_CALLS',
     whole(1, 1_000_000),
-    'Most REST calls that an operation may make',
+    'Maximum number of REST calls of an operation',
     '150',
   ),
   maxUpstreamRows: define(
     'MAX_UPSTREAM_ROWS',
     whole(1, 100_000_000),
-    'Most rows that an operation may ask for',
+    'Maximum number of rows that an operation may ask for',
     '10000',
   ),
-  maxAnswerObjects: define('MAX_ANSWER_OBJECTS', whole(1, 10_000_000), 'Most JSON objects of an answer', '50000'),
+  maxAnswerObjects: define(
+    'MAX_ANSWER_OBJECTS',
+    whole(1, 10_000_000),
+    'Maximum number of JSON objects in an answer',
+    '50000',
+  ),
   maxAnswerBytes: define(
     'MAX_ANSWER_BYTES',
     whole(1024, 100_000_000),
-    'Most bytes of the `data` of an answer',
+    'Maximum size of the `data` of an answer, in bytes',
     '16777216',
   ),
   upstreamConnections: define(
     'UPSTREAM_CONNECTIONS',
     whole(1, 10_000),
-    'Most connections of a process to the upstream',
+    'Maximum number of connections of a process to the upstream',
     '512',
   ),
   maxUpstreamInFlight: define(
     'MAX_UPSTREAM_IN_FLIGHT',
     whole(1, 10_000),
-    'Most REST calls of a process at a time. Further calls wait',
+    'Maximum number of REST calls that a process makes at the same time. Further calls wait',
     '512',
   ),
 };
@@ -155,7 +165,7 @@ export const budgetSettings = {
   windows: define(
     'UPSTREAM_BUDGET',
     windows,
-    'Most REST calls of an API key in a span of time, for each surface. Default: no limit',
+    'Maximum number of REST calls of an API key in a span of time, for each surface (group of REST calls). Default: no limit',
   ),
   scope: define(
     'UPSTREAM_BUDGET_SCOPE',
@@ -178,7 +188,7 @@ export const budgetSettings = {
   replicas: define(
     'UPSTREAM_BUDGET_REPLICAS',
     whole(1, 1000),
-    'Number of gateways. Each uses its part of the budget while Redis is down. Required with UPSTREAM_BUDGET and REDIS_URL',
+    'Number of gateways that share the budget. While Redis is down, each uses an equal part. Required with UPSTREAM_BUDGET and REDIS_URL',
   ),
 };
 
@@ -195,7 +205,12 @@ export const cacheSettings = {
     'Seconds after CACHE_TTL in which clients still get the old answer, while a new one is read',
     '600',
   ),
-  mebibytes: define('CACHE_MAX_MB', whole(1, 65_536), 'Most MiB of cached answers in each process', '64'),
+  mebibytes: define(
+    'CACHE_MAX_MB',
+    whole(1, 65_536),
+    'Maximum size of the cached answers in each process, in MiB',
+    '64',
+  ),
 };
 
 /**
@@ -212,7 +227,7 @@ const operationSettings = {
   explain: define(
     'EXPLAIN',
     onOff,
-    'Lets clients ask which REST calls an operation makes. Default: on with UPSTREAM_URL=embedded, else off',
+    'Lets clients ask which REST calls an operation makes. Default: on with UPSTREAM_URL=embedded, otherwise off',
   ),
   driftSampleRate: define(
     'DRIFT_SAMPLE_RATE',
@@ -231,12 +246,16 @@ const operationSettings = {
     'Lowest level that is logged: trace, debug, info, warn, error, fatal or silent',
     'info',
   ),
-  logStyle: define('LOG_STYLE', oneOf('json', 'text'), 'Format of log lines. Default: text at a terminal, else JSON'),
+  logStyle: define(
+    'LOG_STYLE',
+    oneOf('json', 'text'),
+    'Format of log lines. Default: text at a terminal, otherwise JSON',
+  ),
 };
 
 /** Settings of the edge: what it serves beside operations, to which clients, and in which form it answers. */
 const edgeSettings = {
-  graphiql: define('GRAPHIQL', onOff, 'Shows GraphiQL to browsers. Default: on, off with NODE_ENV=production'),
+  graphiql: define('GRAPHIQL', onOff, 'Shows GraphiQL to browsers. Default: on, but off with NODE_ENV=production'),
   corsOrigins: define(
     'CORS_ORIGINS',
     origins,
@@ -245,33 +264,33 @@ const edgeSettings = {
   corsHeaders: define(
     'CORS_HEADERS',
     headerNames,
-    'More headers that these pages may send, separated by commas. Headers of GraphQL clients and of tracing are always allowed',
+    'Additional headers that pages of CORS_ORIGINS may send, separated by commas. Headers of GraphQL clients and of tracing are always allowed',
   ),
   incremental: define('INCREMENTAL', onOff, 'Lets clients get slow fields later, with `@defer`', 'on'),
   compression: define('COMPRESSION', onOff, 'Compresses answers above 1 KB with br or gzip', 'on'),
   stopDelayMs: define(
     'STOP_DELAY_MS',
     whole(0, 60_000),
-    'Milliseconds after SIGTERM in which the gateway still takes new requests',
+    'Milliseconds for which the gateway still accepts new requests after SIGTERM',
     '500',
   ),
   introspection: define(
     'INTROSPECTION',
     onOff,
-    'Lets clients read the schema. Default: on, off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
+    'Lets clients read the schema. Default: on, but off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
   ),
   maxErrors: define(
     'MAX_ERRORS',
     whole(1, 100_000),
-    'Most errors that an answer lists. A further error says how many others there are',
+    'Maximum number of errors in an answer. One more error says how many others there are',
     '100',
   ),
 };
 
 /** Limits of the body of a request. */
 export const bodyLimits = {
-  bytes: define('MAX_REQUEST_BYTES', whole(1024, 100_000_000), 'Largest request body, in bytes', '1048576'),
-  jsonDepth: define('MAX_JSON_DEPTH', whole(5, 500), 'Deepest nesting of a JSON body', '100'),
+  bytes: define('MAX_REQUEST_BYTES', whole(1024, 100_000_000), 'Maximum size of a request body, in bytes', '1048576'),
+  jsonDepth: define('MAX_JSON_DEPTH', whole(5, 500), 'Maximum nesting of a JSON body', '100'),
 };
 
 /** Limits of a document. */
@@ -279,23 +298,28 @@ export const documentLimits = {
   argumentBytes: define(
     'MAX_ARGUMENT_BYTES',
     whole(256, 100_000_000),
-    'Most bytes of the arguments of one field, except in mutations',
+    'Maximum size of the arguments of one field, in bytes. It does not apply to mutations',
     '16384',
   ),
-  bytes: define('MAX_DOCUMENT_BYTES', whole(1024, 100_000_000), 'Largest GraphQL document, in bytes', '131072'),
-  tokens: define('MAX_TOKENS', whole(10, 1_000_000), 'Most tokens in a document', '2000'),
-  aliases: define('MAX_ALIASES', whole(0, 10_000), 'Most aliases in an operation', '30'),
-  rootFields: define('MAX_ROOT_FIELDS', whole(1, 10_000), 'Most fields at the root of an operation', '20'),
-  directives: define('MAX_DIRECTIVES', whole(0, 10_000), 'Most directives in an operation', '50'),
-  depth: define('MAX_DEPTH', whole(1, 1000), 'Deepest nesting of fields', '14'),
+  bytes: define(
+    'MAX_DOCUMENT_BYTES',
+    whole(1024, 100_000_000),
+    'Maximum size of a GraphQL document, in bytes',
+    '131072',
+  ),
+  tokens: define('MAX_TOKENS', whole(10, 1_000_000), 'Maximum number of tokens in a document', '2000'),
+  aliases: define('MAX_ALIASES', whole(0, 10_000), 'Maximum number of aliases in an operation', '30'),
+  rootFields: define('MAX_ROOT_FIELDS', whole(1, 10_000), 'Maximum number of fields at the root of an operation', '20'),
+  directives: define('MAX_DIRECTIVES', whole(0, 10_000), 'Maximum number of directives in an operation', '50'),
+  depth: define('MAX_DEPTH', whole(1, 1000), 'Maximum nesting of fields', '14'),
   introspectionDepth: define(
     'MAX_INTROSPECTION_DEPTH',
     whole(1, 1000),
-    'Deepest nesting of fields below `__schema` and `__type`',
+    'Maximum nesting of fields below `__schema` and `__type`',
     '20',
   ),
-  fragments: define('MAX_FRAGMENTS', whole(0, 10_000), 'Most fragments in a document', '50'),
-  operations: define('MAX_OPERATIONS', whole(1, 10_000), 'Most operations in a document', '10'),
+  fragments: define('MAX_FRAGMENTS', whole(0, 10_000), 'Maximum number of fragments in a document', '50'),
+  operations: define('MAX_OPERATIONS', whole(1, 10_000), 'Maximum number of operations in a document', '10'),
 };
 
 /** Settings of persisted documents: those in manifests, and those that clients register. */
@@ -313,7 +337,7 @@ export const persistedSettings = {
   mode: define(
     'PERSISTED_DOCUMENTS_MODE',
     oneOf(...documentModes),
-    '`off` ignores manifests. `allow` runs all documents. `log` also logs those that no manifest has. `only` refuses those. Default: `only` with AUTH=jwt, else `allow`',
+    '`off` ignores manifests. `allow` runs all documents. `log` also runs all documents, and logs those that are in no manifest. `only` refuses such documents. Default: `only` with AUTH=jwt, otherwise `allow`',
   ),
   strict: define(
     'PERSISTED_DOCUMENTS_STRICT',
@@ -330,7 +354,7 @@ export const persistedSettings = {
   automatic: define(
     'APQ',
     onOff,
-    'Lets clients register documents by hash (automatic persisted queries). Default: on, off with PERSISTED_DOCUMENTS_MODE=only',
+    'Lets clients register documents by hash (automatic persisted queries). Default: on, but off with PERSISTED_DOCUMENTS_MODE=only',
   ),
 };
 
@@ -341,7 +365,7 @@ export const redisSettings = {
     redisUrl,
     'Redis in which gateways share budgets, the cache and registered documents. Default: none',
   ),
-  redisAuthorities: define('REDIS_CA', pemFile, 'PEM file with more certificate authorities for Redis'),
+  redisAuthorities: define('REDIS_CA', pemFile, 'PEM file with additional certificate authorities to trust for Redis'),
   redisPasswordFile: define(
     'REDIS_PASSWORD_FILE',
     secretFile('the path of a file with a password'),
@@ -364,7 +388,7 @@ export const mcpSettings = {
   publicUrl: define(
     'PUBLIC_URL',
     publicUrl,
-    'URL under which clients reach the gateway. Required with MCP_TOOLS and AUTH=jwt',
+    'URL at which clients reach the gateway. Required with MCP_TOOLS and AUTH=jwt',
   ),
 };
 
@@ -377,18 +401,23 @@ export const liveSettings = {
     'Seconds between two reads of new events for subscriptions',
     '10',
   ),
-  maxStreams: define('MAX_STREAMS', whole(1, 100_000), 'Most open subscriptions of a process', '1000'),
+  maxStreams: define('MAX_STREAMS', whole(1, 100_000), 'Maximum number of open subscriptions in a process', '1000'),
   maxStreamsPerCaller: define(
     'MAX_STREAMS_PER_CALLER',
     whole(1, 100_000),
-    'Most open subscriptions of a process for one key, or for one user of a tenant',
+    'Maximum number of open subscriptions in a process for one key, or for one user of a tenant',
     '20',
   ),
 };
 
 /** Settings of the embedded workspace, and of the faults that it can simulate for tests and demonstrations. */
 export const workspaceSettings = {
-  port: define('WORKSPACE_PORT', whole(0, 65_535), 'Port of the embedded workspace. 0 takes a free one', '4001'),
+  port: define(
+    'WORKSPACE_PORT',
+    whole(0, 65_535),
+    'Port of the embedded workspace. With 0, the system chooses a free port',
+    '4001',
+  ),
   database: define('WORKSPACE_DB', text('a path'), 'File with the data of the workspace. Default: memory only'),
   latencyMs: define(
     'WORKSPACE_LATENCY_MS',
@@ -397,28 +426,28 @@ export const workspaceSettings = {
     '0',
   ),
   errorRate: define('WORKSPACE_ERROR_RATE', fraction, 'Share of requests that the workspace answers with 503', '0'),
-  pageCap: define('WORKSPACE_PAGE_CAP', whole(1, 10_000), 'Most rows in a page of the workspace'),
+  pageCap: define('WORKSPACE_PAGE_CAP', whole(1, 10_000), 'Maximum number of rows in a page of the workspace'),
   rates: define(
     'WORKSPACE_RATES',
     windows,
-    'Most requests of a key to the workspace for each surface. Default: no limit',
+    'Maximum number of requests of a key to the workspace in a span of time, for each surface. Default: no limit',
   ),
   eventsPerMinute: define(
     'WORKSPACE_EVENTS_PER_MINUTE',
     whole(0, 600),
-    'Events that each example project captures in a minute',
+    'Number of events that each example project captures in a minute',
     '0',
   ),
   eventsNext: define(
     'WORKSPACE_EVENTS_NEXT',
     oneOf('offset', 'before'),
-    'Parameter in the `next` of events. The hosted service uses `before`',
+    'Query parameter in the `next` link of a page of events. The hosted service uses `before`',
     'offset',
   ),
   dialect: define(
     'WORKSPACE_DIALECT',
     oneOf('document', '2024', '2026'),
-    'Answers of the workspace: as in the OpenAPI document, or in a year of the hosted service',
+    'Form of the answers of the workspace: as in the OpenAPI document (document), or as the hosted service sent them in 2024 or 2026',
     'document',
   ),
 };

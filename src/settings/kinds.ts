@@ -62,7 +62,7 @@ export function secret(shortest: number): Kind<string> {
     expected: `a secret that cannot be guessed, of at least ${shortest} characters`,
     shown: showNothing,
     read: (source) => {
-      if (source.length < shortest) throw new ValueError(`it has ${source.length}`);
+      if (source.length < shortest) throw new ValueError(`it has ${source.length} characters`);
       return source;
     },
   };
@@ -83,7 +83,7 @@ export const toolNames: Kind<ToolNames> = {
   read: (source) => {
     const names = itemsOf(source);
     const wrong = names.find((name) => name !== '*' && !/^[A-Za-z_]\w{0,127}$/.test(name));
-    if (wrong !== undefined) throw new ValueError(`${JSON.stringify(wrong)} is no name of an operation`);
+    if (wrong !== undefined) throw new ValueError(`${JSON.stringify(wrong)} is not the name of an operation`);
     return Object.freeze([...new Set(names)]);
   },
 };
@@ -103,21 +103,22 @@ const mostSeconds = 86_400;
 export const secondsByNoun: Kind<Readonly<Record<string, number>>> = {
   expected: `seconds from 1 to ${mostSeconds} for ${cacheNouns.join(', ')}, such as projects=60 events=5`,
   read: (source) =>
-    membersOf(source, { label: 'kind', names: cacheNouns, wanted: '= and seconds behind it' }, secondsIn),
+    membersOf(source, { label: 'kind', names: cacheNouns, wanted: '= and a number of seconds' }, secondsIn),
 };
 
 function secondsIn(given: string, noun: string): number {
   const value = /^\d{1,6}$/.test(given) ? Number(given) : Number.NaN;
   if (value >= 1 && value <= mostSeconds) return value;
-  throw new ValueError(`${noun} has ${JSON.stringify(given)}, which is not seconds from 1 to ${mostSeconds}`);
+  throw new ValueError(
+    `${noun} has ${JSON.stringify(given)}, which is not a number of seconds from 1 to ${mostSeconds}`,
+  );
 }
 
 /** The windows of a budget, by surface. Each limits the calls in a span of time. */
 export const windows: Kind<BudgetWindows> = {
   expected:
     'limits for the surfaces events, values or rest, such as rest=480/60,4800/3600 events=240/60, where 480/60 means 480 calls in 60 seconds',
-  read: (source) =>
-    membersOf(source, { label: 'surface', names: surfaces, wanted: 'calls/seconds behind one =' }, windowsIn),
+  read: (source) => membersOf(source, { label: 'surface', names: surfaces, wanted: '= and calls/seconds' }, windowsIn),
 };
 
 function windowsIn(list: string, surface: string): readonly BudgetWindow[] {
@@ -125,10 +126,12 @@ function windowsIn(list: string, surface: string): readonly BudgetWindow[] {
   for (const item of list.split(',')) {
     const [, calls = '', length = ''] = /^(\d{1,7})\/(\d{1,5})$/.exec(item) ?? [];
     const [limit, ms] = [Number(calls), Number(length) * 1000];
-    if (calls === '') throw new ValueError(`${surface} has ${JSON.stringify(item)}, which is not calls/seconds`);
-    if (limit < 1 || limit > mostCalls) throw new ValueError(`${surface} allows ${limit} calls, not 1 to ${mostCalls}`);
+    if (calls === '')
+      throw new ValueError(`${surface} has ${JSON.stringify(item)}, which does not have the form calls/seconds`);
+    if (limit < 1 || limit > mostCalls)
+      throw new ValueError(`${surface} allows ${limit} calls, which is not from 1 to ${mostCalls}`);
     if (ms < 1 || ms > mostSeconds * 1000)
-      throw new ValueError(`${surface} has a window of ${length} seconds, not 1 to ${mostSeconds}`);
+      throw new ValueError(`${surface} has a window of ${length} seconds, which is not from 1 to ${mostSeconds}`);
     if (own.some((window) => window.ms === ms)) throw new ValueError(`${surface} has two windows of ${length} seconds`);
     own.push({ limit, ms });
   }
@@ -147,8 +150,8 @@ function membersOf<T>(
   const members: Record<string, T> = {};
   for (const item of source.trim().split(/\s+/)) {
     const [, name = '', given] = /^([^=]*)(?:=(.*))?$/.exec(item) ?? [];
-    if (!names.includes(name)) throw new ValueError(`there is no ${label} ${JSON.stringify(name)}`);
-    if (Object.hasOwn(members, name)) throw new ValueError(`${name} is there twice`);
+    if (!names.includes(name)) throw new ValueError(`there is no ${label} called ${JSON.stringify(name)}`);
+    if (Object.hasOwn(members, name)) throw new ValueError(`${name} is given twice`);
     if (given === undefined) throw new ValueError(`${name} needs ${wanted}`);
     members[name] = valueOf(given, name);
   }

@@ -23,10 +23,10 @@ export function findMisspelt(reader: SettingsReader, settings: Settings): void {
     const meant = nearestOf(name, own);
     if (meant === undefined) continue;
     if (reader.environment[meant] === undefined && !mayBeOthers(name, meant)) {
-      const way = `set ${meant}, too, if the name is another program's`;
+      const way = `if another program uses ${name}, set ${meant} as well`;
       reader.addFault(name, `there is no such setting; expected ${meant} (${way})`);
     } else {
-      reader.warnings.push(`${name}: there is no such setting, and it is ignored; the gateway's own is ${meant}`);
+      reader.warnings.push(`${name}: there is no such setting, so it is ignored; the gateway has a setting ${meant}`);
     }
   }
 }

@@ -136,7 +136,7 @@ function isPair(certificate: string, key: string, reader: SettingsReader): boole
     createSecureContext({ cert: certificate, key });
     return true;
   } catch (error) {
-    reader.addFault(first.name, `expected a certificate that OpenSSL takes, but got ${codeOf(error) ?? 'an error'}`);
+    reader.addFault(first.name, `expected a certificate that OpenSSL accepts, but got ${codeOf(error) ?? 'an error'}`);
     return false;
   }
 }
@@ -194,7 +194,7 @@ export async function followTls({ files, route, log }: FollowTlsOptions): Promis
   };
   const again = (previous: Route): Route => {
     const next = read(previous);
-    log('info', `${name} read again`, { changed: next !== previous });
+    log('info', `${name} were read again`, { changed: next !== previous });
     return next;
   };
   return follow({ name, patterns: () => patterns, first, again, log });

@@ -38,8 +38,9 @@ export function tokenIn(path: string): string {
  */
 export function adminTokenIn(path: string): string {
   const token = tokenIn(path);
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new ValueError('the file holds blanks, or other characters than ASCII');
-  if (token.length < 32) throw new ValueError(`the token in the file has ${token.length}`);
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new ValueError('the token in the file has blanks, or characters other than ASCII');
+  if (token.length < 32) throw new ValueError(`the token in the file has ${token.length} characters`);
   return token;
 }
 

@@ -23,12 +23,12 @@ function urlIn(source: string, { schemes, credentials = false, query = false }: 
   const url = URL.parse(source);
   if (url === null || !schemes.includes(url.protocol)) return undefined;
   const { hostname, username, password, search, hash } = url;
-  if (hash !== '' && credentials) throw new ValueError('it has a fragment; a # in a password is written %23');
+  if (hash !== '' && credentials) throw new ValueError('it has a fragment; write a # in a password as %23');
   if (hostname === '') throw new ValueError('it names no host');
   if (hash !== '' || (search !== '' && !query)) return undefined;
   if (!credentials) return `${username}${password}` === '' ? url : undefined;
-  if (isCutPassword(url)) throw new ValueError('a / or ? in a password is written %2F or %3F');
-  if (!isEncoded(username) || !isEncoded(password)) throw new ValueError('a % in a user or a password is written %25');
+  if (isCutPassword(url)) throw new ValueError('write a / or ? in a password as %2F or %3F');
+  if (!isEncoded(username) || !isEncoded(password)) throw new ValueError('write a % in a user or a password as %25');
   return url;
 }
 
@@ -88,7 +88,7 @@ export const redisUrl: Kind<string> = {
     if (members.some((member) => urlIn(member, rules) === undefined)) return undefined;
     const { pattern, fault } = redisPaths[kind];
     if (pattern.test(path)) return source;
-    throw new ValueError(`what stands behind the host is not ${fault}`);
+    throw new ValueError(`the part after the host is not ${fault}`);
   },
 };
 

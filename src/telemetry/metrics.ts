@@ -62,14 +62,14 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   const operations = createOperationMetrics(instruments, usage, maxUpstreamCalls);
   instruments.counter(
     'gateway_shared_operations_total',
-    'Operations answered by an equal one under way.',
+    'Operations that were answered together with an equal operation under way.',
     () => shared.joined,
   );
   measureRestCalls(instruments, resources);
   measureSavedCalls(instruments, sources);
   instruments.counter(
     'gateway_upstream_drift_total',
-    'Answers of the upstream that differ from the OpenAPI document, of a sample, by route, column and kind.',
+    'Sampled answers of the upstream that differ from the OpenAPI document, by route, column and kind.',
     () => (resources.drift?.counts ?? []).map(({ count, ...series }) => [series, count]),
     { most: mostDriftSeries, others: otherDrift },
   );
@@ -82,7 +82,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   if (authentications !== undefined) measureAuth(instruments, authentications, resources);
   instruments.gauge(
     'gateway_certificate_expiry_timestamp_seconds',
-    'When the first certificate of a file expires, in seconds since 1970, by the setting that names the file.',
+    'Time at which the first certificate of a file expires, in seconds since 1970, by the setting that names the file.',
     () => byLabel('setting', expiries?.() ?? new Map()),
     // While only some workers have read a changed file, the earliest date counts.
     'min',
@@ -98,10 +98,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
     reloads,
     measureTools: () =>
-      instruments.series('gateway_mcp_calls_total', 'Uses of tools by agents, by tool and by what became of them.', [
-        'tool',
-        'result',
-      ]),
+      instruments.series('gateway_mcp_calls_total', 'Uses of tools by agents, by tool and result.', ['tool', 'result']),
     measureStreams: (live) => measureStreams(instruments, live),
     render: async () => instruments.registry().metrics(),
     snapshot: async () => instruments.registry().getMetricsAsJSON(),
@@ -122,7 +119,7 @@ function measureStreams(instruments: Instruments, { streams, tails }: StreamsMea
   );
   instruments.counter(
     'gateway_stream_polls_total',
-    'Times that the upstream was asked what is new, each for all who follow the same with the same key.',
+    'Reads of new events from the upstream. Streams of the same events with the same key share them.',
     () => tails.polls,
   );
 }
@@ -151,12 +148,12 @@ function measureAuth(
     () => byLabel('tenant', counts.byTenant),
     { most: mostTenants, others: { tenant: otherTenants } },
   );
-  instruments.counter('gateway_authentications_total', 'Requests, by what became of their token.', () =>
+  instruments.counter('gateway_authentications_total', 'Requests, by the result of the check of their token.', () =>
     [...authentications].map(([result, count]) => [{ result: authLabels[result] }, count]),
   );
   instruments.counter(
     'gateway_held_key_refusals_total',
-    'REST calls for which the upstream did not take a key that the gateway holds.',
+    'REST calls for which the upstream rejected a key that the gateway holds.',
     () => heldKeys.rejectedCalls,
   );
   instruments.counter(
@@ -187,15 +184,11 @@ function measureDocuments(instruments: Instruments, documents: PersistedCounts):
     () => documents.all().filter(({ hits }) => hits === 0).length,
   );
   const { automatic } = documents;
-  instruments.counter(
-    'gateway_automatic_documents_total',
-    'Automatic persisted queries, by what became of them.',
-    () => [
-      [{ result: 'hits' }, automatic.hits],
-      [{ result: 'misses' }, automatic.misses],
-      [{ result: 'registrations' }, automatic.registrations],
-    ],
-  );
+  instruments.counter('gateway_automatic_documents_total', 'Automatic persisted queries, by result.', () => [
+    [{ result: 'hits' }, automatic.hits],
+    [{ result: 'misses' }, automatic.misses],
+    [{ result: 'registrations' }, automatic.registrations],
+  ]);
 }
 
 function measureRedis(instruments: Instruments, redis: SharedRedis): void {
@@ -208,12 +201,12 @@ function measureRedis(instruments: Instruments, redis: SharedRedis): void {
 function measureCounting(instruments: Instruments, counting: () => CountingState): void {
   instruments.gauge(
     'gateway_budget_mode',
-    '1 for what decides on calls: redis for all gateways, or local for the part of this one.',
+    '1 for the place where calls are counted: redis for all gateways together, or local for the part of this gateway.',
     () => ['redis', 'local'].map((mode) => [{ mode }, mode === counting().mode ? 1 : 0]),
   );
   instruments.counter(
     'gateway_budget_lost_calls_total',
-    'Counted calls that Redis lost and got again.',
+    'Counted calls that Redis had lost and that were added again.',
     () => counting().lostCalls,
   );
 }
@@ -244,7 +237,7 @@ export function createPrimaryMetrics({ counting, redis, reloads, workers }: Prim
 type Reloadable = 'certificates' | 'documents' | 'keys' | 'tenants';
 
 function measureReloads(instruments: Instruments, all: Readonly<Metrics['reloads']>): void {
-  const help = 'Attempts to read again what changes while the gateway runs, by what it is and what became of it.';
+  const help = 'Attempts to read changed files or keys again, by what was read and by result.';
   instruments.counter('gateway_reloads_total', help, () =>
     [...all].flatMap(([what, reloads]): Sample[] =>
       Object.entries(reloads ?? {}).map(([result, count]) => [{ what, result }, count]),

@@ -39,13 +39,13 @@ export function createOperationMetrics(
   const [planned, made] = [new Tally(callBounds), new Tally(callBounds)];
   instruments.histogram(
     'gateway_operation_planned_calls',
-    'REST calls that an operation could make at most, as known before it ran.',
+    'Most REST calls that an operation could make, as known before it ran.',
     callBounds,
     () => [[{}, planned]],
   );
   instruments.histogram(
     'gateway_operation_actual_calls',
-    'REST calls that an operation made, of those operations whose planned calls are counted.',
+    'REST calls that an operation made. The same operations are counted as for gateway_operation_planned_calls.',
     callBounds,
     () => [[{}, made]],
   );
@@ -104,7 +104,7 @@ export function createOperationMetrics(
 function measureClients(instruments: Instruments, usage: ClientUsage): void {
   instruments.counter(
     'gateway_client_operations_total',
-    'Operations by the name and version that their client gives itself, and by whether they were answered without errors.',
+    'Operations by the name and version that their client sends, and by result.',
     () => clientSamples(usage.all()),
     // A client has two series, one for each result.
     { most: 2 * mostClients, others: otherClient },

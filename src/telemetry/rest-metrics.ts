@@ -10,7 +10,7 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
   const { counts, reachability, retries, limiter, keys, reads, breakers, budgetCounts } = resources;
   instruments.counter(
     'gateway_rest_calls_total',
-    'REST calls sent, by method, route and HTTP status (or why there was none).',
+    'REST calls sent, by method, route and HTTP status, or by the reason why there was none.',
     () =>
       counts.byOutcome.map(({ method, route, outcome, count }) => [{ method, route, status: String(outcome) }, count]),
   );
@@ -22,13 +22,13 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
   );
   instruments.counter(
     'gateway_upstream_failures_total',
-    'REST calls that got no answer of the API, by reason, and by where they failed: upstream or proxy.',
+    'REST calls without an answer of the API, by reason and by the place of the failure: upstream or proxy.',
     () => reachability.failures.map(({ reason, place, count }) => [{ reason, place }, count]),
   );
   instruments.counter('gateway_rest_retries_total', 'Reads sent a second time.', () => retries.sent);
   instruments.counter(
     'gateway_rest_sheds_total',
-    'REST calls refused for want of room or time.',
+    'REST calls that the gateway refused, because too many were waiting or their time was over.',
     () => limiter.sheds + keys.sheds,
   );
   instruments.counter(
@@ -37,7 +37,11 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
     () => reads.joined,
   );
   instruments.gauge('gateway_rest_calls_in_flight', 'REST calls under way.', () => limiter.inFlight);
-  instruments.gauge('gateway_rest_calls_queued', 'REST calls that wait for room.', () => limiter.queued + keys.waiting);
+  instruments.gauge(
+    'gateway_rest_calls_queued',
+    'REST calls that wait for their turn.',
+    () => limiter.queued + keys.waiting,
+  );
   instruments.gauge(
     'gateway_breaker_open',
     '1 while the circuit breaker of the upstream is open.',
@@ -54,7 +58,7 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
   );
   instruments.gauge(
     'gateway_budget_left_ratio',
-    'The least share of a window that calls have left in the last minute, by surface.',
+    'Smallest share of a window of the budget that was left in the last minute, by surface.',
     () => byLabel('surface', budgetCounts.leastLeft()),
     'min',
   );
@@ -72,7 +76,7 @@ export interface Savers {
 export function measureSavedCalls(instruments: Instruments, { resources, shared, saved, cache }: Savers): void {
   instruments.counter(
     'gateway_rest_calls_saved_total',
-    'REST calls that were saved, counted at the least, by what saved them.',
+    'REST calls that were saved, by what saved them. The true numbers may be higher.',
     () => [
       [{ by: 'loaders' }, saved.count],
       [{ by: 'shared_reads' }, resources.reads.joined],
@@ -81,13 +85,10 @@ export function measureSavedCalls(instruments: Instruments, { resources, shared,
     ],
   );
   if (cache === undefined) return;
-  instruments.counter(
-    'gateway_cache_reads_total',
-    'Reads whose answers are cached, by noun and by what became of them.',
-    () =>
-      [...cache.counts.reads].flatMap(([noun, results]) =>
-        Object.entries(results).map(([result, count]): Sample => [{ noun, result }, count]),
-      ),
+  instruments.counter('gateway_cache_reads_total', 'Reads of data that is cached, by noun and result.', () =>
+    [...cache.counts.reads].flatMap(([noun, results]) =>
+      Object.entries(results).map(([result, count]): Sample => [{ noun, result }, count]),
+    ),
   );
   instruments.histogram(
     'gateway_cache_answer_age_seconds',
@@ -97,8 +98,8 @@ export function measureSavedCalls(instruments: Instruments, { resources, shared,
   );
   instruments.counter(
     'gateway_reused_operations_total',
-    'Operations given the kept answer of an equal operation, all of whose reads are still fresh in the cache.',
+    'Operations that were answered with the kept answer of an equal operation, because its reads were still fresh.',
     () => cache.whole.reused,
   );
-  instruments.gauge('gateway_cache_bytes', 'Memory that cached answers take, estimated.', () => cache.bytes);
+  instruments.gauge('gateway_cache_bytes', 'Estimated memory of cached answers, in bytes.', () => cache.bytes);
 }

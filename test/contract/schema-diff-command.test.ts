@@ -159,13 +159,15 @@ breaking, but used by none of the documents:
   });
 
   test('says what is wrong', () => {
-    const usage = 'schema diff: expected one file, the old schema as SDL, and --documents before other files';
+    const usage = 'schema diff: expected one file with the old schema as SDL, and other files only after --documents';
     expect(() => diff()).toThrow(new ConfigError(usage));
     expect(() => diff('old.graphql', 'two.graphql')).toThrow(new ConfigError(usage));
     expect(() => diff('--documents', 'two.graphql', 'old.graphql')).toThrow(new ConfigError(usage));
-    expect(() => diff('none.graphql')).toThrow(new ConfigError(`${folder}/none.graphql: there is no such file`));
+    expect(() => diff('none.graphql')).toThrow(
+      new ConfigError(`${folder}/none.graphql: there is no file at that path`),
+    );
     expect(() => diff('one.json')).toThrow(
-      /one\.json: expected a schema as SDL: Syntax Error: Expected Name, found String "one"/,
+      /one\.json: expected a schema as SDL, but it cannot be used: Syntax Error: Expected Name, found String "one"/,
     );
     expect(() => diff('old.graphql', '--documents', 'broken.graphql')).toThrow(
       new ConfigError(`${folder}/broken.graphql: 1:11 Syntax Error: Expected Name, found <EOF>.`),

@@ -171,7 +171,7 @@ describe('drift', () => {
       ],
       [
         { DRIFT_KEY_FILE: file, UPSTREAM_URL: upstream.url },
-        'drift: not one operation could be read: UNAUTHENTICATED (401)',
+        'drift: no operation could be read: UNAUTHENTICATED (401)',
       ],
     ] as const;
     for (const [environment, message] of wrong) await expect(run(environment)).rejects.toThrow(message);

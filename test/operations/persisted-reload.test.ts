@@ -123,7 +123,7 @@ describe('At start', () => {
       'warn: persisted document is not valid: /m.json: bad: Cannot query field "nothing" on type "Query".',
       'warn: persisted document is not valid: /m.json: worse: Syntax Error: Expected Name, found <EOF>.',
       'warn: persisted document is not valid: /m.json: part: Fragment "F" is never used.',
-      'info: persisted documents read',
+      'info: persisted documents were read',
     ]);
     expect(await ask(gateway, 'good')).toEqual([200, { __typename: 'Query' }]);
     expect(await ask(gateway, 'bad')).toEqual([200, 'GRAPHQL_VALIDATION_FAILED']);
@@ -183,7 +183,7 @@ describe('A manifest that changes', () => {
       expect(await ask(gateway, 'id4')).toEqual([200, { a4: 'Query' }]);
     }
     folder.write(file, of(3));
-    await until(() => gateway.logged.includes('info: persisted documents read again'));
+    await until(() => gateway.logged.includes('info: persisted documents were read again'));
     expect(await ask(gateway, 'id4')).toEqual(unknown);
     await using restarted = await start({ files: folder.write(file, of(0)), mode: 'only' });
     expect(await ask(restarted, 'id0')).toEqual(unknown);
@@ -203,7 +203,7 @@ describe('A manifest that changes', () => {
     const files = folder.write('m.json', { a: text(1), b: text(2), c: text(3) });
     await using gateway = await start({ files, mode: 'log', pollMs: 20 });
     folder.write('m.json', {});
-    await until(() => gateway.logged.includes('info: persisted documents read again'));
+    await until(() => gateway.logged.includes('info: persisted documents were read again'));
     expect(await ask(gateway, 'a')).toEqual(unknown);
   });
 
@@ -289,7 +289,7 @@ describe('The command line', () => {
     expect(outcomeOf(await send(url, { query: '{ __schema { description } }' }))[0]).toBe(403);
     folder.write('m.json', { b: '{ b: __typename }' });
     child.kill('SIGHUP');
-    await until(() => output.includes('persisted documents read again'));
+    await until(() => output.includes('persisted documents were read again'));
     expect(outcomeOf(await send(url, { id: 'b' }))).toEqual([200, { b: 'Query' }]);
     expect(outcomeOf(await send(url, { id: 'a' }))).toEqual(unknown);
     const exited = once(child, 'exit');

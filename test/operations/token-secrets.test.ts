@@ -89,7 +89,7 @@ describe.skipIf(!hasRedis)('Neither token nor key is', { timeout: 60_000 }, () =
     };
     // Each of them has something that could be one.
     expect(Object.values(places).every((place) => place.length > 20)).toBe(true);
-    expect(places.log).toContain('the upstream does not take the key of a tenant');
+    expect(places.log).toContain('the upstream rejects the key of a tenant');
     const secrets = [secretKey, ...tokens, ...tokens.flatMap((token) => token.split('.').slice(1)), 'user-1'];
     for (const [place, content] of Object.entries(places)) {
       for (const secret of secrets) expect(content.includes(secret) ? `${place} has ${secret}` : place).toBe(place);

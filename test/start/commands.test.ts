@@ -144,10 +144,14 @@ hint: put \`@defer\` on what projects.nodes.dashboards.nodes needs in wave 3, an
       ],
       [
         ['explain', 'two.graphql'],
-        'error: operation: expected --operation, because the document does not have exactly one operation; there are A, B\n',
+        'error: --operation: expected the name of an operation of the document, which has A, B, because there is not exactly one\n',
         2,
       ],
-      [['explain', 'two.graphql', '--operation', 'C'], 'error: operation C: there is none; there are A, B\n', 2],
+      [
+        ['explain', 'two.graphql', '--operation', 'C'],
+        'error: --operation: expected the name of an operation of the document, which has A, B, but got C\n',
+        2,
+      ],
       [
         ['explain', 'overview.graphql', '--variables', 'overview.graphql'],
         'error: overview.graphql: expected a JSON object, the variables\n',

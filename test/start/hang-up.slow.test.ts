@@ -43,7 +43,7 @@ test.skipIf(process.platform !== 'linux')(
     const environment = { UPSTREAM_URL: upstream.url, WORKERS: '4', PORT: '0', CURSOR_SECRET: secret };
     await using running = runMain([], { ...environment, PERSISTED_DOCUMENTS: files, STOP_DELAY_MS: '0' });
     const url = await startUnderHangUps(running);
-    await until(() => new Set(running.output().match(/"pid":\d+(?=[^\n]*documents read again)/g)).size === 4);
+    await until(() => new Set(running.output().match(/"pid":\d+(?=[^\n]*documents were read again)/g)).size === 4);
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });
     expect(await response.json()).toEqual({ data: { project: { name: 'Project 1' } } });
     running.child.kill('SIGTERM');

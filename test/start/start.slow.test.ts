@@ -258,7 +258,7 @@ test('settings may stand in a file .env, proxies in lower case too; the environm
   await using gateway = runMain([], environment, `${folder.path}/`);
   const [, upstream] = await gateway.printed(/^Upstream +(\S+) /m);
   expect(upstream).toBe('https://api.example.com/v1');
-  expect(gateway.output()).toMatch(/^warning: REDIS_URI: there is no such setting, and it is ignored/m);
+  expect(gateway.output()).toMatch(/^warning: REDIS_URI: there is no such setting, so it is ignored/m);
 });
 
 test('everything that is wrong with the settings is told in one start, each in a line of its own', async () => {
@@ -268,7 +268,7 @@ test('everything that is wrong with the settings is told in one start, each in a
   const faults = [
     /^COLOUR: there is no such setting \(in \.env\)/,
     /^PORT: expected a whole number .* but got "many"$/,
-    /^CURSOR_SECRET: expected .* but it has 7$/,
+    /^CURSOR_SECRET: expected .* but it has 7 characters$/,
     /^MAX_DEPTH: expected .* but got "deep" \(in \.env\)$/,
     /^PERSISTED_DOCUMENTS: expected .* because PERSISTED_DOCUMENTS_MODE is only \(set in \.env\), but it is not set$/,
     /^REDIS_PASSWORD_FILE: expected .* but there is no file at that path$/,

@@ -109,7 +109,7 @@ test.each(['1', '2'])(
     await expect.poll(async () => new Set(await statuses()), { timeout: 20_000 }).toEqual(new Set([403]));
     // What no role names any more may go; a worker that starts later gets the entries of now.
     replace(folder, 'manifest.json', { other: 'query Other { project(id: 1) { id } }' });
-    await running.printed(/persisted documents read again/);
+    await running.printed(/persisted documents were read again/);
     if (workers === '1') return;
     const pid = Number(/"pid":(\d+).*"msg":"operation"/.exec(running.output())?.[1]);
     expect(pid).toBeGreaterThan(1);

@@ -195,7 +195,7 @@ test('SIGHUP to the primary has every worker read the manifests again', async ()
   await using upstream = await startUpstream(routes);
   await using group = await startOver(upstream, { PERSISTED_DOCUMENTS: files });
   group.running.child.kill('SIGHUP');
-  expect(await pidsThatLogged(group, /persisted documents read again/, 2)).toHaveLength(2);
+  expect(await pidsThatLogged(group, /persisted documents were read again/, 2)).toHaveLength(2);
   // Asked for by one worker, it is unused by none.
   await ask(group.url, { documentId: hashOf(query) });
   const metrics = await metricsOf(group.url);

@@ -95,7 +95,7 @@ test.each<Algorithm>(['RS256', 'PS256', 'ES256', 'EdDSA'])(
 
 describe('Refused is', () => {
   const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const wrongType = (claim: string): string => `its \`${claim}\` cannot be used: it is of a wrong type, or empty`;
+  const wrongType = (claim: string): string => `its \`${claim}\` has the wrong type, or is empty`;
   const now = Math.floor(Date.now() / 1000);
 
   test.each<[string, TokenParts, string]>([
@@ -106,7 +106,7 @@ describe('Refused is', () => {
     ['no expiry', { claims: { exp: undefined } }, 'it has no `exp`'],
     ['an expiry that is a text', { claims: { exp: '9999999999' } }, wrongType('exp')],
     ['an expiry beyond the tolerance', { claims: { exp: now - 31 } }, '`exp` has passed'],
-    ['a token of later', { claims: { nbf: now + 60 } }, '`nbf` is still to come'],
+    ['a token of later', { claims: { nbf: now + 60 } }, '`nbf` is in the future'],
     ['no user', { claims: { sub: undefined } }, 'it has no `sub`'],
     ['an empty user', { claims: { sub: '' } }, wrongType('sub')],
     ['a user that is a number', { claims: { sub: 1 } }, wrongType('sub')],
@@ -116,7 +116,7 @@ describe('Refused is', () => {
     [
       'a key that the provider does not have',
       { header: { kid: '2' } },
-      'the provider has no key with its `kid` for its `alg`',
+      'the provider has no key with its `kid` and `alg`',
     ],
   ])('%s, and the log says why', async (_name, parts, reason) => {
     const key = await createSigningKey('1');
@@ -296,7 +296,9 @@ describe('The provider', () => {
     bench.later += 10_000;
     expect(await ask(bench, await signToken(unknown, 'acme', late))).toMatchObject({ retryAfter: 20 });
     expect(provider.asked).toBe(2);
-    expect(bench.logged.at(-1)).toBe('error: keys of the identity provider cannot be read; the last ones stay in use');
+    expect(bench.logged.at(-1)).toBe(
+      'error: the keys of the identity provider cannot be read; the previous keys stay in use',
+    );
   });
 
   test('that has not answered yet is waited for; a token that cannot be valid is refused meanwhile', async () => {
@@ -372,7 +374,7 @@ describe('The provider', () => {
     provider.answerWith(answer);
     const bench = await start(provider.url);
     expect(await ask(bench, await signToken(key, 'acme'))).toMatchObject({ kind: 'unavailable' });
-    expect(bench.logged).toEqual(['error: keys of the identity provider cannot be read; no token can be verified']);
+    expect(bench.logged).toEqual(['error: the keys of the identity provider cannot be read; no token can be verified']);
   });
 
   test('whose set has a key that cannot be used is not trusted with it, and its other keys are good', async () => {

@@ -79,9 +79,7 @@ test('check-operations says which listed operations the roles of a tenant may ru
   expect(() => checkOperations([manifest, '--tenant', 'globex', '--role', 'viewer'], settings)).toThrow(
     '--role: expected none, because the entry of globex has no roles, but got viewer',
   );
-  expect(() => checkOperations([manifest, '--role', 'viewer'], settings)).toThrow(
-    '--role: expected --tenant beside it',
-  );
+  expect(() => checkOperations([manifest, '--role', 'viewer'], settings)).toThrow('--role: expected --tenant as well');
 });
 
 test('an operation that no variables fit is invalid, and still says who may run it and that it is no tool', () => {
@@ -92,7 +90,7 @@ test('an operation that no variables fit is invalid, and still says who may run 
   expect(judge(schema, 'Odd', text, readPlainConfig(createReader({})), { tenant, asTools: true })).toEqual([
     {
       name: 'Odd',
-      errors: ['no variables fit it'],
+      errors: ['no values of its variables are valid'],
       deprecated: [],
       overBudget: false,
       refused: ['acme may not run `odd`'],

@@ -53,16 +53,16 @@ test('the seconds that answers are kept are read by noun, and only once for each
 });
 
 test.each([
-  ['projects', 'projects needs = and seconds behind it'],
-  ['projects=', 'projects has "", which is not seconds from 1 to 86400'],
-  ['projects=0', 'projects has "0", which is not seconds from 1 to 86400'],
-  ['projects=1.5', 'projects has "1.5", which is not seconds from 1 to 86400'],
-  ['projects=60,events=5', 'projects has "60,events=5", which is not seconds from 1 to 86400'],
-  ['events=86401', 'events has "86401", which is not seconds from 1 to 86400'],
-  ['project=60 events=5', 'there is no kind "project"'],
-  ['projects = 60', 'projects needs = and seconds behind it'],
-  ['projects=1 projects=2', 'projects is there twice'],
-  [' ', 'there is no kind ""'],
+  ['projects', 'projects needs = and a number of seconds'],
+  ['projects=', 'projects has "", which is not a number of seconds from 1 to 86400'],
+  ['projects=0', 'projects has "0", which is not a number of seconds from 1 to 86400'],
+  ['projects=1.5', 'projects has "1.5", which is not a number of seconds from 1 to 86400'],
+  ['projects=60,events=5', 'projects has "60,events=5", which is not a number of seconds from 1 to 86400'],
+  ['events=86401', 'events has "86401", which is not a number of seconds from 1 to 86400'],
+  ['project=60 events=5', 'there is no kind called "project"'],
+  ['projects = 60', 'projects needs = and a number of seconds'],
+  ['projects=1 projects=2', 'projects is given twice'],
+  [' ', 'there is no kind called ""'],
 ])('the lifetimes %j are refused with a message that says what is wrong', (value, fault) => {
   const { expected } = settings['CACHE_TTL'] ?? {};
   expect(() => readConfig({ CACHE_TTL: value })).toThrow(
@@ -155,9 +155,9 @@ test('a secret of cursors that can be guessed is refused, and none is a warning 
   const upstream = { UPSTREAM_URL: 'https://analytics.example.com' };
   const start = 'CURSOR_SECRET: expected a secret that cannot be guessed, of at least 16 characters, but it ';
   expect(readConfig(upstream).warnings).toEqual([
-    `${start}is not set, so cursors are signed with a secret that follows from UPSTREAM_URL`,
+    `${start}is not set, so cursors are signed with a secret that is made from UPSTREAM_URL`,
   ]);
-  expect(() => readConfig({ CURSOR_SECRET: 'abc' })).toThrow(new ConfigError(`${start}has 3`));
+  expect(() => readConfig({ CURSOR_SECRET: 'abc' })).toThrow(new ConfigError(`${start}has 3 characters`));
   expect(readConfig({ ...upstream, CURSOR_SECRET: '0123456789abcdef' }).warnings).toEqual([]);
   expect(readConfig({}).warnings).toEqual([]);
 });
@@ -171,7 +171,7 @@ test.each(['MAX_PAGESIZE', 'UPSTREAM_URLS', 'UPSTREAM_URI', 'UPSTREAM_ULR', 'LOG
 
 test("a name that may be another program's, or stands beside the right one, is a warning", () => {
   const [warning, ...others] = readConfig({ REDIS_URI: 'redis://elsewhere', LOG_LEVEL: 'warn' }).warnings;
-  expect(warning).toBe("REDIS_URI: there is no such setting, and it is ignored; the gateway's own is REDIS_URL");
+  expect(warning).toBe('REDIS_URI: there is no such setting, so it is ignored; the gateway has a setting REDIS_URL');
   expect(others).toEqual([]);
   expect(readConfig({ LOGLEVEL: 'debug', LOG_LEVEL: 'warn' }).warnings).toHaveLength(1);
 });
@@ -186,7 +186,7 @@ test.each([
   ['CORS_ORIGIN', 'CORS_ORIGINS'],
   ['GRAPHQL', 'GRAPHIQL'],
 ])('%s may be inherited from elsewhere: it is a warning that names %s', (name, meant) => {
-  const warning = `${name}: there is no such setting, and it is ignored; the gateway's own is ${meant}`;
+  const warning = `${name}: there is no such setting, so it is ignored; the gateway has a setting ${meant}`;
   expect(readConfig({ [name]: 'x' }).warnings).toEqual([warning]);
 });
 
@@ -351,16 +351,16 @@ test('a budget has windows by surface, shortest first', () => {
 });
 
 test.each([
-  ['rest', 'rest needs calls/seconds behind one ='],
-  ['rest=1/60=2', 'rest has "1/60=2", which is not calls/seconds'],
-  ['REST=1/60', 'there is no surface "REST"'],
-  ['plugins=1/60', 'there is no surface "plugins"'],
-  ['rest=1/60 rest=2/60', 'rest is there twice'],
-  ['rest=1/60,', 'rest has "", which is not calls/seconds'],
-  ['rest=1/min', 'rest has "1/min", which is not calls/seconds'],
-  ['rest=0/60', 'rest allows 0 calls, not 1 to 1000000'],
-  ['rest=1/0', 'rest has a window of 0 seconds, not 1 to 86400'],
-  ['rest=1/86401', 'rest has a window of 86401 seconds, not 1 to 86400'],
+  ['rest', 'rest needs = and calls/seconds'],
+  ['rest=1/60=2', 'rest has "1/60=2", which does not have the form calls/seconds'],
+  ['REST=1/60', 'there is no surface called "REST"'],
+  ['plugins=1/60', 'there is no surface called "plugins"'],
+  ['rest=1/60 rest=2/60', 'rest is given twice'],
+  ['rest=1/60,', 'rest has "", which does not have the form calls/seconds'],
+  ['rest=1/min', 'rest has "1/min", which does not have the form calls/seconds'],
+  ['rest=0/60', 'rest allows 0 calls, which is not from 1 to 1000000'],
+  ['rest=1/0', 'rest has a window of 0 seconds, which is not from 1 to 86400'],
+  ['rest=1/86401', 'rest has a window of 86401 seconds, which is not from 1 to 86400'],
   ['events=1/60,2/60', 'events has two windows of 60 seconds'],
 ])('the budget %s is refused with a message that says what is wrong', (value, fault) => {
   const { expected } = settings['UPSTREAM_BUDGET'] ?? {};
@@ -384,9 +384,9 @@ test('settings of a budget that mean nothing are warned of', () => {
     'UPSTREAM_BUDGET_SCOPE: it is ignored, because UPSTREAM_BUDGET is not set',
   ]);
   expect(readConfig({ UPSTREAM_BUDGET: 'rest=1/1', UPSTREAM_BUDGET_SHARE: '50' }).warnings).toEqual([
-    'UPSTREAM_BUDGET_SHARE: it is ignored, because AUTH is not jwt: users are not known',
+    'UPSTREAM_BUDGET_SHARE: it is ignored, because AUTH is not jwt, so the gateway does not know users',
   ]);
   expect(readConfig({ UPSTREAM_BUDGET: 'rest=1/1', UPSTREAM_BUDGET_REPLICAS: '3' }).warnings).toEqual([
-    'UPSTREAM_BUDGET_REPLICAS: it is ignored, because REDIS_URL is not set: each gateway has all of the budget',
+    'UPSTREAM_BUDGET_REPLICAS: it is ignored, because REDIS_URL is not set, so each gateway has the whole budget',
   ]);
 });

@@ -41,7 +41,7 @@ test('a key set may be a file, which is held to the same rules', async () => {
   const broken = fetchKeySet({ from: folder.write('broken.json', '{'), route: () => ({}) });
   await expect(broken).rejects.toThrow('the file is not JSON');
   expect(toKeySet(`\uFEFF${JSON.stringify({ keys: [key.jwk] })}`, 'the file')).toEqual({ keys: [key.jwk] });
-  expect(() => toKeySet('{}', 'the file')).toThrow('the file is other JSON than a key set');
+  expect(() => toKeySet('{}', 'the file')).toThrow('the file is JSON, but not a key set');
   expect(() => toKeySet('{"jwks_uri": "https://issuer.test/keys"}', 'the answer')).toThrow(
     'the answer is the configuration of a provider; its `jwks_uri` is the address of the key set',
   );

@@ -5,25 +5,21 @@ import { settings } from '../../src/settings/declaration.ts';
 import { createFolder } from '../support/persisted.ts';
 import { authorityPath } from '../support/tls.ts';
 
-const sentinelPath = 'what stands behind the host is not the name of the primary, perhaps with / and a database';
+const sentinelPath = 'the part after the host is not the name of the primary, perhaps with / and a database';
 
 test.each([
   ['redis://', 'redis://', 'it names no host'],
   ['redis:host', 'redis://', 'it names no host'],
-  ['redis://host/main', 'redis://host', 'what stands behind the host is not the number of a database'],
-  ['redis://host:6379/-1', 'redis://host:6379', 'what stands behind the host is not the number of a database'],
-  ['redis://:100%hunter2@host', 'redis://host with a password', 'a % in a user or a password is written %25'],
-  ['redis://host/#hunter2', 'redis://host with a fragment', 'it has a fragment; a # in a password is written %23'],
+  ['redis://host/main', 'redis://host', 'the part after the host is not the number of a database'],
+  ['redis://host:6379/-1', 'redis://host:6379', 'the part after the host is not the number of a database'],
+  ['redis://:100%hunter2@host', 'redis://host with a password', 'write a % in a user or a password as %25'],
+  ['redis://host/#hunter2', 'redis://host with a fragment', 'it has a fragment; write a # in a password as %23'],
   ['redis+sentinel://host', 'something else', sentinelPath],
   ['redis+sentinel://host/main/first', 'something else', sentinelPath],
-  [
-    'redis+cluster://host/1',
-    'something else',
-    'what stands behind the host is not empty: a Cluster has only database 0',
-  ],
+  ['redis+cluster://host/1', 'something else', 'the part after the host is not empty: a Cluster has only database 0'],
   ['rediss+cluster://host,,other', 'something else', 'it names no host'],
-  ['redis+cluster://:100%hunter2@host', 'something else', 'a % in a user or a password is written %25'],
-  ['redis://hunter2#4711@host', 'something else', 'it has a fragment; a # in a password is written %23'],
+  ['redis+cluster://:100%hunter2@host', 'something else', 'write a % in a user or a password as %25'],
+  ['redis://hunter2#4711@host', 'something else', 'it has a fragment; write a # in a password as %23'],
 ])(
   'the Redis %s is refused with a message that says what is wrong, without what may be secret',
   (value, shown, fault) => {
@@ -66,7 +62,7 @@ test('a file with the password of Redis is no use without a Redis, and wrong bes
   const urls = ['redis://:hunter3@host', 'redis://user:hunter3@host', 'redis://host?password=hunter3'];
   for (const REDIS_URL of [...urls, 'redis+sentinel://:hunter3@host,other/main', 'rediss+cluster://user:hunter3@host'])
     expect(() => readConfig({ REDIS_PASSWORD_FILE, REDIS_URL })).toThrow(
-      new ConfigError('REDIS_PASSWORD_FILE: expected a REDIS_URL without a password, but it has one'),
+      new ConfigError('REDIS_PASSWORD_FILE: expected REDIS_URL to have no password, but it has one'),
     );
 });
 

@@ -101,7 +101,7 @@ const anyFile: Causes = {
   'below a file': 'there is no file at that path',
   'a folder': 'it is a folder',
   empty: 'the file is empty',
-  'a pipe': 'it is no file',
+  'a pipe': 'it is not a regular file',
   'a large file': 'the file has more than 10 MiB',
 };
 const certificates: Causes = {
@@ -145,7 +145,7 @@ const files: Readonly<Record<string, Causes>> = {
     'some text': 'the file holds something else',
   },
   JWT_JWKS: {
-    ...json('the file is other JSON than a key set, whose `keys` are objects with a `kty`'),
+    ...json('the file is JSON, but not a key set: `keys` has to be a list of objects with a `kty`'),
     'a private key set': 'the file holds a private key',
   },
   UPSTREAM_KEYS: {
@@ -264,7 +264,7 @@ test('no message shows the value of a setting that is a secret, or may be one by
 test('with AUTH=jwt alone all that it needs is told at once', () => {
   const needed = [
     ['JWT_JWKS', 'an https URL (http on loopback only), or the path of a JSON Web Key Set'],
-    ['JWT_ISSUER', 'the `iss` of the tokens, to the letter'],
+    ['JWT_ISSUER', 'exactly the `iss` of the tokens'],
     ['JWT_AUDIENCE', 'a value in the `aud` of every token'],
     ['UPSTREAM_KEYS', 'the path of a JSON file'],
     ['CURSOR_SECRET', 'a secret that cannot be guessed, of at least 16 characters'],
@@ -291,7 +291,7 @@ test('a file with the token of operators holds one word, and is no use without M
   const right = everythingIn(folder);
   const ADMIN_TOKEN_FILE = folder.write('words', 'one two three four five six seven eight');
   const [words = ''] = faultsOf({ ...right, ADMIN_TOKEN_FILE });
-  expect(words).toMatch(/^ADMIN_TOKEN_FILE: .*the file holds blanks/);
+  expect(words).toMatch(/^ADMIN_TOKEN_FILE: .*the token in the file has blanks/);
   expect(words).not.toContain('seven');
   expect(faultsOf(without('METRICS_PORT', right))).toEqual([
     'METRICS_PORT: expected a whole number from 1 to 65535, because ADMIN_TOKEN_FILE is set, but it is not set',

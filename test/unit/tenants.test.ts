@@ -92,7 +92,7 @@ describe('A file that cannot be used is an error that names the place', () => {
     ],
     [
       { acme: { key: 'k', projects: [], mutations: ['createProject'] } },
-      'acme.mutations[0]: expected a mutation other than createProject, because there are projects or organizations, but got "createProject"',
+      'acme.mutations[0]: expected a mutation other than createProject, because projects or organizations limit its reach, but got "createProject"',
     ],
     [
       { acme: { key: 'k', project: [] } },
@@ -104,7 +104,7 @@ describe('A file that cannot be used is an error that names the place', () => {
       'acme.roles: expected an object with a member for each role, but got a list',
     ],
     [{ acme: { key: 'k', roles: null } }, 'acme.roles: expected an object with a member for each role, but got null'],
-    [{ acme: { key: 'k', roles: {} } }, 'acme.roles: expected a role at least, but there is none'],
+    [{ acme: { key: 'k', roles: {} } }, 'acme.roles: expected at least one role, but there is none'],
     [
       { acme: { key: 'k', roles: { '': {} } } },
       'acme.roles[""]: expected a name of 1 to 100 characters without control',
@@ -115,7 +115,7 @@ describe('A file that cannot be used is an error that names the place', () => {
     ],
     [
       { acme: { key: 'k', roles: { viewer: true } } },
-      'acme.roles.viewer: expected an object with what the role may do, but got a boolean',
+      'acme.roles.viewer: expected an object that says what the role may do, but got a boolean',
     ],
     [
       { acme: { key: 'k', roles: { ['__proto__']: { key: 'phx_secret' } } } },
@@ -143,7 +143,7 @@ describe('A file that cannot be used is an error that names the place', () => {
     ],
     [
       { acme: { key: 'k', mutations: true, roles: { editor: { projects: ['1'], mutations: ['createProject'] } } } },
-      'acme.roles.editor.mutations[0]: expected a mutation other than createProject, because there are projects or',
+      'acme.roles.editor.mutations[0]: expected a mutation other than createProject, because projects or organizations limit',
     ],
     [
       { acme: { key: 'k', roles: { agent: { documents: 'Overview' } } } },

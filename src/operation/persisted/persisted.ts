@@ -103,7 +103,7 @@ export async function followManifests(files: string, options: ListedOptions): Pr
     const documents = documentsOf(set);
     const counts = documents.map(({ operations }) => (operations instanceof RefusedDocument ? 0 : operations.length));
     for (const problem of set.problems) log('warn', `persisted document is not valid: ${problem}`);
-    log('info', `persisted documents ${what}`, {
+    log('info', `persisted documents were ${what}`, {
       files: [...patterns, ...(remote?.current() ?? []).map(({ file }) => file)].join(', '),
       documents: documents.length,
       operations: counts.reduce((sum, count) => sum + count, 0),
