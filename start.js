@@ -1,4 +1,4 @@
-// Plain JavaScript: a Node that cannot run TypeScript has to be able to read this file, and to say so.
+// Plain JavaScript, so that a Node that cannot run TypeScript can read this file and print the error.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 if (major > 24 || (major === 24 && minor >= 12)) {

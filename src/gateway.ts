@@ -100,7 +100,7 @@ const preparedBytes = 48 * 2 ** 20;
  * a ConfigError if persisted documents cannot be used.
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { log, upstreamRoute: route, upstreamTlsFiles: files } = options;
+  const { auth, log, upstreamRoute: route, upstreamTlsFiles: files } = options;
   const schema = createSchema(options.live !== undefined);
   const agents =
     options.mcp &&
@@ -122,7 +122,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     checkRoleDocuments(tenants(), () => set.byId.values());
   };
   const persisted = await createPersistedDocuments(options, schemas, { redis, check, remote: options.manifests });
-  const { auth } = options;
   const authenticator =
     auth &&
     createTokenAuth(auth.keySet, currentRoute(auth.route, files), {
@@ -145,10 +144,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     redis,
     authentications: authenticator?.counts,
     expiries: tls && (() => expiriesOf(tls.current())),
+    reloads: {
+      ...{ documents: persisted.list?.reloads, certificates: tls?.reloads },
+      ...{ keys: authenticator?.keySet.reloads, tenants: options.tenants?.reloads },
+    },
   };
   const metrics = createMetrics(sources, options);
-  metrics.reloads.set('documents', persisted.list?.reloads).set('certificates', tls?.reloads);
-  metrics.reloads.set('keys', authenticator?.keySet.reloads).set('tenants', options.tenants?.reloads);
   const callbacks = createCallbacks(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
   const made = { schema, upstream, cursors, persisted, shared, eventLoop, saved, callbacks, toolOf, memory };

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { OxlintOverride } from 'oxlint';
 
-/** What lies in src/, highest first: each may import what is below it, and nothing beside or above it. */
+/** The entries of src/, highest first. Each may import what is below it, but nothing beside or above it. */
 const layers = [
   ['main.ts'],
   ['v8.js'],
@@ -44,13 +44,9 @@ const layers = [
   ],
 ];
 
-/**
- * The embedded upstream, a package of its own in workspace/: neither it nor the gateway knows the other, only
- * command-line.ts starts it.
- */
+/** The embedded workspace, a package of its own. It imports nothing of the gateway. Only command-line.ts imports it. */
 const service = 'embedded-workspace';
 
-/** A module that only some may import. */
 interface Restriction {
   readonly regex: string;
   readonly message: string;
@@ -75,18 +71,18 @@ const gateway: Restriction = {
 };
 
 /**
- * The rules that keep the imports of `source`, the folder src/, pointing down. Throws for an entry that has no layer;
- * ambient declarations are imported by nothing and need none.
+ * The rules by which imports in `source`, the folder src/, only point down. Throws if an entry has no layer. Ambient
+ * declarations need none, because no file imports them.
  */
 export function importLayers(source: URL): OxlintOverride[] {
   const known = new Set(layers.flat());
   const stray = readdirSync(source).find((entry) => !known.has(entry) && !entry.endsWith('.d.ts'));
-  // Connections know nothing of the rest of the gateway but the memory of what they receive.
+  // Of the rest of the gateway, connections know only the memory for what they receive.
   const beyondTransport = layers.flat().filter((entry) => entry !== 'memory.ts');
   if (stray !== undefined) throw new Error(`src/${stray} has no layer: give it one in tools/import-layers.ts`);
   return [
     ...layers.flatMap((layer, height) => layer.map((entry) => rulesOf(entry, layers.slice(0, height + 1).flat()))),
-    // It reads the environment and starts the embedded workspace.
+    // Not `outside` and `process`: this file reads the environment and starts the embedded workspace.
     restrict('src/process/command-line.ts', [above('process', ['main.ts', 'v8.js'])]),
     restrict('src/rest/transport/**', [above('rest', beyondTransport), outside, process, graphql]),
     restrict('workspace/**', [gateway, process, graphql]),
@@ -104,7 +100,7 @@ function restrict(files: string, patterns: Restriction[]): OxlintOverride {
   return { files: [files], rules: { 'no-restricted-imports': ['error', { patterns }] } };
 }
 
-/** Imports of `entries` by `entry`; itself is one of them, because imports within a folder do not leave it. */
+/** Forbids `entry` to import `entries`. It is one of them, because imports within a folder must not name the folder. */
 function above(entry: string, entries: readonly string[]): Restriction {
   return {
     regex: importsOf(entry, entries),
@@ -112,7 +108,7 @@ function above(entry: string, entries: readonly string[]): Restriction {
   };
 }
 
-/** A pattern of the specifiers by which a file of `entry` names `entries`. */
+/** A pattern of the specifiers with which a file of `entry` imports `entries`. */
 function importsOf(entry: string, entries: readonly string[]): string {
   const names = entries.map((name) => (isFile(name) ? name.replace('.', '\\.') : `${name}/`));
   return `^${isFile(entry) ? '\\./' : '(\\.\\./)+'}(${names.join('|')})`;

@@ -1,6 +1,6 @@
 /**
- * Installs packages that keep a lock of their own, if that has not been done since the lock changed: `npm run check`
- * and `npm test` need them, running the gateway does not.
+ * Installs the packages of folders that have a lock of their own, unless they are up to date. Only `npm run check` and
+ * `npm test` need them.
  *
  *   node tools/install.ts FOLDER…
  */
@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '..');
 const installed = await Promise.all(
   process.argv.slice(2).map(async (folder) => {
     const path = join(root, folder);
-    // npm writes it last.
+    // npm writes this file last.
     if (changedAt(join(path, 'node_modules/.package-lock.json')) >= changedAt(join(path, 'package-lock.json')))
       return true;
     console.log(`npm ci in ${folder}`);
@@ -26,7 +26,7 @@ const installed = await Promise.all(
 );
 if (installed.includes(false)) process.exitCode = 1;
 
-/** When a file was last written, in milliseconds; 0 if there is none. */
+/** The time at which a file was last written, in milliseconds; 0 if there is no file. */
 function changedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,6 +1,6 @@
 /**
- * What `npm pack` packs: JavaScript in place of TypeScript, since Node strips no types below `node_modules`, and one
- * package in place of two. npm runs `prepack` before it packs and `postpack` afterwards.
+ * Prepares what `npm pack` packs. It is JavaScript, because Node strips no types below `node_modules`. The gateway and
+ * the embedded workspace become one package. npm runs `prepack` before it packs, and `postpack` afterwards.
  *
  *   node tools/package.ts prepack    writes dist/, npm-shrinkwrap.json and the package.json of the package
  *   node tools/package.ts postpack   puts the repository's package.json back
@@ -15,11 +15,11 @@ const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 const manifest = join(root, 'package.json');
 const shrinkwrap = join(root, 'npm-shrinkwrap.json');
-/** The repository's package.json while that of the package is in its place. */
+/** Keeps the repository's package.json while the one of the package is in its place. */
 const kept = join(root, 'package.repository.json');
 
 const [step] = process.argv.slice(2);
-// Also before: the last `npm pack` may have been interrupted.
+// Also done by `prepack`, because the last `npm pack` may have been interrupted.
 if (existsSync(kept)) renameSync(kept, manifest);
 rmSync(shrinkwrap, { force: true });
 if (step === 'prepack') {
@@ -39,13 +39,13 @@ function build(): void {
   const isAsset = (path: string): boolean => !['.ts', '.json'].includes(extname(path));
   cpSync(join(root, 'src'), join(dist, 'src'), { recursive: true, filter: isAsset });
   cpSync(join(root, 'schema'), join(dist, 'schema'), { recursive: true });
-  // No package of its own any more.
+  // In the package, the embedded workspace is only a folder.
   const commandLine = join(dist, 'src/process/command-line.js');
   const text = readFileSync(commandLine, 'utf8');
   writeFileSync(commandLine, text.replaceAll("'embedded-workspace'", "'../../workspace/workspace.js'"));
 }
 
-/** The package.json of the package: without what only the repository needs, with the dependencies of the workspace. */
+/** The package.json of the package. It lacks what only the repository needs, and has the workspace's dependencies. */
 function packageOf(repository: Members, workspace: Members): Members {
   const { name, version, description, license, type, engines, optionalDependencies } = repository;
   const all = { ...toMembers(workspace['dependencies']), ...toMembers(repository['dependencies']) };

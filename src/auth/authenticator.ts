@@ -20,7 +20,6 @@ export type AuthRefusal =
   // The provider's keys cannot be read. `retryAfter` is in seconds.
   | { readonly kind: 'unavailable'; readonly retryAfter: number };
 
-/** The caller, or the reason why the request is refused. */
 export type Authentication =
   | {
       readonly kind: 'accepted';
@@ -36,7 +35,6 @@ export type AuthResult = Authentication['kind'];
 /** The endpoint that a token is sent to. */
 export type Endpoint = 'graphql' | 'agents';
 
-/** Settings of the authenticator. */
 export interface AuthenticatorOptions {
   readonly rules: TokenRules;
   readonly keySet: KeySet;
@@ -51,7 +49,6 @@ export interface AuthenticatorOptions {
 /** An `Authorization` header (RFC 6750 §2.1) with a token in the compact form (RFC 7515 §7.1). */
 const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
-/** The maximum number of tokens that are remembered. */
 const mostTokens = 10_000;
 
 /** The most bytes of all remembered tokens: one token may have 8 KiB. */

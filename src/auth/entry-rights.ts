@@ -82,9 +82,7 @@ function idsOf(
   });
 }
 
-/**
- * The mutation that no tenant or role with limited reach may use, because the caller could not reach the new project.
- */
+/** No tenant or role with limited reach may use this mutation, because it could not reach the new project. */
 const mutationOutOfReach = 'createProject';
 
 interface Allowable {

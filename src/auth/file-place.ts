@@ -29,7 +29,6 @@ export class FilePlace {
     return new ConfigError(`${this.#file}: ${this.#path}: expected ${expected}`);
   }
 
-  /** A fault that names the expected value and the one that was found. */
   unexpected(expected: string, value: unknown): ConfigError {
     return this.error(`${expected}, but got ${shown(value)}`);
   }

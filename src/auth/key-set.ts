@@ -9,7 +9,6 @@ import type { Route } from '../rest/transport/connect.ts';
 import { fetchDocument } from '../rest/transport/fetch-document.ts';
 import { isList, isObject, jsonIn } from '../rest/values.ts';
 
-/** Settings of a key set. */
 export interface KeySetOptions {
   /** The source of the set as logs show it: a URL without its query, or the path of a file. */
   readonly from: string;
@@ -111,7 +110,6 @@ export class KeySet {
   }
 }
 
-/** The source of a key set. */
 export interface KeySetSource {
   /** An http or https URL, or the path of a file. */
   readonly from: string;
@@ -129,7 +127,6 @@ const mediaTypes = ['application/json', 'application/jwk-set+json'] as const;
 
 const headers = { accept: mediaTypes.join(', ') };
 
-/** Reads the key set from a URL or a file. */
 export async function fetchKeySet({ from, route, timeoutMs = 5000 }: KeySetSource): Promise<JSONWebKeySet> {
   if (!isKeySetUrl(from)) return toKeySet(readTextFile(from), 'the file');
   const answer = await fetchDocument(from, { route: route(), maxBytes, timeoutMs, mediaTypes, headers });

@@ -51,7 +51,6 @@ export function readTenants(source: TenantsSource): TenantsRead {
   return { tenants, files };
 }
 
-/** The source of the tenants to follow, and what it takes to follow them. */
 export interface FollowTenantsOptions {
   readonly source: TenantsSource;
   /** Throws an Error if tenants that were read again name documents that do not exist. */

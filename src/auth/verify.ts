@@ -3,7 +3,6 @@ import { latePackage } from '../late-packages.ts';
 import { isList, isObject } from '../rest/values.ts';
 import type { KeySet } from './key-set.ts';
 
-/** The rules that a token must meet. */
 export interface TokenRules {
   readonly issuer: string;
   /** The value that the `aud` of a token must be or contain, unless the token is for agents alone. */
@@ -28,7 +27,6 @@ export interface VerifiedToken {
   readonly expiresAt: number;
 }
 
-/** The result of a verification. */
 export type Verification =
   | { readonly kind: 'verified'; readonly token: VerifiedToken }
   // Malformed, of another provider, expired, or signed with a key that the provider does not have; `reason` says which.

@@ -89,7 +89,6 @@ function describe(files: readonly CheckedFile[], sums: Sums, config: PlainConfig
   return [...blocks, '', summary].join('\n');
 }
 
-/** Formats lists such as `150 calls, 10000 rows and 50000 objects`. */
 const listFormat = new Intl.ListFormat('en-GB');
 
 function textOf(verdict: Verdict, config: PlainConfig): string {
@@ -115,7 +114,6 @@ function toolLines({ mcp }: Verdict): readonly string[] {
   return mcp?.hints.map((hint) => `hint for the tool: ${hint}`) ?? [];
 }
 
-/** The verdict on one operation, or on a document that cannot be read. */
 interface Verdict {
   readonly name: string;
   /** Its errors, one line each; empty if it is valid. */

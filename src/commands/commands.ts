@@ -5,7 +5,6 @@ import type { Command } from './output.ts';
 /** An argument or an option of a command, with its meaning. */
 type Argument = readonly [name: string, meaning: string];
 
-/** A command, with the texts of its help. */
 interface CommandEntry {
   readonly about: string;
   readonly arguments: readonly Argument[];
@@ -82,10 +81,8 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   },
 };
 
-/** The names of all commands. */
 export const commandNames: readonly string[] = Object.keys(commands);
 
-/** The command that a command line requests. */
 interface Asked {
   readonly name: string;
   readonly rest: readonly string[];

@@ -35,7 +35,6 @@ interface NamedDocument {
   readonly text: string;
 }
 
-/** A file of documents: a GraphQL document or a manifest. */
 interface DocumentFile {
   readonly file: string;
   readonly documents: readonly NamedDocument[];

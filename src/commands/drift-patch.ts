@@ -2,7 +2,6 @@ import { createTwoFilesPatch } from 'diff';
 import { type Document, isMap, isScalar, isSeq, type Node, parseDocument, stringify, type YAMLMap } from 'yaml';
 import { type Difference, type JsonType, typeOf } from '../rest/drift/compare.ts';
 
-/** The file that a patch changes. */
 const path = 'schema/rest.openapi.yaml';
 
 /** The number of unchanged lines that a patch shows around a change. */
@@ -27,7 +26,6 @@ export function patchOf(openapi: string, differences: readonly Difference[]): st
   return patch.replace(/^=+\n/, '');
 }
 
-/** The document after edits for all differences. */
 function fit(openapi: string, differences: readonly Difference[]): string {
   const document = parseDocument(openapi);
   const groups = groupsOf(document, differences);
@@ -73,7 +71,6 @@ function schemaOf(document: Document, { kind, view, column, isItem }: Difference
   return isMap(schema) ? schema : undefined;
 }
 
-/** Differences that one edit removes. */
 interface DifferenceGroup extends Pick<Difference, 'view' | 'column'> {
   readonly kind: Exclude<Difference['kind'], 'unexpected_null'>;
   readonly schema: YAMLMap;
@@ -168,7 +165,6 @@ function widen(schema: YAMLMap, types: ReadonlySet<JsonType>): Edit | undefined 
   return { start, end, text: `[${[String(type.value), ...names].join(', ')}]` };
 }
 
-/** Adds items to a list in brackets. */
 function append(list: unknown, items: readonly string[]): Edit | undefined {
   if (!isSeq(list) || list.flow !== true) return undefined;
   const end = rangeOf(list)[1] - 1;
@@ -188,7 +184,6 @@ function indentOf(text: string, map: YAMLMap): string {
   return ' '.repeat(start - text.lastIndexOf('\n', start - 1) - 1);
 }
 
-/** The range of a node in the text that it was parsed from. */
 function rangeOf({ range }: Node): readonly [start: number, end: number] {
   if (range === undefined || range === null) throw new Error('expected a node of a parsed document');
   return [range[0], range[1]];

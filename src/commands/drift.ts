@@ -89,7 +89,6 @@ function connect(settings: SettingsReader): {
   return { config, caller, upstream };
 }
 
-/** Makes a client for one read, with a deadline of its own. */
 function clientFor(upstream: Upstream, caller: Caller, { operationDeadlineMs }: PlainConfig): RestClient {
   return upstream.clientFor({
     caller,
@@ -99,7 +98,6 @@ function clientFor(upstream: Upstream, caller: Caller, { operationDeadlineMs }: 
   });
 }
 
-/** The answer to a GET operation. */
 export interface Read {
   readonly operation: RestOperation;
   /** The path with the query. */
@@ -197,7 +195,6 @@ function describe({ differences, unread, patch, calls }: Findings): string {
   ].join('\n');
 }
 
-/** The differences between the upstream and the OpenAPI document. */
 interface Findings {
   readonly calls: number;
   readonly differences: readonly FoundDifference[];

@@ -3,7 +3,6 @@ import { isList, isObject } from '../rest/values.ts';
 import type { DeprecatedUse, UsageRow } from '../telemetry/client-usage.ts';
 import { readJsonObject } from './documents.ts';
 
-/** The usage by client, from an answer to `GET /admin/usage`. */
 export interface RecordedUsage {
   readonly operations: readonly UsageRow[];
   readonly deprecated: readonly DeprecatedUse[];

@@ -29,7 +29,6 @@ export interface ClientDocument {
   readonly text: string;
 }
 
-/** The changes between two schemas, and their effects on documents. */
 export interface Findings {
   readonly changes: readonly ChangeImpact[];
   /** Documents that no longer fit the schema although no change explains it, with one line for each error. */
@@ -74,7 +73,6 @@ export function isBroken({ changes, invalid, documents }: Findings): boolean {
   return invalid.length > 0 || breaking.some(({ usedBy }) => documents === undefined || usedBy.length > 0);
 }
 
-/** The facts about one document that show the effects of changes. */
 interface Evidence {
   readonly document: string;
   readonly id: string;
@@ -115,7 +113,6 @@ interface Change {
   readonly broken: readonly string[];
 }
 
-/** The changes from one schema to another, as graphql reports them. */
 function changesBetween(before: GraphQLSchema, after: GraphQLSchema): readonly Change[] {
   return findSchemaChanges(before, after).map(({ type, description }) => {
     const subjects = subjectsOf(type, description);

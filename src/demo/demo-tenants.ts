@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -5,7 +6,6 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { answerHeaders } from '../http/response.ts';
 
-/** A running demonstration of tenants. */
 export interface DemoTenants {
   /** The settings with which a gateway accepts the tokens. */
   readonly settings: Readonly<Record<string, string>>;
@@ -39,7 +39,6 @@ const users = [
   { tenant: 'south', role: undefined, about: 'project 3; reads only' },
 ] as const;
 
-/** Signs a token. Several roles are separated by blanks. */
 type Sign = (tenant: string, role: string | undefined, subject: string) => Promise<string>;
 
 /**
@@ -61,8 +60,10 @@ export async function startDemoTenants(key: string): Promise<DemoTenants> {
       .setExpirationTime(lifetime)
       .sign(privateKey);
   const server = createServer((request, response) => void answer(request, response, keySet, sign));
-  const port = await listenOnLoopback(server);
-  issuer = `http://127.0.0.1:${port}`;
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('expected a server that listens on a port');
+  issuer = `http://127.0.0.1:${address.port}`;
   const entries = Object.fromEntries(Object.entries(tenants).map(([name, entry]) => [name, { key, ...entry }]));
   const upstreamKeys = join(folder, 'keys.json');
   writeFileSync(upstreamKeys, JSON.stringify(entries, null, 2), { mode: 0o600 });
@@ -77,7 +78,7 @@ export async function startDemoTenants(key: string): Promise<DemoTenants> {
     tokenUrl: `${issuer}/token`,
     close: async () => {
       server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true });
     },
   };
@@ -95,16 +96,6 @@ function settingsFor(issuer: string, upstreamKeys: string): DemoTenants['setting
     // A document that a user writes in GraphiQL is in no manifest.
     PERSISTED_DOCUMENTS_MODE: 'allow',
   };
-}
-
-function listenOnLoopback(server: ReturnType<typeof createServer>): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      if (typeof address === 'object' && address !== null) resolve(address.port);
-    });
-  });
 }
 
 async function answer(

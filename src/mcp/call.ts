@@ -21,11 +21,9 @@ export type CallResult =
   // The answer is larger than an agent may get.
   | 'too_large';
 
-/** The answer to one use of a tool. */
 interface ToolAnswer {
   /** The members of the JSON-RPC result, each as JSON text: its name, a colon and its value. */
   readonly members: readonly string[];
-  /** The value of the member `_meta`. */
   readonly meta: JsonObject;
   readonly result: CallResult;
 }
@@ -170,10 +168,8 @@ const advice: Readonly<Record<string, string>> = {
   INTERNAL_SERVER_ERROR: 'Try again later, and tell the operator of the gateway if it happens again.',
 };
 
-/** The maximum number of errors that an agent is told of. */
 const mostErrors = 5;
 
-/** Describes errors for an agent: a sentence or two for each, with advice. */
 function sentencesOf(errors: readonly PublicError[], suggestion: string | undefined): string {
   const told = errors.slice(0, mostErrors).map((error) => sentenceOf(error, suggestion));
   const further = errors.length - told.length;

@@ -28,7 +28,6 @@ import { challengeOf, type ProtectedResource } from './protected-resource.ts';
 /** Collaborators and settings of the endpoint for agents. */
 export type McpOptions = EdgeOptions & Pick<MethodOptions, 'onCall'>;
 
-/** The options of the endpoint, its tools, and its address, for which tokens are issued. */
 interface McpHandlerOptions extends McpOptions, Pick<MethodOptions, 'tools'> {
   /** The protected resource that tokens are issued for; undefined if there is none. */
   readonly resource: ProtectedResource | undefined;
@@ -126,7 +125,6 @@ function refusedWith(status: number, message: string, headers?: Readonly<Record<
   return new McpError(errorCodes.invalidRequest, message, { status, headers });
 }
 
-/** Converts any error to an error of the protocol. */
 function toMcpError(error: unknown, report: (error: unknown) => void): McpError {
   if (error instanceof McpError) return error;
   const { message, extensions, refusal } = toPublicError(error, report);

@@ -98,7 +98,6 @@ function boundedBy(value: JsonSchema, uses: readonly VariableUse[], maxPageSize:
   return most.length === 0 ? value : { ...value, maxItems: Math.min(...most) };
 }
 
-/** The ways in which an id may name the owner of its object. */
 interface IdOptions {
   /** True if the id itself must name the owner. */
   readonly mustBeGlobal?: boolean;
@@ -161,7 +160,6 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
   UUID: { type: 'string', format: 'uuid', pattern: `^${uuid}$`, description: 'a UUID' },
 };
 
-/** The forms of upstream ids, as patterns. */
 const forms = {
   integer: '(?:0|-?[1-9]\\d{0,18})',
   uuid,
@@ -199,7 +197,6 @@ function globalPrefix(type: NodeType): string {
   return Buffer.from(text.slice(0, text.length - (text.length % 3))).toString('base64url');
 }
 
-/** A description as one line. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }

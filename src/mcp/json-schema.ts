@@ -1,7 +1,6 @@
 import { quoted } from '../graphql/input-error.ts';
 import { exactDigits, isList, isObject } from '../rest/values.ts';
 
-/** The names of JSON's types, as JSON Schema has them. */
 type JsonType = 'array' | 'boolean' | 'integer' | 'null' | 'number' | 'object' | 'string';
 
 /** The part of JSON Schema (2020-12) that tools are described with. An empty one allows every value. */
@@ -27,7 +26,6 @@ function typesOf({ type = [] }: JsonSchema): readonly JsonType[] {
   return typeof type === 'string' ? [type] : type;
 }
 
-/** A schema that also allows null. */
 export function orNull(schema: JsonSchema): JsonSchema {
   const types = typesOf(schema);
   const { anyOf, enum: values } = schema;
@@ -75,7 +73,6 @@ function checkMembers(value: object, { properties = {}, required = [] }: JsonSch
   }
 }
 
-/** A path as messages write it. */
 function pathTo(path: string, name: string): string {
   return path === '' ? `\`${name}\`` : `\`${path.replaceAll('`', '')}.${name}\``;
 }
@@ -139,7 +136,6 @@ const typeWords: Readonly<Record<JsonType, string>> = {
   string: 'a string',
 };
 
-/** The values that a schema allows, in words. */
 function expectedBy(schema: JsonSchema): string {
   const { enum: values, minimum, maximum, maxItems, description } = schema;
   if (values !== undefined) return `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;

@@ -11,7 +11,6 @@ import { Tool, type ToolOptions, type Tools } from './tool.ts';
 /** The names of operations that are tools, as in `MCP_TOOLS`. `*` stands for every query that has a name. */
 export type ToolNames = readonly string[];
 
-/** The settings of the endpoint for agents. */
 export interface McpConfig {
   readonly tools: ToolNames;
   /** The URL under which clients reach the gateway; undefined if they are on this machine. */
@@ -29,7 +28,6 @@ export interface Agents {
    * the tool.
    */
   readonly toolOf: (documents: () => DocumentSet) => ToolOf;
-  /** Makes the handlers of requests, by path. */
   readonly serve: (options: McpOptions, documents: () => DocumentSet) => ReadonlyMap<string, Handle>;
 }
 

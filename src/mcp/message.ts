@@ -13,12 +13,10 @@ export const errorCodes = {
   unsupportedVersion: -32_022,
 } as const;
 
-/** Details of an error beside its message. */
 interface McpErrorOptions {
   /** The HTTP status of its answer, by default 400. */
   readonly status?: number;
   readonly data?: unknown;
-  /** Headers of its answer. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -113,7 +111,6 @@ export const metaNames = {
   server: 'io.modelcontextprotocol/serverInfo',
 } as const;
 
-/** The headers of the protocol that clients send with requests. */
 export const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'last-event-id'];
 
 /**
@@ -181,7 +178,6 @@ function mismatch(header: string, found: string | string[] | undefined, where: s
   return new McpError(errorCodes.headerMismatch, message);
 }
 
-/** The text of the answer to a request; `result` is JSON. */
 export function resultText(id: Message['id'], result: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }

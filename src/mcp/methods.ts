@@ -7,17 +7,14 @@ import { type CallResult, callTool } from './call.ts';
 import { editions, errorCodes, McpError, type Message, metaNames, olderEditions, type Protocol } from './message.ts';
 import type { ToolDefinition, Tools } from './tool.ts';
 
-/** Collaborators of the methods. */
 export interface MethodOptions {
   readonly run: RunOperation;
   readonly tools: () => Tools;
   /** True if tools depend on the token of the caller. A list of tools is then for this caller alone. */
   readonly isPrivate: boolean;
-  /** Called with the outcome of each use of a tool. */
   readonly onCall: (tool: string, result: CallResult) => void;
 }
 
-/** A request, and the form of the protocol that it uses. */
 export interface McpRequest {
   readonly message: Message;
   readonly protocol: Protocol;

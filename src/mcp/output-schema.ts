@@ -3,7 +3,6 @@ import { conditionsOf, rootOf } from '../look-ahead/operation-trees.ts';
 import type { ObjectSelection, OperationScope, SelectedField } from '../look-ahead/selection-tree.ts';
 import { type JsonSchema, orNull } from './json-schema.ts';
 
-/** The schema of the data that an operation answers. */
 export function outputSchemaOf(scope: OperationScope): JsonSchema {
   const isCertain = conditionsOf(scope).length === 0;
   const root = rootOf(scope, isCertain ? {} : undefined);

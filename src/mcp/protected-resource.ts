@@ -10,13 +10,11 @@ export interface ProtectedResource {
   readonly metadataUrl: string;
   /** The paths at which requests for the metadata may arrive. A proxy may remove a prefix or keep it. */
   readonly metadataPaths: readonly string[];
-  /** The metadata as JSON. */
   readonly metadata: string;
 }
 
 const wellKnown = '/.well-known/oauth-protected-resource';
 
-/** The path of the endpoint for agents. */
 export const mcpPath = '/mcp';
 
 /** The protected resource of a gateway that clients reach under `publicUrl`, for tokens of an issuer. */

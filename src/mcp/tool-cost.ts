@@ -17,7 +17,6 @@ export interface ToolCost {
   readonly line: string;
 }
 
-/** The operation of a tool, and the limits of its cost. */
 export interface ToolOperation extends OperationScope {
   readonly maxPageSize: number;
   readonly maxUpstreamCalls: number;

@@ -15,7 +15,6 @@ import { setsSize, variableUses } from './variable-uses.ts';
 /** The most characters of an answer: agents pay for each of them. */
 export const mostCharacters = 100_000;
 
-/** The schema of tools, and the limits of their cost. */
 export type ToolOptions = Omit<ToolOperation, 'fragments' | 'operation'>;
 
 /** The tools by their names, in the order of the names. */
@@ -44,10 +43,15 @@ interface ToolView {
   readonly definition: ToolDefinition;
 }
 
+/**
+ * Stands for the rights of all callers that reach all data of their key. Callers with limited reach read lists in
+ * another way, at another cost.
+ */
+const unlimited: Rights = { reach: undefined, mutations: new Map() };
+
 /** A listed operation that agents may use. */
 export class Tool {
   readonly name: string;
-  /** The id of its document. */
   readonly documentId: string;
   readonly isMutation: boolean;
   readonly inputSchema: JsonSchema;
@@ -55,12 +59,8 @@ export class Tool {
   readonly sizeArguments: readonly string[];
   readonly #operation: ToolOperation;
   readonly #fields: readonly SelectedField[];
-  /**
-   * Makes the view of the tool for a caller, once for all callers with the same argument. The argument is the caller's
-   * rights if the caller may reach only a part of its key's data: lists are then read in another way, at another cost.
-   * For all other callers, the argument is this tool, so all of them have the same view.
-   */
-  readonly #viewWith: (rightsOrTool: Rights | Tool) => ToolView;
+  /** Makes the view of the tool, once for all callers with the same rights. */
+  readonly #viewWith: (rights: Rights) => ToolView;
 
   constructor(
     name: string,
@@ -81,8 +81,8 @@ export class Tool {
     const { inputSchema } = this;
     const outputSchema = outputSchemaOf(own);
     const annotations = annotationsOf(operation, this.#fields);
-    this.#viewWith = memoize((rightsOrTool) => {
-      const cost = costOf(own, rightsOrTool instanceof Tool ? undefined : rightsOrTool);
+    this.#viewWith = memoize((rights) => {
+      const cost = costOf(own, rights === unlimited ? undefined : rights);
       const { lower, upper, waves, line } = cost;
       const description = text === '' ? line : `${text}\n${line}`;
       const _meta = { restCalls: { lower, upper, waves } };
@@ -95,7 +95,6 @@ export class Tool {
     return this.#viewFor(caller).definition;
   }
 
-  /** The cost of the tool for a caller, as a sentence. */
   costLineFor(caller: Caller | undefined): string {
     return this.#viewFor(caller).cost.line;
   }
@@ -110,10 +109,9 @@ export class Tool {
 
   #viewFor(caller: Caller | undefined): ToolView {
     const rights = caller && rightsOf(runningCaller(caller, this.name));
-    return this.#viewWith(rights === undefined || reachesAll(rights) ? this : rights);
+    return this.#viewWith(rights === undefined || reachesAll(rights) ? unlimited : rights);
   }
 
-  /** True if a caller may run it. */
   isFor(caller: Caller | undefined): boolean {
     if (caller === undefined) return true;
     const running = runningCaller(caller, this.name);
@@ -167,7 +165,6 @@ export interface DescribedTool {
   readonly hints: readonly string[];
 }
 
-/** The requirement that an operation has to meet to be a tool. */
 export const neededOfTools = 'expected a query or a mutation with a name';
 
 /** Describes the tool of a valid operation to the author of its document; undefined if the operation is no tool. */

@@ -32,11 +32,9 @@ export interface VariableUse {
   readonly page: 'connection' | 'table' | undefined;
   /** The maximum number of items of the variable's value, if that value is a list with a limit. */
   readonly maxItems: number | undefined;
-  /** True if the place does not allow null. */
   readonly isRequired: boolean;
 }
 
-/** The places of each variable of an operation. */
 export type VariableUses = ReadonlyMap<string, readonly VariableUse[]>;
 
 /** The places of each variable in arguments of an operation, including those in its fragments. */

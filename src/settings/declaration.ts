@@ -71,7 +71,6 @@ export const proxySettings = {
   ),
 };
 
-/** Settings of the authentication of requests. */
 export const authSettings = {
   auth: define(
     'AUTH',
@@ -160,7 +159,6 @@ const costSettings = {
   ),
 };
 
-/** Settings of the budget of each upstream key. */
 export const budgetSettings = {
   windows: define(
     'UPSTREAM_BUDGET',
@@ -192,7 +190,6 @@ export const budgetSettings = {
   ),
 };
 
-/** Settings of the cache of REST answers. */
 export const cacheSettings = {
   ttls: define(
     'CACHE_TTL',
@@ -287,13 +284,11 @@ const edgeSettings = {
   ),
 };
 
-/** Limits of the body of a request. */
 export const bodyLimits = {
   bytes: define('MAX_REQUEST_BYTES', whole(1024, 100_000_000), 'Maximum size of a request body, in bytes', '1048576'),
   jsonDepth: define('MAX_JSON_DEPTH', whole(5, 500), 'Maximum nesting of a JSON body', '100'),
 };
 
-/** Limits of a document. */
 export const documentLimits = {
   argumentBytes: define(
     'MAX_ARGUMENT_BYTES',
@@ -358,7 +353,6 @@ export const persistedSettings = {
   ),
 };
 
-/** Settings of the Redis that gateways share. */
 export const redisSettings = {
   redisUrl: define(
     'REDIS_URL',
@@ -378,7 +372,6 @@ export const redisSettings = {
   ),
 };
 
-/** The settings of the endpoint for agents. */
 export const mcpSettings = {
   tools: define(
     'MCP_TOOLS',
@@ -392,7 +385,6 @@ export const mcpSettings = {
   ),
 };
 
-/** Settings of subscriptions. */
 export const liveSettings = {
   isOn: define('LIVE', onOff, 'Lets clients subscribe to new events', 'off'),
   pollMs: define(
@@ -452,7 +444,6 @@ export const workspaceSettings = {
   ),
 };
 
-/** Settings that only the command `drift` reads. */
 export const driftSettings = {
   driftKeyFile: define(
     'DRIFT_KEY_FILE',

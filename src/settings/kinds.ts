@@ -5,7 +5,6 @@ import { cacheNouns } from '../rest/cache/freshness.ts';
 import { surfaces } from '../rest/rest-operations.ts';
 import { type Kind, showNothing, ValueError } from './settings.ts';
 
-/** A whole number within bounds. */
 export function whole(minimum: number, maximum: number): Kind<number> {
   return {
     expected: `a whole number from ${minimum} to ${maximum}`,
@@ -34,7 +33,6 @@ export const workerCount: Kind<number> = {
   read: (source) => (source === 'auto' ? availableParallelism() : processes.read(source)),
 };
 
-/** A share from 0 to 1. */
 export const fraction: Kind<number> = {
   expected: 'a number from 0 to 1',
   read: (source) => (/^(0(\.\d+)?|1(\.0+)?)$/.test(source) ? Number(source) : undefined),
@@ -45,18 +43,15 @@ export function text(expected: string): Kind<string> {
   return { expected, read: (source) => source };
 }
 
-/** One of several words. */
 export function oneOf<const T extends string>(...values: readonly T[]): Kind<T> {
   return { expected: `one of ${values.join(', ')}`, read: (source) => values.find((value) => value === source) };
 }
 
-/** A switch; true for `on`. */
 export const onOff: Kind<boolean> = {
   expected: 'on or off',
   read: (source) => (source === 'on' || source === 'off' ? source === 'on' : undefined),
 };
 
-/** A secret of at least `shortest` characters. */
 export function secret(shortest: number): Kind<string> {
   return {
     expected: `a secret that cannot be guessed, of at least ${shortest} characters`,
@@ -93,7 +88,6 @@ export function itemsOf(source: string): readonly string[] {
   return source.split(',').map((item) => item.trim());
 }
 
-/** The maximum number of calls that a budget may allow in one of its windows. */
 const mostCalls = 1_000_000;
 
 /** The longest window of a budget, and the longest time that a cached answer may be fresh, in seconds: a day. */

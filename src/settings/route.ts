@@ -11,7 +11,6 @@ import { proxySettings, tlsSettings } from './declaration.ts';
 import { certificatesIn } from './setting-files.ts';
 import { type Setting, SettingsReader } from './settings.ts';
 
-/** Reads the route to the upstream. */
 export function readRoute(reader: SettingsReader, upstreamUrl: string | undefined): Route {
   const proxy = readProxy(reader, upstreamUrl);
   return Object.freeze({ ...readTls(reader), ...(proxy !== undefined && { proxy }) });
@@ -100,7 +99,6 @@ function familyOf(host: string): 'ipv4' | 'ipv6' | undefined {
 /** The paths of certificates and of the key, by the names of their settings. */
 export type TlsFiles = Readonly<Record<string, string>>;
 
-/** The paths of certificates and of the key that an environment names. */
 export function tlsFilesOf({ environment }: SettingsReader): TlsFiles {
   const names = Object.values(tlsSettings).map(({ name }) => name);
   const files = names.map((name) => [name, environment[name] ?? ''] as const);
@@ -162,7 +160,6 @@ function firstExpiryOf(pem: string): number {
 
 const name = 'certificates for the upstream';
 
-/** The certificates and keys to follow. */
 export interface FollowTlsOptions {
   readonly files: TlsFiles;
   /** The route that was made when the settings were read, with the contents that the files had then. */

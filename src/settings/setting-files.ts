@@ -71,7 +71,6 @@ export const pemFile: Kind<string> = {
   },
 };
 
-/** A file with a private key; the value is the key. */
 export const keyFile: Kind<string> = {
   expected: 'the path of a PEM file with a private key that has no passphrase',
   shown: showNothing,

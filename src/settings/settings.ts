@@ -31,7 +31,6 @@ export function showNothing(): undefined {
 export interface Setting<T> extends Kind<T> {
   readonly name: string;
   readonly meaning: string;
-  /** The text of the default. */
   readonly fallback: string | undefined;
   /** The value if the variable is not set. */
   readonly absent: () => T;
@@ -118,7 +117,6 @@ export class SettingsReader {
     }
   }
 
-  /** The values of several settings. */
   all<S extends Settings>(settings: S): Values<S>;
   all(settings: Settings): unknown {
     return Object.freeze(Object.fromEntries(Object.entries(settings).map(([name, one]) => [name, this.read(one)])));
@@ -134,7 +132,6 @@ export class SettingsReader {
       if (this.isSet(name)) this.warnings.push(`${name}: it is ignored, because ${because}`);
   }
 
-  /** Throws a ConfigError if there are faults. */
   finish(): void {
     if (this.#faults.size > 0) throw new ConfigError(...this.#faults);
   }

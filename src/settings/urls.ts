@@ -77,7 +77,6 @@ const redisPaths = {
   cluster: { pattern: /^\/?0?$/, fault: 'empty: a Cluster has only database 0' },
 } as const;
 
-/** The address of a Redis, which may hold a password. */
 export const redisUrl: Kind<string> = {
   expected:
     'a URL such as redis://127.0.0.1:6379, rediss://user:password@host:6380/0, redis+sentinel://host:26379,host2:26379/name/0 or redis+cluster://host:6379,host2:6379',
@@ -92,14 +91,12 @@ export const redisUrl: Kind<string> = {
   },
 };
 
-/** The address of a proxy, which may hold a password. */
 export const proxyUrl: Kind<string> = {
   expected: 'a URL such as http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128',
   shown: shownUrl,
   read: (source) => collectorUrl.read(/^[a-z][a-z\d+.-]*:\/\//i.test(source) ? source : `http://${source}`),
 };
 
-/** The URL of a collector of spans, which may hold a password. */
 export const collectorUrl: Kind<string> = {
   expected: 'an absolute http or https URL such as http://collector.example.com:4318',
   shown: shownUrl,

@@ -43,7 +43,6 @@ export interface Usage {
   readonly otherRestCalls: number;
 }
 
-/** The usage before the first operation. */
 export const noUsage: Usage = { operations: [], deprecated: [], otherRestCalls: 0 };
 
 /** The maximum number of clients that are counted separately. Versions of a client count as different clients. */
@@ -119,7 +118,6 @@ export class ClientUsage {
     for (const coordinate of deprecated ?? []) this.#countDeprecated({ ...named, coordinate, uses: 1, lastMs });
   }
 
-  /** Adds the counts of another process. */
   merge({ operations, deprecated, otherRestCalls }: Usage): void {
     this.#mergedCalls += otherRestCalls;
     for (const more of operations) {
@@ -184,7 +182,6 @@ function withText<Counted extends { readonly lastMs: number }>({
   return { ...row, lastAt: new Date(lastMs).toISOString() };
 }
 
-/** The sum of the usage in several processes. */
 export function addUp(counted: readonly Usage[]): Usage {
   const sum = new ClientUsage(() => 0);
   for (const usage of counted) sum.merge(usage);

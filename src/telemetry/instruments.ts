@@ -4,10 +4,8 @@ import type { Distribution } from '../tally.ts';
 
 type Labels = Readonly<Record<string, string | number>>;
 
-/** The value of a metric for one set of labels. */
 export type Sample = readonly [labels: Labels, value: number];
 
-/** One metric as data. */
 export interface Measured {
   readonly name: string;
   readonly help: string;

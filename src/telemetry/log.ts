@@ -33,7 +33,6 @@ const longestBacklog = 64 * 2 ** 20;
 /** The longest time that the last lines wait for their reader, in milliseconds. */
 const endTimeoutMs = 1000;
 
-/** A log that can be ended. */
 export interface Journal {
   readonly log: Log;
   /**
@@ -42,7 +41,6 @@ export interface Journal {
   readonly end: () => Promise<void>;
 }
 
-/** Settings of a log. */
 export interface LogOptions {
   readonly logLevel: string;
   /** The form of the lines. If undefined: text at a terminal, otherwise JSON. */
@@ -111,7 +109,6 @@ export function thrown(error: unknown): object {
   return { err: error instanceof Error ? pino.stdSerializers.err(error) : error };
 }
 
-/** Lines that are gathered for one write. */
 export interface Lines {
   /** Takes a line, which is formatted later together with others. */
   readonly add: (make: () => string) => void;

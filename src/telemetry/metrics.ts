@@ -23,7 +23,13 @@ export interface MetricsSources extends Savers {
   readonly authentications?: ReadonlyMap<AuthResult, number> | undefined;
   /** The times at which certificates expire, in seconds since 1970, by the settings that name them. */
   readonly expiries?: (() => ReadonlyMap<string, number>) | undefined;
+  readonly reloads: ReloadsByKind;
 }
+
+/** The counts of attempts to read files or keys again, by kind. A kind that is never read again has none. */
+type ReloadsByKind = Readonly<
+  Partial<Record<'certificates' | 'documents' | 'keys' | 'tenants', Readonly<Reloads> | undefined>>
+>;
 
 interface MetricsSettings {
   readonly maxUpstreamCalls: number;
@@ -34,15 +40,9 @@ interface MetricsSettings {
  * labels are the name and version of the client, and the names of listed operations.
  */
 export interface Metrics extends OperationMetrics {
-  /** Counts a request that was refused before there was an operation. */
   readonly countRefused: CountRefused;
   readonly contentType: string;
   readonly render: () => Promise<string>;
-  /**
-   * The counts of attempts to read files or keys again, by kind; undefined for a kind that is never read again. The
-   * code that reads a kind adds the counts of that kind here.
-   */
-  readonly reloads: Map<Reloadable, Readonly<Reloads> | undefined>;
   /** Adds a counter of the uses of tools by agents. The function that it returns counts one use. */
   readonly measureTools: () => (tool: string, result: string) => void;
   readonly measureStreams: (live: StreamsMeasured) => void;
@@ -51,12 +51,10 @@ export interface Metrics extends OperationMetrics {
   readonly usage: () => Promise<Usage>;
 }
 
-/** Metrics as data. */
 export type Snapshot = readonly Measured[];
 
-/** Makes the metrics of one gateway. */
 export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: MetricsSettings): Metrics {
-  const { resources, documents, shared, redis, authentications, expiries } = sources;
+  const { resources, documents, shared, redis, authentications, expiries, reloads } = sources;
   const instruments = new Instruments({ hasProcess: true });
   const usage = new ClientUsage(() => resources.counts.byOutcome.reduce((sum, { count }) => sum + count, 0));
   const operations = createOperationMetrics(instruments, usage, maxUpstreamCalls);
@@ -77,7 +75,6 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   if (redis !== undefined) measureRedis(instruments, redis);
   const counting = resources.budget?.counting;
   if (counting !== undefined) measureCounting(instruments, counting);
-  const reloads: Metrics['reloads'] = new Map();
   measureReloads(instruments, reloads);
   if (authentications !== undefined) measureAuth(instruments, authentications, resources);
   instruments.gauge(
@@ -96,7 +93,6 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     usage: () => Promise.resolve(usage.all()),
     countRefused: countRefusedRequests(instruments),
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
-    reloads,
     measureTools: () =>
       instruments.series('gateway_mcp_calls_total', 'Uses of tools by agents, by tool and result.', ['tool', 'result']),
     measureStreams: (live) => measureStreams(instruments, live),
@@ -211,7 +207,6 @@ function measureCounting(instruments: Instruments, counting: () => CountingState
   );
 }
 
-/** The sources of the metrics that only the first of several processes has. */
 export interface PrimarySources {
   readonly counting: CallBudget['counting'];
   readonly redis: SharedRedis | undefined;
@@ -226,20 +221,17 @@ export function createPrimaryMetrics({ counting, redis, reloads, workers }: Prim
   const instruments = new Instruments({ hasProcess: false });
   if (counting !== undefined) measureCounting(instruments, counting);
   if (counting !== undefined && redis !== undefined) measureRedis(instruments, redis);
-  if (reloads !== undefined) measureReloads(instruments, new Map([['tenants', reloads]]));
+  if (reloads !== undefined) measureReloads(instruments, { tenants: reloads });
   instruments.gauge('gateway_workers', 'Workers that serve now.', () => workers().running);
   const restarts = 'Workers started in place of one that ended.';
   instruments.counter('gateway_worker_restarts_total', restarts, () => workers().restarts);
   return () => instruments.registry().getMetricsAsJSON();
 }
 
-/** The kinds of files and keys that are read again while the gateway runs. */
-type Reloadable = 'certificates' | 'documents' | 'keys' | 'tenants';
-
-function measureReloads(instruments: Instruments, all: Readonly<Metrics['reloads']>): void {
+function measureReloads(instruments: Instruments, all: ReloadsByKind): void {
   const help = 'Attempts to read changed files or keys again, by what was read and by result.';
   instruments.counter('gateway_reloads_total', help, () =>
-    [...all].flatMap(([what, reloads]): Sample[] =>
+    Object.entries(all).flatMap(([what, reloads]: [string, Readonly<Reloads> | undefined]): Sample[] =>
       Object.entries(reloads ?? {}).map(([result, count]) => [{ what, result }, count]),
     ),
   );

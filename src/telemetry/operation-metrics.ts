@@ -4,7 +4,6 @@ import { Tally } from '../tally.ts';
 import { type ClientUsage, mostClients, otherClient, type Usage } from './client-usage.ts';
 import { byLabel, type Instruments, type Sample } from './instruments.ts';
 
-/** Counts operations. */
 export interface OperationMetrics {
   readonly begin: () => void;
   /** Counts an operation whose stream has begun, with the milliseconds since its request. */
@@ -100,7 +99,6 @@ export function createOperationMetrics(
   };
 }
 
-/** Counts operations by client, and those that use deprecated fields or arguments. */
 function measureClients(instruments: Instruments, usage: ClientUsage): void {
   instruments.counter(
     'gateway_client_operations_total',

@@ -43,15 +43,12 @@ const labels = { ...ofConnections, ...beforeOperations };
 /** The reason why a request or its connection is refused before there is an operation. */
 export type RequestRefusal = keyof typeof labels;
 
-/** True for a kind of refusal that comes before there is an operation. */
 export function isRequestRefusal(kind: string): kind is RequestRefusal {
   return Object.hasOwn(labels, kind);
 }
 
-/** Counts a refused request. */
 export type CountRefused = (reason: RequestRefusal) => void;
 
-/** Counts requests that are refused before they are operations. */
 export function countRefusedRequests(instruments: Instruments): CountRefused {
   const counts = new Map<string, number>(Object.values(labels).map((label) => [label, 0]));
   instruments.counter(

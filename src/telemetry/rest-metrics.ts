@@ -5,7 +5,6 @@ import { durationBounds } from '../rest/call-counts.ts';
 import type { UpstreamResources } from '../rest/resilience/upstream-resources.ts';
 import { byLabel, type Instruments, type Sample } from './instruments.ts';
 
-/** Counts REST calls, their results, and the reasons for which they waited. */
 export function measureRestCalls(instruments: Instruments, resources: UpstreamResources): void {
   const { counts, reachability, retries, limiter, keys, reads, breakers, budgetCounts } = resources;
   instruments.counter(
@@ -64,7 +63,6 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
   );
 }
 
-/** The counts of saved REST calls, by what saved them. */
 export interface Savers {
   readonly resources: UpstreamResources;
   readonly shared: { readonly savedCalls: number };

@@ -3,7 +3,6 @@ import { format } from 'node:util';
 import { pino } from 'pino';
 import { type Log, LogThrottle } from '../log.ts';
 
-/** The words of a severity in a line for people. */
 const words = { warn: 'warning', fatal: 'error' } as const;
 
 /**

@@ -132,7 +132,7 @@ function processWith(
     metrics: createMetrics(
       {
         ...{ resources, documents, shared: { joined: 0, savedCalls: 8 }, saved: { count: 0 } },
-        ...{ cache: undefined, redis: undefined, authentications: new Map() },
+        ...{ cache: undefined, redis: undefined, authentications: new Map(), reloads: {} },
       },
       { maxUpstreamCalls: 150 },
     ),

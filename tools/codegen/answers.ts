@@ -2,7 +2,6 @@ import { parse } from 'yaml';
 import type { Answers, JsonType, Shape, View } from '../../src/rest/drift/compare.ts';
 import { rowSchemas } from './views.ts';
 
-/** The TypeScript source of what the GET operations answer. */
 export function answersSource(document: string): string {
   const { operations, views } = answersOf(document);
   return [
@@ -31,7 +30,7 @@ function linesOf(record: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(record).map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)},`);
 }
 
-/** What the GET operations of an OpenAPI document, given as YAML, answer with status 200 in JSON. */
+/** The JSON answers with status 200 of the GET operations. `text` is an OpenAPI document as YAML. */
 export function answersOf(text: string): Answers {
   const reader = new Reader(parse(text));
   return { operations: reader.operations(), views: reader.views };
@@ -58,7 +57,7 @@ class Reader {
     );
   }
 
-  /** `name` is given to the view of an object that is described on the spot. */
+  /** `name` becomes the name of the view if an object is described in place, and not by a reference. */
   #shape(source: unknown, name: string): Shape {
     const schema = membersOf(source);
     const { $ref, anyOf, properties, type, items } = schema;
@@ -76,7 +75,7 @@ class Reader {
     };
   }
 
-  /** What may be null beside one other thing is that with a further type. */
+  /** A single alternative beside null becomes that alternative with the further type null. */
   #either(alternatives: readonly unknown[], name: string): Shape {
     const others = alternatives.filter((one) => membersOf(one)['type'] !== 'null');
     const shapes = others.map((one, index) => this.#shape(one, `${name}${index + 1}`));

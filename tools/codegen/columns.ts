@@ -12,7 +12,7 @@ import {
 } from 'graphql';
 import { isRowType, restNameOf } from '../../src/graphql/field-mapping.ts';
 
-/** The functions of column-conversions.ts that turn a column's value into one of each type. */
+/** The function of column-conversions.ts that converts the value of a column, by the type of the field. */
 const converters: Readonly<Record<string, string>> = {
   ID: 'toId',
   String: 'toText',
@@ -44,7 +44,7 @@ export function columnsSource(sdl: string): string {
   ].join('\n');
 }
 
-/** The fields that may be columns. The ids of nodes are made of more than their column. */
+/** The fields that may be columns. The `id` of a node holds more than a column. */
 function columnsOf(type: GraphQLObjectType): readonly GraphQLField<unknown, unknown>[] {
   const isNode = type.getInterfaces().length > 0;
   return Object.values(type.getFields()).filter(({ name }) => !isNode || (name !== 'id' && name !== 'upstreamId'));
@@ -61,7 +61,7 @@ function getterSource(field: GraphQLField<unknown, unknown>): string {
   ].join('');
 }
 
-/** The source that converts what the source `value` stands for; undefined if no column has such a type. */
+/** Makes source that converts the value of the expression `value`; undefined if no column has such a type. */
 function converterOf(type: GraphQLOutputType): ((value: string) => string) | undefined {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {

@@ -1,13 +1,13 @@
 import { parse } from 'yaml';
 
-/** One operation of the REST contract; `path` keeps its `{parameters}`. */
+/** One operation of the REST contract. Its path has `{parameters}`. */
 interface Operation {
   readonly id: string;
   readonly method: string;
   readonly path: string;
 }
 
-/** What code is made from beyond types, in the document's order. */
+/** The parts of the document that code other than types is made from, in the document's order. */
 export interface Contract {
   readonly operations: readonly Operation[];
   /** The columns of a schema; undefined if there is no such schema. */

@@ -4,7 +4,7 @@ import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
 import { buildASTSchema, parse } from 'graphql';
 import { nounNames } from '../../src/rest/nouns.ts';
 
-/** The parent that resolvers of each type are given, as `module#type`, the module seen from the generated file. */
+/** The parent that the resolvers of each type get, as `module#type`. The module is relative to the generated file. */
 const mappers: Record<string, string> = {};
 for (const type of ['Organization', 'User']) mappers[type] = `../records.ts#${type}Record`;
 for (const type of nounNames) {
@@ -29,7 +29,7 @@ const config = {
   // A TypeScript `enum` is code, which type stripping cannot run.
   enumsAsTypes: true,
   maybeValue: 'T | null | undefined',
-  // Resolvers of lists may answer a promise for each item, and an Error for one that failed.
+  // A resolver of a list may return a promise for each item, or an Error for an item that failed.
   resolverTypeWrapperSignature: 'Promise<T | Error | null> | T',
   noSchemaStitching: true,
   useTypeImports: true,

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 
-/** The TypeScript source of the document that the embedded workspace serves: YAML takes 60 ms to read. */
+/** The document that the embedded workspace serves, as TypeScript source, because YAML takes 60 ms to read. */
 export function serviceSource(openapi: string): string {
   const document = JSON.stringify(parse(openapi, withoutProse), undefined, 2);
   return [
@@ -11,7 +11,7 @@ export function serviceSource(openapi: string): string {
   ].join('\n');
 }
 
-/** A property may be called `description`, too: it is described by an object. */
+/** Leaves out prose. A column with the name `description` stays, because an object describes it. */
 function withoutProse(name: unknown, value: unknown): unknown {
   return typeof value === 'string' && (name === 'description' || name === 'summary') ? undefined : value;
 }

@@ -1,10 +1,8 @@
 import { nounNames, nouns } from '../../src/rest/nouns.ts';
 import type { Contract } from './contract.ts';
 
-/** The types whose rows have columns. */
 const rowTypes = [...nounNames, 'User'];
 
-/** The schemas of rows, in either view. */
 export const rowSchemas: ReadonlySet<string> = new Set(rowTypes.flatMap((type) => [type, `${type}ListItem`]));
 
 /** The TypeScript source of the tables that the gateway reads at run time: views, request columns and operations. */
@@ -30,7 +28,7 @@ export function viewsSource({ columns, operations }: Contract): string {
 
 type Entry = readonly [name: string, value: unknown];
 
-/** The service limits the rates of its event endpoints apart from that of all others (see `Surface`). */
+/** The service has separate rate limits for its event endpoints (see `Surface`). */
 function surfaceOf(path: string): string {
   if (path.endsWith('/events/values/')) return 'values';
   return path.startsWith('/api/projects/{project_id}/events/') ? 'events' : 'rest';
@@ -52,7 +50,7 @@ function table(name: string, description: string, entries: readonly Entry[]): st
   return `/** ${description} */\nexport const ${name} = ${literal(value, '')} as const;\n`;
 }
 
-/** `value` as TypeScript source: objects that nest and arrays go one member a line, flat objects on one line. */
+/** `value` as TypeScript source. Flat objects are on one line. Arrays and other objects have a line for each member. */
 function literal(value: unknown, indent: string): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'boolean') return String(value);

@@ -8,10 +8,8 @@ import { createTracing } from './spans.ts';
 
 type Environment = Record<string, string | undefined>;
 
-/** Tracing under way. */
 export interface RunningTracing {
   readonly tracing: Tracing;
-  /** Sends the remaining spans. */
   readonly stop: () => Promise<void>;
 }
 
@@ -24,7 +22,6 @@ const stopMs = 3000;
  * collector is down.
  */
 const sendMs = 5000;
-/** The variable with which the environment sets the longest time for sending spans. */
 const sendVariable = 'OTEL_EXPORTER_OTLP_TIMEOUT';
 
 /** The name of the service, unless the environment sets it. */
