@@ -129,7 +129,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       tenants,
       log,
     });
-  const tls = await followTls({ files, route, log });
+  const tls = await followTls(files, route, log);
   if (tls !== undefined) resources.transport.reroute(tls.current());
   tls?.onChange((next) => resources.transport.reroute(next));
   const shared = new SharedOperations();

@@ -76,9 +76,7 @@ export class Authenticator {
   readonly #known = new RecentMap<string, Remembered>({ entries: mostTokens, size: mostBytes });
   readonly #counts = new Map<AuthResult, number>();
   readonly #throttle = new LogThrottle();
-  readonly #answersBy = memoize((tenants: Tenants) =>
-    memoize((token: VerifiedToken) => this.#answerTo(token, tenants)),
-  );
+  readonly #lookUpOnce = memoize((tenants: Tenants) => memoize((token: VerifiedToken) => this.#lookUp(token, tenants)));
 
   constructor(options: AuthenticatorOptions) {
     this.#options = { now: () => Date.now(), ...options };
@@ -107,7 +105,7 @@ export class Authenticator {
     if (known !== undefined) {
       const { keySet, now } = this.#options;
       const isValid = known.token.expiresAt > now() && known.withdrawals === keySet.withdrawals;
-      if (isValid) return this.#counted(this.#answerAt(endpoint, known.token));
+      if (isValid) return this.#counted(this.#answerAt(known.token, endpoint));
       this.#known.delete(value);
     }
     return this.#verify(value, endpoint).then((answer) => this.#counted(answer));
@@ -128,7 +126,7 @@ export class Authenticator {
       case 'verified': {
         const { token } = verdict;
         this.#known.set(value, { token, withdrawals }, { size: value.length + bytesOfRole * token.roles.length });
-        return this.#answerAt(endpoint, token);
+        return this.#answerAt(token, endpoint);
       }
     }
   }
@@ -139,15 +137,18 @@ export class Authenticator {
     return { kind: 'invalid token' };
   }
 
-  #answerAt(endpoint: Endpoint, token: VerifiedToken): Authentication {
+  #answerAt(token: VerifiedToken, endpoint: Endpoint): Authentication {
     if (endpoint === 'graphql' && token.isForAgentsOnly)
       return this.#invalid('its only `aud` is the URL of /mcp, but it was sent to /graphql');
-    return this.#answersBy(this.#options.tenants())(token);
+    return this.#lookUpOnce(this.#options.tenants())(token);
   }
 
-  /** Logs a refusal with the tenant and the roles. Clients cannot invent these names, because tokens are signed. */
-  #answerTo(token: VerifiedToken, tenants: Tenants): Authentication {
-    const answer = answerFor(token, tenants);
+  /**
+   * Looks up what the tenants allow the user. A refusal is logged with names from the token. Clients cannot invent them,
+   * because tokens are signed.
+   */
+  #lookUp(token: VerifiedToken, tenants: Tenants): Authentication {
+    const answer = authenticationOf(token, tenants);
     const tenant = token.tenant.slice(0, longestLogged);
     if (answer.kind === 'unknown tenant' && this.#throttle.mayLog(`tenant ${tenant}`))
       this.#options.log('info', 'a token names a tenant that UPSTREAM_KEYS does not have', { tenant });
@@ -164,7 +165,10 @@ export class Authenticator {
   }
 }
 
-function answerFor({ tenant: name, roles, subject, expiresAt }: VerifiedToken, tenants: Tenants): Authentication {
+function authenticationOf(
+  { tenant: name, roles, subject, expiresAt }: VerifiedToken,
+  tenants: Tenants,
+): Authentication {
   const entry = tenants.get(name);
   if (entry === undefined) return { kind: 'unknown tenant' };
   const tenant = withRoles(entry, roles);

@@ -32,7 +32,7 @@ export async function checkedSettings(environment: Environment, file: Environmen
 }
 
 /** A message that names the setting that it is about. */
-function named(message: string): string {
+function withSettingName(message: string): string {
   return /^[A-Z_]+: /.test(message) ? message : `PERSISTED_DOCUMENTS: ${message}`;
 }
 
@@ -63,6 +63,6 @@ async function documentWarnings(config: Config, tenants: Tenants = new Map()): P
     followed.close();
     return warnings;
   } catch (error) {
-    throw error instanceof ConfigError ? new ConfigError(...error.faults.map(named)) : error;
+    throw error instanceof ConfigError ? new ConfigError(...error.faults.map(withSettingName)) : error;
   }
 }

@@ -111,7 +111,7 @@ export function loadCommand(name: string): Promise<Command> | undefined {
 
 /** The text of `--help` without a command: all commands and all settings. */
 export function overview(): string {
-  const rows = Object.entries(commands).map(([name, { about }]): Argument => [bare(callOf(name)), about]);
+  const rows = Object.entries(commands).map(([name, { about }]): Argument => [withoutDashes(callOf(name)), about]);
   return `Commands (each of them explains itself with --help):\n${table(rows)}\n\n${helpOf('serve')}`;
 }
 
@@ -124,7 +124,7 @@ export function helpOf(name: string): string {
     return [variable, fallback === undefined ? meaning : `${meaning}. Default: ${fallback}`];
   });
   return [
-    `Usage: ${bare([callOf(name), ...entry.arguments.map(([argument]) => argument)].join(' '))}`,
+    `Usage: ${withoutDashes([callOf(name), ...entry.arguments.map(([argument]) => argument)].join(' '))}`,
     `\n${entry.about}`,
     ...(entry.arguments.length === 0 ? [] : [`\n${table(entry.arguments)}`]),
     `\nSettings, from the environment or a file .env:\n${table(rows)}`,
@@ -143,7 +143,7 @@ function callOf(name: string): string {
 }
 
 /** A call without the dashes at its end. Those dashes are of use only if arguments follow them. */
-function bare(call: string): string {
+function withoutDashes(call: string): string {
   return call.replace(/ --$/, '');
 }
 

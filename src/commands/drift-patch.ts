@@ -19,14 +19,14 @@ const mostValues = 20;
  * found.
  */
 export function patchOf(openapi: string, differences: readonly Difference[]): string {
-  const fitting = fit(openapi, differences);
-  if (fitting === openapi) return '';
+  const result = corrected(openapi, differences);
+  if (result === openapi) return '';
   const options = { context: contextLines };
-  const patch = createTwoFilesPatch(`a/${path}`, `b/${path}`, openapi, fitting, undefined, undefined, options);
+  const patch = createTwoFilesPatch(`a/${path}`, `b/${path}`, openapi, result, undefined, undefined, options);
   return patch.replace(/^=+\n/, '');
 }
 
-function fit(openapi: string, differences: readonly Difference[]): string {
+function corrected(openapi: string, differences: readonly Difference[]): string {
   const document = parseDocument(openapi);
   const groups = groupsOf(document, differences);
   const edits = groups.flatMap((one) => editFor(document, openapi, one, groups) ?? []);
@@ -106,7 +106,7 @@ function editFor(
     case 'missing_column':
       return addMember(text, schema, 'writeOnly: true');
     case 'unknown_enum':
-      return append(schema.get('x-known-values', true) ?? schema.get('enum', true), [...values].map(flow));
+      return append(schema.get('x-known-values', true) ?? schema.get('enum', true), [...values].map(yamlOf));
     case 'wrong_type':
       return widen(schema, types);
   }
@@ -135,7 +135,7 @@ function addColumn(
   const reference = `{ $ref: '#/components/schemas/${detail}/properties/${column}' }`;
   const definition = detail !== view && isKnown ? reference : definitionOf(types);
   const end = text.slice(0, rangeOf(schema)[1]).trimEnd().length;
-  return { start: end, end, text: `\n${indentOf(text, schema)}${flow(column)}: ${definition}` };
+  return { start: end, end, text: `\n${indentOf(text, schema)}${yamlOf(column)}: ${definition}` };
 }
 
 /**
@@ -189,6 +189,6 @@ function rangeOf({ range }: Node): readonly [start: number, end: number] {
   return [range[0], range[1]];
 }
 
-function flow(value: unknown): string {
+function yamlOf(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0, singleQuote: true }).trimEnd();
 }

@@ -135,7 +135,7 @@ export async function readAll(client: () => RestClient): Promise<readonly (Read 
     // One after the other, because later paths contain ids from earlier answers.
     const result = await readOne(client(), operation, target && target + (queries[id] ?? ''));
     results.push(result);
-    if ('body' in result) learn(path, result.body, ids);
+    if ('body' in result) rememberIds(path, result.body, ids);
   }
   return results;
 }
@@ -170,7 +170,7 @@ function targetOf(path: string, ids: ReadonlyMap<string, string>): string | unde
 }
 
 /** Remembers the id of the first row of a list, and the organization of the first project. */
-function learn(path: string, body: unknown, ids: Map<string, string>): void {
+function rememberIds(path: string, body: unknown, ids: Map<string, string>): void {
   const results: unknown = isObject(body) ? body['results'] : undefined;
   const first: unknown = Array.isArray(results) ? results[0] : undefined;
   if (!isObject(first)) return;

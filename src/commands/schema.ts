@@ -77,14 +77,14 @@ function clientsIn(pattern: string): readonly ClientDocument[] {
 }
 
 function describe({ changes, invalid, documents }: Findings): string {
-  const breaking = graded(changes, 'breaking');
+  const breaking = ofSeverity(changes, 'breaking');
   const used = breaking.filter(({ usedBy }) => usedBy.length > 0);
   const unused = breaking.filter(({ usedBy }) => usedBy.length === 0);
   const groups = [
     group('breaking, and used', used),
     group(documents === undefined ? 'breaking' : 'breaking, but used by none of the documents', unused),
-    group('dangerous', graded(changes, 'dangerous')),
-    group('safe', graded(changes, 'safe')),
+    group('dangerous', ofSeverity(changes, 'dangerous')),
+    group('safe', ofSeverity(changes, 'safe')),
     block('no longer valid', invalid.flatMap(faultsOf)),
   ];
   const sums = `${counted(changes.length, 'change')}: ${breaking.length} breaking`;
@@ -93,7 +93,7 @@ function describe({ changes, invalid, documents }: Findings): string {
   return [...groups.filter((lines) => lines !== ''), summary].join('\n\n');
 }
 
-function graded(changes: readonly ChangeImpact[], severity: Severity): readonly ChangeImpact[] {
+function ofSeverity(changes: readonly ChangeImpact[], severity: Severity): readonly ChangeImpact[] {
   return changes.filter((change) => change.severity === severity);
 }
 

@@ -73,7 +73,7 @@ function toolsOf(set: DocumentSet, names: ToolNames, options: ToolOptions): Tool
   const wanted = new Set(names.filter((name) => name !== '*'));
   if (names.includes('*'))
     for (const [name, [first]] of operations) if (first?.prepared.operation.operation === 'query') wanted.add(name);
-  const tools = [...wanted].toSorted(byText).map((name): [string, Tool] => {
+  const tools = [...wanted].toSorted(compareTexts).map((name): [string, Tool] => {
     const { document, prepared } = uniqueOperation(name, operations.get(name) ?? []);
     return [name, new Tool(name, document.id, prepared, options)];
   });
@@ -81,7 +81,7 @@ function toolsOf(set: DocumentSet, names: ToolNames, options: ToolOptions): Tool
 }
 
 /** Compares texts without a locale, so that the order is the same everywhere. */
-function byText(one: string, other: string): number {
+function compareTexts(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 

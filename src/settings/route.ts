@@ -160,19 +160,12 @@ function firstExpiryOf(pem: string): number {
 
 const name = 'certificates for the upstream';
 
-export interface FollowTlsOptions {
-  readonly files: TlsFiles;
-  /** The route that was made when the settings were read, with the contents that the files had then. */
-  readonly route: Route;
-  readonly log: Log;
-}
-
 /**
- * The route with the current contents of the files of certificates and keys; undefined if there are no such files. The
- * files are read again at once, because a worker may start long after the settings were read. Files that cannot be used
- * or do not fit each other are logged and change nothing.
+ * The route with the current contents of the files of certificates and keys; undefined if there are no such files.
+ * `route` has the contents of the time when the settings were read. The files are read again at once, because a worker
+ * may start long after that. Files that cannot be used or do not fit each other are logged and change nothing.
  */
-export async function followTls({ files, route, log }: FollowTlsOptions): Promise<Followed<Route> | undefined> {
+export async function followTls(files: TlsFiles, route: Route, log: Log): Promise<Followed<Route> | undefined> {
   const patterns = Object.values(files);
   if (patterns.length === 0) return undefined;
   const read = (previous: Route): Route => {
