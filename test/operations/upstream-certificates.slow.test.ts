@@ -145,7 +145,7 @@ describe('Certificates', () => {
     folder.write('ca.pem', authority);
     folder.write('client.pem', serverTls.cert);
     // In between they may have been seen one by one.
-    while (!logged.includes('info: certificates for the upstream read again {"changed":true}')) await pause(20);
+    while (!logged.includes('info: certificates for the upstream were read again {"changed":true}')) await pause(20);
     expect((await gateway.ask(query)).errors).toBeUndefined();
     expect(upstream.requests).toEqual(['GET gateway', 'GET upstream.test']);
     expect(logged.join('\n')).not.toMatch(/BEGIN|PRIVATE/);
