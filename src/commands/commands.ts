@@ -112,7 +112,7 @@ export function loadCommand(name: string): Promise<Command> | undefined {
 /** The text of `--help` without a command: all commands and all settings. */
 export function overview(): string {
   const rows = Object.entries(commands).map(([name, { about }]): Argument => [withoutDashes(callOf(name)), about]);
-  return `Commands (each of them explains itself with --help):\n${table(rows)}\n\n${helpOf('serve')}`;
+  return `Commands (add --help to one for its arguments and settings):\n${table(rows)}\n\n${helpOf('serve')}`;
 }
 
 /** The text of `--help` for a command. */
