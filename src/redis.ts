@@ -404,8 +404,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Makes a function that reads the password from a file. While the file has no password, it returns the last one, and
- * logs each new reason.
+ * Makes a function that reads the password from a file. While the file has no password, the function returns the last
+ * one. It logs why there is none, once for each new reason.
  */
 function followPassword(path: string, log: Log): () => string | undefined {
   let last: string | undefined;

@@ -68,9 +68,9 @@ export interface PrimaryFunctions {
   listening(this: void, started: Started): void;
   /** The worker cannot start, and exits with this code: 2 if the operator can correct the error. */
   failed(this: void, failure: { readonly message: string; readonly exitCode: number }): void;
-  /** The worker is stopping, and lets requests wait. Answered when it may stop listening. */
+  /** The worker is stopping, and holds its requests back. The primary replies once the worker may stop listening. */
   mayClose(this: void): Promise<void>;
-  /** The worker has stopped listening, and still lets requests wait. Answered when it may answer them. */
+  /** The worker no longer listens. The primary replies once the worker may answer the requests that it holds back. */
   mayAnswer(this: void): Promise<void>;
   /** Keep a text that a client has registered. */
   register(this: void, text: { readonly hash: string; readonly text: string }): void;

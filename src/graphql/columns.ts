@@ -51,7 +51,7 @@ function globalIdOf(this: RowRecord): string | Error {
 
 const unreadable = new UpstreamError('UPSTREAM_INVALID_RESPONSE');
 
-/** Executors take an Error for a failed field. */
+/** Returns an Error instead of throwing it: executors treat a returned Error as a failed field. */
 function upstreamIdOf(this: RowRecord): string | Error {
   const { knownId, row, failure } = this;
   if (knownId !== undefined && knownId !== current) return knownId;

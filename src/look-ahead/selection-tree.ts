@@ -291,7 +291,7 @@ export function isIntrospection(name: string): boolean {
 export const fragmentsOf = memoize((document: DocumentNode): OperationScope['fragments'] => {
   const definitions = document.definitions.filter((one) => one.kind === 'FragmentDefinition');
   const named = Object.fromEntries(definitions.map((one) => [one.name.value, one]));
-  // Documents are read before validation, and one may spread an undefined fragment named `constructor`.
+  // Documents are read before validation. One may spread a fragment `constructor` that it does not define.
   Object.setPrototypeOf(named, null);
   return named;
 });

@@ -26,7 +26,7 @@ interface Literal {
 interface LiftedDocument {
   /** All of its variables have the type `JSON`, whose values graphql-jit passes on: they have been coerced already. */
   readonly document: DocumentNode;
-  /** The variables in places that do not allow null. If such a place has a default, its variable may be nullable. */
+  /** Variables in places that do not allow null. The declared type may allow null if the place has a default. */
   readonly neverNull: ReadonlySet<string>;
   /** Returns the values of all variables, those of lifted literals included, from those that the client gave. */
   readonly valuesOf: (variables: VariableValues) => Readonly<Record<string, unknown>>;

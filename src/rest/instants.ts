@@ -46,7 +46,7 @@ export function sortableMoment(time: unknown): string | undefined {
   return toInstant(time)?.text;
 }
 
-/** The sortable moment `seconds` seconds before another one. */
+/** The sortable moment that is this many seconds before `moment`. */
 export function secondsBefore(moment: string, seconds: number): string {
   const whole = new Date(Date.parse(`${moment.slice(0, 19)}Z`) - seconds * 1000).toISOString();
   return whole.slice(0, 19) + moment.slice(19);

@@ -53,9 +53,9 @@ function hasThirdOf(name: string, other: string): boolean {
 }
 
 /**
- * True if a name is known to belong to other programs, or if one of its words is clearly another word than in the name
- * that it resembles: `WORKSPACE_ROOT` is not a misspelt `WORKSPACE_PORT`. A word with transposed letters is the same
- * word.
+ * True if a name probably belongs to another program: it is known to, or one of its words clearly differs from the word
+ * at the same place in `meant`, the setting that it resembles. So `WORKSPACE_ROOT` is not a misspelt `WORKSPACE_PORT`.
+ * Transposed letters are not a difference.
  */
 function mayBeOthers(name: string, meant: string): boolean {
   if (namesOfOthers.has(name)) return true;

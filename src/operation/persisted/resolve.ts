@@ -17,7 +17,7 @@ export interface Resolved {
   readonly byId: boolean;
   /** Undefined if the document is not listed. */
   readonly counts: DocumentCounts | undefined;
-  /** Publishes the text that a client has registered to other processes. */
+  /** Publishes to other processes the text that a client has registered. */
   readonly publish?: Publish | undefined;
 }
 

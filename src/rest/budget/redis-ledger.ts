@@ -87,7 +87,7 @@ export class RedisLedger implements Ledger {
     this.#prefix = `budget:{${hash('sha256', upstreamUrl, 'base64url')}}:`;
     this.#longestWindowMs = Math.max(...Object.values(windows).flatMap((all) => all.map(({ ms }) => ms)));
     redis.onChange(() => (redis.isUp ? void this.#sync() : this.#down(redis.reason)));
-    // Begins without a connection, because each synchronization also limits the changes that are kept.
+    // Synchronizing starts even if Redis is not connected, because each round also drops changes that are too many.
     void this.#sync();
   }
 

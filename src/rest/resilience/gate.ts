@@ -36,7 +36,7 @@ export interface Attempt {
    * when an operation joins.
    */
   readonly endsAt: number;
-  /** True if no client waits for it. Some of the calls that its key may make are then left for clients. */
+  /** True if no client waits for it. Such a call may not use the last calls of its key, which are kept for clients. */
   readonly isBackground: boolean;
   /**
    * True if it may use a connection that was kept open, which the upstream may be closing. A read that meets such a
