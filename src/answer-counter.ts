@@ -21,7 +21,7 @@ export interface ObjectWeight {
 
 /** A limit that an answer exceeds. */
 export interface AnswerExcess {
-  /** `values` are objects and lists, including those inside JSON values. */
+  /** `values` counts objects and lists, including those inside values of the type `JSON`. */
   readonly unit: 'objects' | 'bytes' | 'values';
   readonly count: number;
   readonly limit: number;

@@ -91,7 +91,10 @@ export class MemoryRoom {
     return new Claim(this);
   }
 
-  /** Makes an empty claim for an answer. The claim ends when the client has the answer, has left, or is ended. */
+  /**
+   * Makes an empty claim for an answer. The claim ends when the client has the whole answer, has left, or is
+   * disconnected.
+   */
   claimFor(reader: Reader): Claim {
     const claim = new Claim(this);
     this.#readers.set(claim, reader);

@@ -59,8 +59,8 @@ function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType):
 
 /**
  * The headers for the rate limits of an operation, as structured fields. Each window is a policy; for each surface, the
- * window with the least left is reported. `retryAfter` is the `Retry-After` of the same answer. If a window ends later
- * than that, `retryAfter` is reported as its end.
+ * window with the least left is reported. `retryAfter` is the `Retry-After` of the same answer. A window that would
+ * end later is reported as ending then.
  * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
  */
 export function rateLimitHeaders(windows: readonly RateLimit[], retryAfter?: string): Record<string, string> {

@@ -48,7 +48,7 @@ export interface Message {
   readonly params: JsonObject;
 }
 
-/** The longest id and the longest name of a method, in characters. Both are sent back. */
+/** The longest id and the longest name of a method, in characters. They have limits because the answer repeats them. */
 const longestId = 256;
 
 /**

@@ -40,7 +40,7 @@ export interface RequestContext {
   readonly tool?: string | undefined;
   /** The time since which the client has read nothing although bytes wait for it; undefined if no bytes wait. */
   readonly stuckSince: number | undefined;
-  /** The end of the pause in which the client may read nothing. The client earns it by what it reads. */
+  /** The time until which the client may stop reading. The more it has read, the longer it may pause. */
   readonly pausesUntil: number;
   hasLeft(): boolean;
   onLeave(listener: () => void): void;

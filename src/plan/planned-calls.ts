@@ -102,7 +102,7 @@ export class Schedule {
     if (task !== undefined) (this.#waves[stage.wave] ??= []).push(() => task(stage));
   }
 
-  /** Runs every task. `settle` turns what is wanted into calls, before the first task and after those of each wave. */
+  /** Runs every task. Before the first task and after each wave, `settle` turns what the tasks want into calls. */
   run(settle: () => void): void {
     settle();
     for (let wave = 0; wave < this.#waves.length; wave += 1) {

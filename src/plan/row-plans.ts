@@ -36,8 +36,8 @@ export class RowPlans {
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
   /**
-   * The rows that are wanted in the list view after the first stage, by the text of their objects. They are counted
-   * together, because all of these stages may happen at the same time.
+   * The rows that stages after the first want in the list view. The key is the text of their objects. The rows of all
+   * these stages are counted together, because the stages may happen at the same time.
    */
   readonly #later = new Map<string, PlannedCollection & { readonly count: number }>();
   /** The collections of which a page is read before single rows. */

@@ -67,7 +67,7 @@ function pluginsOf(organizationId: string): Collection {
   return { noun: 'Plugin', scope: organizationId };
 }
 
-/** The name of an organization. It is in the rows of its plugins: in any that is known, or else in one that is read. */
+/** The name of an organization, from the row of any of its plugins: a known row, or else one that is read for it. */
 async function fetchName(
   { id, name: known }: OrganizationRecord,
   { loaders, answerCounter }: GatewayContext,

@@ -129,8 +129,9 @@ export interface TablePage<Content> {
 }
 
 /**
- * Reads a page of a `select`. `next` only shows whether the list goes on. It may continue after the time of the last
- * row, which would skip other rows of that time. Throws if the list goes on behind a page without rows.
+ * Reads a page of a `select`. The page says by `next` whether the list goes on, but `next` is not followed: it may
+ * continue after the time of the last row, and so skip other rows of that time. Throws if the list goes on after a page
+ * without rows.
  */
 export function toRowsPage(body: unknown, at: Position): TablePage<readonly unknown[]> {
   if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');

@@ -1,7 +1,7 @@
 import type { LedgerCall, Outlook, Want } from '../ledger.ts';
 import type { BudgetWindow } from './settings.ts';
 
-/** A call that counts. All logs that count it share this object. */
+/** A call that uses up budget. All logs that contain it share this object. */
 export interface CountedCall extends LedgerCall {
   /** On the clock of `performance.now()`, in milliseconds; so is `endedAt`. */
   readonly beganAt: number;

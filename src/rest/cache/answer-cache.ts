@@ -48,8 +48,8 @@ export interface CachedRead extends Freshness {
 const partOfWhole = 1 / 8;
 
 /**
- * The cache of REST answers of a process. Pages of a list that begin at the same row have one entry. It answers each
- * page that has no more rows.
+ * The cache of REST answers of a process. Pages of a list that begin at the same row share one entry. The entry answers
+ * every page that is no longer than its own.
  */
 export class AnswerCache {
   readonly counts = new CacheCounts();

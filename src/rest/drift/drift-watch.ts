@@ -38,7 +38,8 @@ export class DriftWatch {
   readonly #failures = new LogThrottle();
   readonly #counts = new Map<string, DriftSeries & { count: number }>();
   /**
-   * Columns that clients have written and the document lacks. They are not named, because clients chose their names.
+   * Columns that clients have written and the OpenAPI document lacks. Log and metrics do not name them, because clients
+   * chose the names.
    */
   readonly #written = new Set<string>();
 

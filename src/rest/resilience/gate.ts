@@ -39,8 +39,8 @@ export interface Attempt {
   /** True if no client waits for it. Such a call may not use the last calls of its key, which are kept for clients. */
   readonly isBackground: boolean;
   /**
-   * True if it may use a connection that was kept open, which the upstream may be closing. A read that meets such a
-   * closing is repeated for free. A write may not, because nothing would show if it was processed.
+   * True if it may use a connection that was kept open, which the upstream may be closing. Reads may: a read that meets
+   * such a closing is repeated for free. Writes may not: nothing would show whether the write was processed.
    */
   readonly mayBeStale: boolean;
   /** True if it starts even without a free slot. */

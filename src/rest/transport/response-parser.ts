@@ -256,7 +256,7 @@ class Head {
       case 'etag':
         headers.etag ??= text.slice(from, to).trim();
         return;
-      // The values of the next two are joined. Of those above, the first value counts.
+      // Repeated values of the next two headers are joined. Of the headers above, the first value counts.
       case 'content-encoding':
         headers['content-encoding'] = joined(headers['content-encoding'], text.slice(from, to).trim());
         return;
