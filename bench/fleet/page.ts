@@ -97,7 +97,14 @@ function processOf(results: Results): string {
   const { machine, samples } = results;
   const own = samples.filter(({ gateway, size }) => gateway === 'ours' && size === 0);
   const memory = Math.max(...own.map((sample) => sample.memory));
-  return `${table(['Operation', 'Different objects (operations a second)', 'The same object (operations a second)'], rows)}
+  return `${table(
+    [
+      'Operation',
+      'Operations a second, if each reads other objects',
+      'Operations a second, if all read the same objects',
+    ],
+    rows,
+  )}
 
 Measured on one core of ${machine.processor} at commit ${machine.commit}, over loopback. The REST API of the test answers at once. The
 process used at most ${number(memory)} MiB of memory.`;
@@ -108,7 +115,7 @@ function paceOf({ figures }: Fleet): string {
   const largest = figures.findLast(({ sharing, hasOutage }) => sharing === 'both' && !hasOutage);
   if (largest === undefined) throw new Error('expected a case with one Redis');
   const each = (1000 * largest.redisMs) / largest.operations;
-  return `One Redis serves about ${number(Math.round(1e4 / each) * 100)} operations a second: an operation takes ${number(each)} µs of CPU time in it.`;
+  return `One Redis serves about ${number(Math.round(1e4 / each) * 100)} operations a second. Each takes ${number(each)} µs of CPU time in Redis.`;
 }
 
 /** The facts beside the table. */
