@@ -7,9 +7,9 @@ import { RequestError } from '../operation/request-error.ts';
 import { reuseOf } from '../rest/cache/freshness.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
-import type { Reuse } from '../rest/epochs.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { JsonObject } from '../rest/values.ts';
+import type { Reuse } from '../rest/write-epochs.ts';
 import {
   callerOf,
   clientNameOf,

@@ -2,7 +2,7 @@ import type { VariableValues } from 'graphql';
 import type { PartsFormat } from '../context.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import { type Caller, callerNameOf } from '../rest/caller.ts';
-import type { Reuse } from '../rest/epochs.ts';
+import type { Reuse } from '../rest/write-epochs.ts';
 import type { Cost, Costs } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { type GraphQLParams, shortName } from './params.ts';

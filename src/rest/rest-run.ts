@@ -1,8 +1,8 @@
 import type { CallSpans, TraceContext } from './call-spans.ts';
 import type { Caller } from './caller.ts';
-import type { OperationEpoch } from './epochs.ts';
 import type { OperationCalls } from './operation-calls.ts';
 import type { OperationDeadline } from './operation-deadline.ts';
+import type { OperationEpoch } from './write-epochs.ts';
 
 /** One operation, as its REST calls see it. */
 export interface RestRun {

@@ -3,7 +3,6 @@ import { AnswerCache, type CacheOptions } from './cache/answer-cache.ts';
 import { CachedClient } from './cache/cached-client.ts';
 import type { Caller } from './caller.ts';
 import { CallerClient, type RestClient } from './client.ts';
-import { OperationEpoch, type Reuse } from './epochs.ts';
 import { UpstreamError } from './errors.ts';
 import {
   createUpstreamResources,
@@ -12,6 +11,7 @@ import {
 } from './resilience/upstream-resources.ts';
 import type { AnyRestRun } from './rest-run.ts';
 import { keyUnavailable, TenantClient } from './tenant-client.ts';
+import { OperationEpoch, type Reuse } from './write-epochs.ts';
 
 /** The REST API, shared by all operations. */
 export interface Upstream {

@@ -5,7 +5,6 @@ import { BudgetCounts } from '../budget/budget-counts.ts';
 import { CallBudget, type CallBudgetOptions } from '../budget/call-budget.ts';
 import { CallCounts } from '../call-counts.ts';
 import type { DriftWatch } from '../drift/drift-watch.ts';
-import { type Epochs, LocalEpochs } from '../epochs.ts';
 import { UpstreamError } from '../errors.ts';
 import type { RestRun } from '../rest-run.ts';
 import { SingleFlight } from '../single-flight.ts';
@@ -13,8 +12,10 @@ import { HeldKeys } from '../tenant-client.ts';
 import { BodyRoom, type BodyRoomLimits, largestBody } from '../transport/body-room.ts';
 import type { Route } from '../transport/connect.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
+import { type Epochs, LocalEpochs } from '../write-epochs.ts';
 import { Breakers } from './breakers.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { EpochRenewal } from './epoch-renewal.ts';
 import type { Gate } from './gate.ts';
 import { KeyTrials } from './key-trials.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
@@ -108,16 +109,7 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
   const budget =
     options.budget &&
     new CallBudget({ ...options.budget, counts: budgetCounts, maxInFlight, usualMs: () => limiter.meanMs });
-  const renewEpoch = ({ caller, epoch }: RestRun): Promise<void> | undefined => {
-    const renewed = epochs.renew(caller.sharingKey, keys.isProven(caller));
-    if (renewed instanceof Promise) return renewed.then((name) => epoch.moveTo(name));
-    epoch.moveTo(renewed);
-    return undefined;
-  };
-  const epochRenewal: Gate = {
-    enter: ({ run, request }) => (request.isWrite ? renewEpoch(run) : undefined),
-    leave: () => undefined,
-  };
+  const epochRenewal = new EpochRenewal(epochs, keys);
   // The order matters. Keys come first, so that only calls on trial reserve budget for an unproven key, which each
   // gateway counts alone. The budget comes next, because a whole wave is reserved together. Rate limit pauses follow
   // both, because a pause may begin while a call waits for one of them. The slot is taken after these gates, so that no
@@ -146,6 +138,16 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     heldKeys: new HeldKeys(log),
     retries: new RetryBudget(),
     ...{ budget, budgetCounts, counts, drift: options.drift },
-    ...{ epochs, renewEpoch, lateWriteMs, breakers, keys, limiter, bodies, eventLoop, reachability },
+    ...{
+      epochs,
+      renewEpoch: epochRenewal.renew,
+      lateWriteMs,
+      breakers,
+      keys,
+      limiter,
+      bodies,
+      eventLoop,
+      reachability,
+    },
   };
 }
