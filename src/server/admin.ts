@@ -8,7 +8,7 @@ import type { Purge, PurgeTarget } from '../rest/cache/operator-purge.ts';
 import { isObject, jsonIn } from '../rest/values.ts';
 import { adminTokenIn } from '../settings/setting-files.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
-import { closeAfter } from './connections.ts';
+import { closeAfter } from './client-connections.ts';
 import { sendJson } from './endpoints.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setTimeout as delay, setImmediate as nextImmediate } from 'node:timers/promises';
-import type { Connections } from './connections.ts';
+import type { ClientConnections } from './client-connections.ts';
 
 /** The durations of the steps of a stop, in milliseconds, and its collaborators. */
 export interface StopTimes {
@@ -59,12 +59,12 @@ const tickMs = 5;
  */
 export class GracefulStop {
   readonly #server: Server;
-  readonly #connections: Connections;
+  readonly #connections: ClientConnections;
   readonly #times: StopTimes;
   /** True once the stop has begun: answers close their connections, and `/readyz` fails. */
   hasBegun = false;
 
-  constructor(server: Server, connections: Connections, times: StopTimes) {
+  constructor(server: Server, connections: ClientConnections, times: StopTimes) {
     this.#server = server;
     this.#connections = connections;
     this.#times = times;

@@ -3,7 +3,7 @@ import type { Gateway } from '../gateway.ts';
 import type { Handle } from '../http/handle.ts';
 import type { ReaderLimits } from '../http/slow-readers.ts';
 import type { Log } from '../log.ts';
-import { Connections, closeAfter } from './connections.ts';
+import { ClientConnections, closeAfter } from './client-connections.ts';
 import { createMetricsEndpoint, createRoute, pathOf } from './endpoints.ts';
 import { GracefulStop, type StopTimes } from './graceful-stop.ts';
 
@@ -68,7 +68,7 @@ export async function startServer(gateway: Gateway, options: ServerOptions): Pro
     metrics: metrics ? createMetricsEndpoint(gateway.metrics, options) : undefined,
     isStopping: () => stop.hasBegun,
   });
-  const connections = new Connections({ most, readers, countRefused, answer });
+  const connections = new ClientConnections({ most, readers, countRefused, answer });
   const stop = new GracefulStop(server, connections, { ...options, disconnectStreams: gateway.disconnectStreams });
   // `Connection: close` is set when a request arrives, not when it is answered. Otherwise, if several requests of a
   // connection wait when the stop begins, the first answer would close the connection instead of the last one.
@@ -102,7 +102,7 @@ export async function startMetricsServer(
   const { port, host, admin } = options;
   const endpoint = createMetricsEndpoint(metrics, options);
   const server = createServer(scraperLimits);
-  const connections = new Connections({
+  const connections = new ClientConnections({
     most: mostScrapers,
     countRefused: metrics.countRefused,
     answer: (request, response) => {

@@ -26,7 +26,7 @@ const requestBytes = 6144;
 const headerTextBytes = 32;
 
 /** Collaborators and limits of the connections of a server. */
-export interface ConnectionsOptions {
+export interface ClientConnectionsOptions {
   /** The maximum number of connections at a time. */
   readonly most: number;
   readonly readers?: ReaderLimits | undefined;
@@ -34,7 +34,7 @@ export interface ConnectionsOptions {
   readonly countRefused: CountRefused;
 }
 
-interface Connection {
+interface ClientConnection {
   /** The answer to its latest request. */
   latest: ServerResponse | undefined;
   /** The first answer that may still be on its way. When its request came, all earlier answers had been sent. */
@@ -54,11 +54,11 @@ interface Connection {
  * The open connections of a server. Each connection has one request in work at a time. Node's parser emits all
  * pipelined requests at once; without this rule, other clients would have to wait for all of them.
  */
-export class Connections {
+export class ClientConnections {
   // A map by connection instead of a set of the requests in flight: a set whose members change quickly keeps former
   // members in memory for long.
-  readonly #open = new Map<Socket, Connection>();
-  readonly #options: ConnectionsOptions;
+  readonly #open = new Map<Socket, ClientConnection>();
+  readonly #options: ClientConnectionsOptions;
   readonly #readers: ReaderLimits;
   readonly #waitingRoom = new MemoryRoom(mostWaitingBytes);
   #due: (() => void)[] = [];
@@ -66,7 +66,7 @@ export class Connections {
   #paused: (() => void)[] | undefined;
   accepted = 0;
 
-  constructor(options: ConnectionsOptions) {
+  constructor(options: ClientConnectionsOptions) {
     this.#options = options;
     this.#readers = options.readers ?? usualReaders;
   }
@@ -95,7 +95,7 @@ export class Connections {
       this.#options.countRefused('connections');
       if (!this.#closeOneIdle()) return void socket.destroy();
     }
-    const connection: Connection = {
+    const connection: ClientConnection = {
       latest: undefined,
       oldestUnread: undefined,
       waiting: 0,
@@ -175,7 +175,7 @@ export class Connections {
   };
 
   /** Answers a request that has waited, and releases the bytes that were claimed for it. */
-  #answerNext(connection: Connection, request: IncomingMessage, response: ServerResponse, claimed: number): void {
+  #answerNext(connection: ClientConnection, request: IncomingMessage, response: ServerResponse, claimed: number): void {
     connection.waiting -= 1;
     connection.claim.insist(connection.claim.bytes - claimed);
     if (!connection.isClosing && !request.socket.destroyed) this.#answer(request, response);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { watchReader } from '../../src/http/slow-readers.ts';
-import { Connections } from '../../src/server/connections.ts';
+import { ClientConnections } from '../../src/server/client-connections.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
 import { pause } from '../support/load.ts';
@@ -17,7 +17,7 @@ async function serve(requests: number) {
   const asked: ServerResponse[] = [];
   let parsed = 0;
   const refused: string[] = [];
-  const connections = new Connections({
+  const connections = new ClientConnections({
     most: 100,
     answer: (_request, response) => void asked.push(response),
     countRefused: (reason) => refused.push(reason),
@@ -112,7 +112,7 @@ test.each([
 test('a client that does not read gains no time by sending a request ahead', async () => {
   // Far more than the system takes for a client that does not read.
   const refused: string[] = [];
-  const connections = new Connections({
+  const connections = new ClientConnections({
     most: 10,
     readers: { graceMs: 1_000_000, bytesPerSecond: 2 ** 30 },
     answer: (_request, response) => void response.end(Buffer.alloc(2 ** 25)),
@@ -145,7 +145,7 @@ test('a client that does not read gains no time by sending a request ahead', asy
 test('a client that takes nothing of an answer is not spared by a request that waits behind it', async () => {
   const refused: string[] = [];
   const asked: ServerResponse[] = [];
-  const connections = new Connections({
+  const connections = new ClientConnections({
     most: 10,
     answer: (_request, response) => {
       watchReader(response);
