@@ -10,7 +10,7 @@ import { type Collection, current } from '../rest/paths.ts';
 import { reaches } from '../rest/reach.ts';
 import type { Row } from '../rest/values.ts';
 import { fetchRecord, fetchWithin, referredId, reportedRecord } from './by-id.ts';
-import { listConnection } from './connections.ts';
+import { listConnection } from './list-fields.ts';
 
 /** The fields of an organization. It has no row: its fields are read from its plugins and from paths below them. */
 export const Organization: OrganizationResolvers = {

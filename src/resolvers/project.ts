@@ -10,7 +10,7 @@ import type { EventQuery, ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
 import { confirmOwner, fetchReferred, fetchWithin } from './by-id.ts';
-import { listConnection } from './connections.ts';
+import { listConnection } from './list-fields.ts';
 import { namedOrganization, organizationRecord } from './organization.ts';
 import { changeRow, createRow, deletedId, prepareWrite, write } from './writes.ts';
 

@@ -7,7 +7,7 @@ import type { OrganizationRecord, RowRecord } from '../graphql/records.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { toError } from '../rest/errors.ts';
 import { fetchRecord } from './by-id.ts';
-import { projectConnection } from './connections.ts';
+import { projectConnection } from './list-fields.ts';
 import { organizationRecord } from './organization.ts';
 
 /** The fields of a query. Ids are checked before anything is sent. */

@@ -1,8 +1,8 @@
 import type { Resolvers } from '../graphql/generated/resolvers.ts';
 import { DateTime, JSONValue, TimeZone, UUID } from '../graphql/scalars.ts';
-import { Connection, CountedConnection, Edge } from './connections.ts';
 import { Dashboard, dashboardMutations } from './dashboard.ts';
 import { Event, EventRowsPage, EventsCsvPage, EventValue, EventValues } from './event.ts';
+import { Connection, CountedConnection, Edge } from './list-fields.ts';
 import { Organization } from './organization.ts';
 import {
   ActionPayload,
