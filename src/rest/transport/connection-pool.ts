@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
 import { ConnectionError, type Connector, type Opening } from './connect.ts';
-import { Connection, type Exchange } from './connection.ts';
 import { RequestHeads } from './request-heads.ts';
 import { NotHttp } from './response-parser.ts';
+import { type Exchange, UpstreamConnection } from './upstream-connection.ts';
 
 /** The interval at which connections that were idle for too long are closed, in milliseconds. */
 const sweepMs = 1000;
 
 interface Idle {
-  readonly connection: Connection;
+  readonly connection: UpstreamConnection;
   /** The time until which it may be used, in milliseconds of `performance.now()`. */
   readonly until: number;
 }
@@ -29,7 +29,7 @@ export class ConnectionPool {
   readonly #opening = new Set<Opening>();
   /** Connections being opened for requests that need a new one, by request. */
   readonly #openingFor = new Map<Exchange, Opening>();
-  readonly #open = new Set<Connection>();
+  readonly #open = new Set<UpstreamConnection>();
   #sweep: NodeJS.Timeout | undefined;
   #isRetired = false;
 
@@ -75,7 +75,7 @@ export class ConnectionPool {
     for (const connection of this.#open) connection.close();
   }
 
-  freed(connection: Connection): void {
+  freed(connection: UpstreamConnection): void {
     const next = this.#waiting.shift();
     if (next !== undefined) return connection.send(next);
     if (this.#isRetired) return connection.close();
@@ -83,7 +83,7 @@ export class ConnectionPool {
     this.#sweep ??= setInterval(() => this.#closeOld(), sweepMs).unref();
   }
 
-  closed(connection: Connection): void {
+  closed(connection: UpstreamConnection): void {
     this.#open.delete(connection);
     const at = this.#idle.findIndex((idle) => idle.connection === connection);
     if (at !== -1) this.#idle.splice(at, 1);
@@ -106,7 +106,7 @@ export class ConnectionPool {
 
   /** Opens a connection for the request `own`, or for the one that has waited longest once the connection is open. */
   #connect(own: Exchange | undefined): void {
-    let connection: Connection | undefined;
+    let connection: UpstreamConnection | undefined;
     let isEarly = false;
     const opening = this.#connector.open((bytes) => {
       if (connection === undefined) isEarly = true;
@@ -124,7 +124,7 @@ export class ConnectionPool {
         throw new NotHttp('it speaks before it is asked');
       }
       ended();
-      connection = new Connection(socket, this);
+      connection = new UpstreamConnection(socket, this);
       this.#open.add(connection);
       if (own === undefined) this.freed(connection);
       else connection.send(own);

@@ -1,10 +1,10 @@
 import type { Claim, MemoryRoom } from '../../memory.ts';
 import { Chunks } from './chunks.ts';
 import { ConnectionError, Connector, ProxyFailure, type Route } from './connect.ts';
-import type { Connection, Exchange } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { HttpRequest } from './request-heads.ts';
 import { NotHttp, type ResponseHeaders } from './response-parser.ts';
+import type { Exchange, UpstreamConnection } from './upstream-connection.ts';
 
 /** A complete response. The body is still encoded, and takes up memory until `release` is called. */
 export interface RawResponse {
@@ -125,7 +125,7 @@ class Request implements Exchange, SentRequest, RawResponse {
   readonly #listener: ResponseListener;
   readonly #chunks = new Chunks();
   readonly #claim: Claim;
-  #connection: Connection | undefined;
+  #connection: UpstreamConnection | undefined;
   #isSettled = false;
 
   constructor(options: TransportOptions, pool: ConnectionPool, call: HttpRequest, listener: ResponseListener) {
@@ -152,7 +152,7 @@ class Request implements Exchange, SentRequest, RawResponse {
     else this.#chunks.clear();
   }
 
-  onSent(connection: Connection): void {
+  onSent(connection: UpstreamConnection): void {
     this.#connection = connection;
   }
 

@@ -8,7 +8,7 @@ export interface Exchange extends ResponseSink {
   /** The request line, the headers and the empty line after them, in Latin-1. */
   readonly head: string;
   readonly call: HttpRequest;
-  onSent(connection: Connection): void;
+  onSent(connection: UpstreamConnection): void;
   onEnd(): void;
   /** `isStale` is true if the connection had served a request before, and ended without a byte of this response. */
   onError(error: unknown, isStale: boolean): void;
@@ -16,9 +16,9 @@ export interface Exchange extends ResponseSink {
 
 /** The pool of a connection. */
 interface Pool {
-  freed(connection: Connection): void;
+  freed(connection: UpstreamConnection): void;
   /** Called once. */
-  closed(connection: Connection): void;
+  closed(connection: UpstreamConnection): void;
 }
 
 /** The longest that a connection may be idle if its server sets no limit, in milliseconds. */
@@ -33,7 +33,7 @@ const idleMarginMs = 2000;
 const longestIdleMs = 600_000;
 
 /** An open HTTP/1.1 connection. It has one request at a time, so that no response can be taken for another's. */
-export class Connection {
+export class UpstreamConnection {
   idleMs = usualIdleMs;
   readonly #socket: Socket;
   readonly #pool: Pool;
