@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createMemoryStore, createRegistrations } from '../../src/operation/persisted/registered-texts.ts';
 
 describe('A store in memory', () => {
@@ -39,5 +39,24 @@ describe('Registrations', () => {
     store.set('b', 'B');
     expect(store.publishOf('b', 'B')).toBeDefined();
     expect(await store.get('c')).toBeUndefined();
+  });
+
+  test('give others again what is in use after a minute: they may have lost it', async () => {
+    const far = new Map<string, string>();
+    const store = createRegistrations(createMemoryStore(), {
+      get: (hash) => far.get(hash),
+      set: (hash, text) => void far.set(hash, text),
+    });
+    const now = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(now);
+    store.set('a', 'A');
+    store.publishOf('a', 'A')?.('caller');
+    far.clear();
+    expect(store.publishOf('a', 'A')).toBeUndefined();
+    clock.mockReturnValue(now + 61_000);
+    // The cache of these notes looks at the clock once a millisecond at most.
+    await vi.waitFor(() => expect(store.publishOf('a', 'A')).toBeDefined(), { interval: 1 });
+    store.publishOf('a', 'A')?.('caller');
+    expect(far.get('a')).toBe('A');
   });
 });

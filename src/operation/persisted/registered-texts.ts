@@ -44,15 +44,21 @@ export type Publish = (callerName: string) => void;
 
 /** The texts of this process, where `set` stores them, and those that other processes share. */
 export interface Registrations extends TextStore {
-  /** Makes the function that publishes a text; undefined if other processes have it, or if there are none. */
+  /**
+   * Makes the function that publishes a text; undefined if it was published or received recently, or if there are no
+   * other processes.
+   */
   readonly publishOf: (hash: string, text: string) => Publish | undefined;
 }
+
+/** The time after which a text in use is published again, in milliseconds. */
+const publishedAgainMs = 60_000;
 
 /** Combines two stores: texts that only `shared` has are copied to `near`. */
 export function createRegistrations(near: TextStore, shared: SharedTexts | undefined): Registrations {
   if (shared === undefined) return { ...near, publishOf: () => undefined };
-  /** Texts that other processes have. */
-  const known = new RecentMap<string, true>({ entries: most.entries });
+  /** Texts that were published or received recently. After some time, the other processes may have lost them. */
+  const known = new RecentMap<string, true>({ entries: most.entries, forMs: publishedAgainMs });
   return {
     get: async (hash) => {
       const own = await near.get(hash);
