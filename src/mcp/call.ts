@@ -68,7 +68,7 @@ export async function callTool(
   return answered(tool, result, { sentences, protocol, restCalls });
 }
 
-/** What an agent is told after one use of a tool: the numbers of REST calls, and what is left of the budget. */
+/** The numbers of REST calls that an agent is told after one use of a tool, and what is left of the budget. */
 interface RestCalls {
   readonly actual: number;
   readonly cached: number;
