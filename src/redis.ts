@@ -145,6 +145,7 @@ export class SharedRedis {
    * command fails or is too late, or if the nodes cannot be found. A name that is made meanwhile may stay.
    */
   async unlinkAll(pattern: string): Promise<number | undefined> {
+    if (!this.#isUp) return undefined;
     const nodes = await primariesOf(this.#client).catch(() => undefined);
     if (nodes === undefined) return undefined;
     let count = 0;
@@ -341,12 +342,20 @@ function createClient(
   });
 }
 
-/** The servers that hold names. Rejects if the nodes of a Cluster cannot be found. */
+/** The number of slots into which a Cluster divides all names. */
+const slotsOfCluster = 16_384;
+
+/** The servers that hold names. Rejects if a node of a Cluster cannot be found. */
 async function primariesOf(client: Redis | Cluster): Promise<readonly Redis[]> {
   if (!(client instanceof latePackage('ioredis').Cluster)) return [client];
   // The client forgets a node whose connection has ended, until it asks the Cluster for its nodes again.
   await promisify(client.refreshSlotsCache.bind(client))();
-  return client.nodes('master');
+  const primaries = client.nodes('master');
+  const known = new Set(primaries.map(({ options: { host, port } }) => `${host}:${port}`));
+  // A node that has lost its list of nodes answers, too: with no node, or with some of them.
+  for (let slot = 0; slot < slotsOfCluster; slot += 1)
+    if (!known.has(client.slots[slot]?.[0] ?? '')) throw new Error(`expected a node for slot ${slot} of the Cluster`);
+  return primaries;
 }
 
 function hostOf(member: string, defaultPort: number): { readonly host: string; readonly port: number } {
