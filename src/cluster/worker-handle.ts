@@ -79,7 +79,7 @@ export class WorkerHandle {
     // A worker that was never handed a connection has read nothing that the change could affect.
     if (this.handovers.handed === 0) return true;
     const isAdopted = await this.#channel.ask('adoptEpoch', change, changeTimeoutMs);
-    return isAdopted ?? !this.serves;
+    return isAdopted ?? this.#worker.isDead();
   }
 
   tell<Name extends keyof WorkerFunctions>(name: Name, argument: ArgumentOf<WorkerFunctions[Name]>): void {
