@@ -14,8 +14,8 @@ export function framed(before: string, text: string, after: string): Iterable<Bu
 }
 
 /**
- * The memory of `bytes` is given back as soon as the reader has all slices or stops. The slices are copies, because a
- * connection may still be writing the last slice at that moment.
+ * The memory of `bytes` is given back as soon as a reader that has begun has all slices, or stops. The slices are copies,
+ * because a connection may still be writing the last slice at that moment.
  */
 function* slicesOf(before: Buffer, bytes: Buffer<ArrayBuffer>, after: Buffer): Generator<Buffer> {
   try {
