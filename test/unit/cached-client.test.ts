@@ -255,3 +255,23 @@ test('an answer whose read began before that of the kept one does not replace it
   expect([api.requests, kept.mock.calls.length]).toEqual([[`GET ${pageOf(2)}`, `GET ${pageOf(1)}`], 1]);
   upstream.close();
 });
+
+test('the answer to a repeated read replaces what was kept before it was sent again', async () => {
+  let isRepeated = false;
+  await using api = await startUpstream({
+    'GET /api/projects/': ({ query }) => {
+      if (query.get('limit') === '1') return rows('Old');
+      if (isRepeated) return rows('New');
+      isRepeated = true;
+      return reply({ status: 503, body: {} });
+    },
+  });
+  api.release();
+  const upstream = connectCached(api.url);
+  const early = readPage(upstream, 2, 'reload');
+  await expect.poll(() => isRepeated).toBe(true);
+  await readPage(upstream, 1);
+  expect([await early, await readPage(upstream, 1)]).toEqual([rows('New'), rows('New')]);
+  expect(api.requests).toEqual([`GET ${pageOf(2)}`, `GET ${pageOf(1)}`, `GET ${pageOf(2)}`]);
+  upstream.close();
+});

@@ -17,8 +17,8 @@ function collect(): void {
 }
 
 function answerOf(name: string, text: string): KeptAnswer {
-  const read = { name, noun: 'dashboards', freshMs: 1, limit: 100, limitAskedAt: 0.5, calledAt: 0.5 };
-  return new KeptAnswer(read, parseJson(text), text, 0.5);
+  const read = { name, noun: 'dashboards', freshMs: 1, limit: 100, limitAskedAt: 0.5 };
+  return new KeptAnswer(read, parseJson(text), text, { sentAt: 0.5, readAt: 0.5 });
 }
 
 /** Pages of about 20 kB, each of its own. */

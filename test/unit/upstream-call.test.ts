@@ -289,21 +289,21 @@ test('a retry is counted once, also if its connection turns out to be closed and
   expect([sent, upstream.retries.sent]).toEqual([3, 1]);
 });
 
-test('a call whose answer cannot be compared with the OpenAPI document is settled once, and its waiter has the value', async () => {
+/** The way to an upstream that knows the caller and answers `{}` at once. */
+function createPromptUpstream(): UpstreamResources {
   const silent = createSilentUpstream();
   const response = { status: 200, headers: {}, body: Buffer.from('{}'), release: () => undefined };
-  const logged: string[] = [];
-  const upstream: UpstreamResources = {
-    ...silent,
-    drift: new DriftWatch(1, (_level, message) => logged.push(message)),
-    transport: {
-      ...silent.transport,
-      send: (_call, listener) => {
-        process.nextTick(() => listener.responded(response));
-        return { isWaiting: false, abort: () => undefined };
-      },
-    },
+  const send: UpstreamResources['transport']['send'] = (_call, listener) => {
+    process.nextTick(() => listener.responded(response));
+    return { isWaiting: false, abort: () => undefined };
   };
+  return { ...silent, transport: { ...silent.transport, send } };
+}
+
+test('a call whose answer cannot be compared with the OpenAPI document is settled once, and its waiter has the value', async () => {
+  const logged: string[] = [];
+  const drift = new DriftWatch(1, (_level, message) => logged.push(message));
+  const upstream: UpstreamResources = { ...createPromptUpstream(), drift };
   const row = rows.plugin(1);
   const results: CallResult[] = [];
   const run = runOf(caller);
@@ -320,4 +320,23 @@ test('a call whose answer cannot be compared with the OpenAPI document is settle
   expect(await ended).toBe(row);
   expect(results).toMatchObject([{ value: row }]);
   expect(logged).toEqual(['an answer of the upstream could not be compared with the OpenAPI document']);
+});
+
+test('a call whose settling throws fails at once', async () => {
+  const run = runOf(caller);
+  const fault = new Error('a fault of the cache');
+  const call = new UpstreamCall(createPromptUpstream(), run, {
+    operation,
+    target: '/api/projects/',
+    headers: {},
+    isWrite: false,
+    decode: () => 1,
+    settle: (result) => {
+      if (!('error' in result)) throw fault;
+      return undefined;
+    },
+  });
+  const ended = call.join(run);
+  call.start();
+  await expect(ended).rejects.toBe(fault);
 });

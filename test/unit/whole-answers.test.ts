@@ -9,8 +9,8 @@ function sourceOf({ freshUntil = 60 } = {}): AnswerSource {
 }
 
 function answerOf(name: string, { text = '{}' } = {}): KeptAnswer {
-  const read = { name, noun: 'projects', freshMs: 60, limit: undefined, limitAskedAt: 0, calledAt: 0 };
-  return new KeptAnswer(read, {}, text, 0);
+  const read = { name, noun: 'projects', freshMs: 60, limit: undefined, limitAskedAt: 0 };
+  return new KeptAnswer(read, {}, text, { sentAt: 0, readAt: 0 });
 }
 
 test('a whole answer is given until the first answer that it was made of is stale', () => {

@@ -1,6 +1,7 @@
 import { RecentMap } from '../../recent-map.ts';
 import type { Caller } from '../caller.ts';
 import { namesCurrent } from '../paths.ts';
+import type { CallSuccess } from '../resilience/gate.ts';
 import type { UpstreamResources } from '../resilience/upstream-resources.ts';
 import { type ReadFormat, readFormats } from '../response-content.ts';
 import type { RestOperation } from '../rest-operations.ts';
@@ -40,8 +41,6 @@ export interface CachedRead extends Freshness {
   readonly limit: number | undefined;
   /** The time at which an operation asked for `limit` rows. */
   readonly limitAskedAt: number;
-  /** The time at which a call for it began. */
-  calledAt: number;
 }
 
 /** The part of `maxBytes` that is for whole answers of queries. */
@@ -96,8 +95,7 @@ export class AnswerCache {
     if (freshness === undefined || namesCurrent(target)) return undefined;
     const name = nameOf(epoch.name, target);
     const limit = limitIn(target);
-    const now = this.now();
-    return { caller, operation, target, format, name, limit, limitAskedAt: now, calledAt: now, ...freshness };
+    return { caller, operation, target, format, name, limit, limitAskedAt: this.now(), ...freshness };
   }
 
   /** The answer that may be given without a call, if there is one. Counts the read. */
@@ -123,11 +121,12 @@ export class AnswerCache {
     return this.now() >= source.freshUntil;
   }
 
-  /** Keeps the answer to a read, with the text that it was read from. */
-  keep(read: CachedRead, value: unknown, text: string): void {
+  /** Keeps the answer to a read. */
+  keep(read: CachedRead, { value, response: { text }, sinceSentMs }: CallSuccess): void {
     this.#resources.epochs.prove?.(read.caller.sharingKey);
-    const answer = new KeptAnswer(read, value, text, this.now());
-    if (this.#kept.keep(answer) === answer) this.#remote?.keep(read, text);
+    const readAt = this.now();
+    const answer = new KeptAnswer(read, value, text, { sentAt: readAt - sinceSentMs, readAt });
+    if (this.#kept.keep(answer) === answer) this.#remote?.keep(read, text, sinceSentMs);
   }
 
   /**
@@ -190,11 +189,11 @@ export class AnswerCache {
     const found = await remote.find(read);
     if (found === undefined || found.ageMs >= youngerMs || !hasRows(found, read.limit)) return undefined;
     const { text, limit, ageMs } = found;
-    // Redis told the age later than `now`, so the upstream gave the answer at this time or later.
-    const readAt = now - ageMs;
+    // Redis told the age later than `now`, so the request for the answer was sent at this time or later.
+    const sentAt = now - ageMs;
     try {
       const value = valueIn(text, read.format);
-      return this.#kept.keep(new KeptAnswer({ ...read, limit, calledAt: readAt }, value, text, readAt));
+      return this.#kept.keep(new KeptAnswer({ ...read, limit }, value, text, { sentAt, readAt: sentAt }));
     } catch {
       return undefined;
     }

@@ -54,8 +54,7 @@ export class CachedClient implements RestClient {
   #call(read: CachedRead): Promise<unknown> {
     const { cache, run } = this.#options;
     const { operation, target, format } = read;
-    read.calledAt = cache.now();
-    run.calls.limitFreshness(read.calledAt + read.freshMs);
+    run.calls.limitFreshness(cache.now() + read.freshMs);
     return this.#client.read(operation, target, format, (result) => this.#settle(result, target, read));
   }
 
@@ -71,7 +70,7 @@ export class CachedClient implements RestClient {
     }
     if (read === undefined) return undefined;
     if (forbidsKeeping(result.response.cacheControl)) return cache.endEpoch(run, target);
-    if (run.epoch.keeps) cache.keep(read, result.value, result.response.text);
+    if (run.epoch.keeps) cache.keep(read, result);
     return undefined;
   }
 

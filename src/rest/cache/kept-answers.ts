@@ -20,8 +20,8 @@ export class KeptAnswer {
   readonly source: AnswerSource;
   /** Undefined if it is not a page. */
   readonly limit: number | undefined;
-  /** The time at which the call for it began. */
-  readonly calledAt: number;
+  /** The time at which its request was sent. */
+  readonly sentAt: number;
   /** The time at which an operation last asked for `limit` rows. */
   limitAskedAt: number;
   isRefreshing = false;
@@ -30,19 +30,19 @@ export class KeptAnswer {
 
   /** `readAt` is the time at which the upstream gave the value, which was read from `text`. */
   constructor(
-    read: Pick<CachedRead, 'name' | 'noun' | 'freshMs' | 'limit' | 'limitAskedAt' | 'calledAt'>,
+    read: Pick<CachedRead, 'name' | 'noun' | 'freshMs' | 'limit' | 'limitAskedAt'>,
     value: unknown,
     text: string,
-    readAt: number,
+    { sentAt, readAt }: { readonly sentAt: number; readonly readAt: number },
   ) {
-    const { name, noun, freshMs, limit, limitAskedAt, calledAt } = read;
+    const { name, noun, freshMs, limit, limitAskedAt } = read;
     this.name = name;
     this.value = value;
     this.length = text.length;
     this.bytes = bytesOfEntry + 2 * name.length + text.length + bytesOnceParsed(text);
     this.source = { noun, readAt, freshUntil: readAt + freshMs, isKept: false };
     this.limit = limit;
-    this.calledAt = calledAt;
+    this.sentAt = sentAt;
     this.limitAskedAt = limitAskedAt;
   }
 }
@@ -75,10 +75,10 @@ export class KeptAnswers {
     return this.#answers.get(name);
   }
 
-  /** Keeps an answer, unless the call for the kept one of its name began later. Returns the one that is then kept. */
+  /** Keeps an answer, unless the request for the kept one of its name was sent later. Returns the one that is kept. */
   keep(answer: KeptAnswer): KeptAnswer {
     const known = this.#answers.get(answer.name);
-    if (known !== undefined && known.calledAt > answer.calledAt) return known;
+    if (known !== undefined && known.sentAt > answer.sentAt) return known;
     this.#answers.set(answer.name, answer, { size: answer.bytes });
     return answer;
   }

@@ -11,6 +11,7 @@ interface RemoteText {
   readonly text: string;
   /** Undefined if the answer is not a page. */
   readonly limit: number | undefined;
+  /** The time since its request was sent. */
   readonly ageMs: number;
 }
 
@@ -49,13 +50,16 @@ export class RedisAnswers {
     return text === '' || ageMs < 0 ? undefined : { text, limit: limit === '' ? undefined : Number(limit), ageMs };
   }
 
-  /** Stores the text of an answer for as long as it is usable. Does not wait for Redis. */
-  keep(read: CachedRead, text: string): void {
+  /**
+   * Stores the text of an answer for as long as it is usable. Its age counts from the time at which its request was
+   * sent, so that other gateways can tell which of two answers is newer. Does not wait for Redis.
+   */
+  keep(read: CachedRead, text: string, sinceSentMs: number): void {
     if (text.length > longestText) return;
     const name = this.#nameOf(read);
     const { usableMs, limit = '', caller } = read;
     const sealed = seal(`${usableMs} ${limit} ${text}`, sealingKeyOf(caller), name);
-    void this.#redis.ask('set', [name, sealed, 'PX', usableMs]);
+    void this.#redis.ask('set', [name, sealed, 'PX', Math.max(1, Math.ceil(usableMs - sinceSentMs))]);
   }
 
   /**

@@ -20,8 +20,15 @@ export interface CallRequest {
   readonly settle?: ((result: CallResult) => Promise<void> | undefined) | undefined;
 }
 
-/** The result of a call: its response and the value in it, or its error. */
-export type CallResult = { readonly value: unknown; readonly response: DecodedResponse } | { readonly error: unknown };
+/** A response, and the value in it. */
+export interface CallSuccess {
+  readonly value: unknown;
+  readonly response: DecodedResponse;
+  /** The time since the request was sent, in milliseconds. */
+  readonly sinceSentMs: number;
+}
+
+export type CallResult = CallSuccess | { readonly error: unknown };
 
 /**
  * One attempt of a REST call, as gates see it. A retry is a new attempt. Gates keep most of their state about attempts

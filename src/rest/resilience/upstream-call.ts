@@ -340,12 +340,14 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     body.release();
     if (this.waiters.length === 0) return;
     let value: unknown;
+    let settled: unknown;
     try {
       value = decode(response);
+      const sinceSentMs = performance.now() - this.#sentAt;
+      settled = settle?.({ value, response, sinceSentMs })?.then(() => value) ?? value;
     } catch (error) {
       return this.#fail(error);
     }
-    const settled = settle?.({ value, response })?.then(() => value) ?? value;
     const size = response.text.length;
     let isFirst = true;
     for (const waiter of this.end()) {
