@@ -82,6 +82,7 @@ const driving: Readonly<Record<string, Series>> = {
 const alsoDriving: readonly (readonly [alert: string, series: Series])[] = [
   ['GatewayOverloaded', { 'gateway_rest_sheds_total{instance="a"}': '0x5 9+9x20' }],
   ['GatewayOverloaded', { 'gateway_refused_requests_total{instance="a",reason="no_room_for_body"}': '0x5 9+9x20' }],
+  ['GatewayOverloaded', { 'gateway_refused_requests_total{instance="a",reason="no_room_to_wait"}': '0x5 9+9x20' }],
   ['GatewayOverloaded', { 'gateway_refused_requests_total{instance="a",reason="connections"}': '0x5 9+9x20' }],
   ['GatewayUpstreamUnreachable', { 'gateway_upstream_failures_total{place="proxy",reason="TIMEOUT"}': '0x5 60+60x20' }],
 ];
