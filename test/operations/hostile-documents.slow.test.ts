@@ -112,7 +112,7 @@ test('a name of 900 kB is cut in every log line', async () => {
   const { errors } = await gateway.ask(query, { operationName });
   expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
   const named = logged.filter((line) => line.includes('xxx'));
-  expect(named.map((line) => line.split(' {')[0])).toEqual(['a document that is not listed was run', 'operation']);
+  expect(named.map((line) => line.split(' {')[0])).toEqual(['a document that is not listed was sent', 'operation']);
   for (const line of named) expect(line.length).toBeLessThan(500);
 });
 

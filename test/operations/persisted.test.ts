@@ -113,7 +113,7 @@ describe.each(modes)('In mode %s', (mode, settings) => {
     expect(outcomeOf(await gateway.ask(listed))).toEqual([200, data]);
     expect(outcomeOf(await gateway.ask(`#!\n${listed.replaceAll(' ', '\n,  ')} # ?`))).toEqual([200, data]);
     expect(outcomeOf(await gateway.ask('{ not graphql'))).toEqual(isOnly ? refused : [200, 'GRAPHQL_PARSE_FAILED']);
-    const wouldBe = gateway.logged.filter((line) => line.includes('a document that is not listed was run'));
+    const wouldBe = gateway.logged.filter((line) => line.includes('a document that is not listed was sent'));
     expect(wouldBe.length).toBe(mode === 'log' ? 3 : 0);
   });
 });

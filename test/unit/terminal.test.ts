@@ -28,7 +28,7 @@ test('other lines keep their facts at a terminal, and no text moves its cursor',
   expect(shown({ worker: 2, how: 'SIGKILL' }, 'a worker ended')).toBe(
     'INFO: a worker ended {"worker":2,"how":"SIGKILL"}\n',
   );
-  expect(shown({ operationName: 'A\u001B[2J\u009B1m' }, 'a document that is not listed was run')).toBe(
-    'INFO: a document that is not listed was run A?[2J?1m\n',
+  expect(shown({ operationName: 'A\u001B[2J\u009B1m' }, 'a document that is not listed was sent')).toBe(
+    'INFO: a document that is not listed was sent A?[2J?1m\n',
   );
 });

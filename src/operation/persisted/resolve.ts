@@ -76,7 +76,7 @@ function resolveText(text: string, params: GraphQLParams, options: ResolveOption
 
 function logUnlisted(text: string, { operationName }: GraphQLParams, log: Log): void {
   const fields = { operationName: shownName(operationName), documentId: `sha256:${hashOf(text)}` };
-  log('warn', 'a document that is not listed was run', fields);
+  log('warn', 'a document that is not listed was sent', fields);
 }
 
 /** True if an operation only reads the schema. Editors such as GraphiQL send texts of their own for that. */
