@@ -42,6 +42,7 @@ import type { Config } from './settings/config.ts';
 import { currentRoute, expiriesOf, followTls } from './settings/route.ts';
 import type { SharedFiles } from './settings/shared-files.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createCallbacks } from './telemetry/operation-log.ts';
 
 /** The configuration and the collaborators of a gateway. Times in milliseconds, sizes in rows or bytes. */
 export interface GatewayOptions
@@ -252,25 +253,6 @@ function createPersistedDocuments(
   const { introspection, documentLimits: limits, log } = options;
   const prepare = createPrepare({ schemas, preparedBytes, limits, introspection });
   return createPersisted({ ...options.persisted, schemas, introspection, prepare, ...shared, log });
-}
-
-function createCallbacks(
-  metrics: Metrics,
-  { report, log }: GatewayOptions,
-): Pick<OperationsOptions, 'onBegin' | 'onOpen' | 'onEnd' | 'onPlan' | 'report'> {
-  return {
-    onBegin: metrics.begin,
-    onOpen: metrics.open,
-    onPlan: metrics.plan,
-    onEnd: (operation) => {
-      metrics.end(operation);
-      log('info', 'operation', operation);
-    },
-    report: (error) => {
-      metrics.unexpected();
-      report(error);
-    },
-  };
 }
 
 function upstreamOptionsOf(
