@@ -1,5 +1,5 @@
 import type { RestApi } from '../rest/api.ts';
-import { isNotFound } from '../rest/errors.ts';
+import { undefinedIfAbsent } from '../rest/errors.ts';
 import { type Collection, current, type Key, keyText } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
 import { dispatched, scheduleDispatch } from './dispatch.ts';
@@ -131,10 +131,6 @@ export class RowLoader {
     this.#byId.set(text, found);
     return found;
   }
-}
-
-function undefinedIfAbsent(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
 }
 
 function collectionText({ noun, scope }: Collection): string {

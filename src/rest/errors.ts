@@ -107,6 +107,11 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'NOT_FOUND';
 }
 
+/** Makes undefined of the error of an object that does not exist. Throws any other error. */
+export function undefinedIfAbsent(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}
+
 /** Makes an Error of a thrown value. */
 export function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error('not an Error was thrown', { cause: error });
