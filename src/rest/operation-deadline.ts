@@ -5,8 +5,10 @@ import { UpstreamError } from './errors.ts';
 export type EndReason =
   // Its total deadline passed.
   | 'deadline'
-  // Its client closed the connection, or has the whole answer.
+  // Its client closed the connection.
   | 'left'
+  // Its answer is complete.
+  | 'answered'
   // Its answer, or the memory of the upstream bodies that it keeps, reached the limit.
   | 'limit';
 
@@ -105,7 +107,7 @@ export class OperationDeadline {
 
   /** Ends the operation because its answer is complete, and releases its bodies. */
   finish(): void {
-    this.end('left');
+    this.end('answered');
     for (const body of this.#bodies) body.release();
     this.#bodies.length = 0;
   }
@@ -114,6 +116,7 @@ export class OperationDeadline {
 const errors: Readonly<Record<EndReason, UpstreamError>> = {
   deadline: new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'deadline'),
   left: new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'left'),
+  answered: new UpstreamError('UPSTREAM_TIMEOUT', undefined, 'answered'),
   limit: new UpstreamError('COST_LIMIT_EXCEEDED', undefined, 'limit'),
 };
 
