@@ -12,8 +12,8 @@ test('a Redis that was out of reach since the start is sent only the calls that 
   let sent = 0;
   vi.spyOn(redis, 'isUp', 'get').mockImplementation(() => isUp);
   vi.spyOn(redis, 'onChange').mockImplementation((listener) => void (onChange = listener));
-  vi.spyOn(redis, 'run').mockImplementation((_script, _names, [wave]) => {
-    if (isUp) sent += String(wave).length;
+  vi.spyOn(redis, 'run').mockImplementation((_script, _names, [round]) => {
+    if (isUp) sent += String(round).length;
     return Promise.resolve(isUp ? ['era', 0, []] : undefined);
   });
   const ledger = createLedger({

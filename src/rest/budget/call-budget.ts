@@ -82,7 +82,7 @@ interface KeyQueue {
 }
 
 /**
- * Gives out the calls of a budget, which a ledger counts. All calls that ask in one turn of the event loop are a wave,
+ * Gives out the calls of a budget, which a ledger counts. All calls that ask in one turn of the event loop are a round,
  * about which the ledger is asked once. A call that finds too little left waits, if it can begin in time.
  */
 export class CallBudget implements Gate {
@@ -90,7 +90,7 @@ export class CallBudget implements Gate {
   readonly #ledger: Ledger;
   readonly #queues = new Map<string, KeyQueue>();
   /** The queues to ask the ledger about at the end of this turn. */
-  readonly #wave = new Set<KeyQueue>();
+  readonly #round = new Set<KeyQueue>();
   /** The groups that form in this turn, by operation. */
   readonly #forming = new Map<object, Group>();
   readonly #idPrefix = randomBytes(9).toString('base64url');
@@ -213,13 +213,13 @@ export class CallBudget implements Gate {
 
   /** Asks the ledger about a queue once all calls of this turn have joined it. */
   #askFor(queue: KeyQueue): void {
-    if (this.#wave.size === 0) setImmediate(() => this.#ask());
-    this.#wave.add(queue);
+    if (this.#round.size === 0) setImmediate(() => this.#ask());
+    this.#round.add(queue);
   }
 
   #ask(): void {
-    const queues = [...this.#wave];
-    this.#wave.clear();
+    const queues = [...this.#round];
+    this.#round.clear();
     this.#forming.clear();
     const asked: AskedGroup[] = [];
     for (const queue of queues) {
@@ -309,7 +309,7 @@ export class CallBudget implements Gate {
   }
 
   #forgetIdle(queue: KeyQueue): void {
-    if (queue.calls.size > 0 || queue.isAsked || this.#wave.has(queue)) return;
+    if (queue.calls.size > 0 || queue.isAsked || this.#round.has(queue)) return;
     clearTimeout(queue.timer);
     // A call that was refused in the background and tried again may have begun another queue.
     if (this.#queues.get(queue.key) === queue) this.#queues.delete(queue.key);

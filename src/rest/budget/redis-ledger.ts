@@ -48,7 +48,7 @@ const callsAStep = 500;
 /** The maximum number of changes that are kept for Redis. If there are more, it later gets all calls anew. */
 const mostChanges = 10_000;
 
-/** The failure of a wave whose era is over. It is logged only while all calls are sent. */
+/** The failure of a round whose era is over. It is logged only while all calls are sent. */
 const eraOver = new Error('Redis keeps losing calls');
 
 /**
@@ -212,7 +212,7 @@ export class RedisLedger implements Ledger {
     } catch (error) {
       this.#keep(changed);
       if (error !== eraOver || era === undefined) this.#down(messageOf(error));
-      // Several waves may find that their era is over. Only the first of them begins to send all calls.
+      // Several rounds may find that their era is over. Only the first of them begins to send all calls.
       else if (era === this.#era) {
         this.#hasLost ||= this.#isUp;
         this.#isUp = false;
@@ -265,11 +265,11 @@ export class RedisLedger implements Ledger {
       const endsIn = call.endedAt === notSent ? false : Math.min(call.endedAt, call.beganAt + longestCallMs) - now;
       return this.#logsOf(call, names).map((log) => [log, call.id, endsIn]);
     });
-    const wave = {
+    const round = {
       ...{ era, newEra: randomUUID(), longestCallMs, keptMs: this.#longestWindowMs + longestCallMs },
       ...{ calls, wants: wants.map((want) => this.#toScript(want, names)) },
     };
-    const answer = await redis.run(script, [...names.keys()], [JSON.stringify(wave)]);
+    const answer = await redis.run(script, [...names.keys()], [JSON.stringify(round)]);
     if (answer === undefined) throw new Error(redis.reason);
     return toAnswer(answer);
   }

@@ -4,7 +4,7 @@ import { createScript } from '../../redis.ts';
 const longestOfAllMs = 660_000;
 
 /**
- * Decides on a wave of calls as one atomic step. All times are on the clock of Redis.
+ * Decides on a round of calls as one atomic step. All times are on the clock of Redis.
  *
  * `KEYS[1]` holds the time of each log's last use, and the name of the era. Each further name is a log: a sorted set of
  * the calls of a key, or of one user with the key, by the time of their end. A call in flight is there with its latest
@@ -12,7 +12,7 @@ const longestOfAllMs = 660_000;
  *
  * An era ends when Redis has lost calls. That is so if a log that should exist was evicted, if everything was flushed,
  * if the server was started with an older file, or if it has become the primary; the last two give it another
- * replication id. If a wave names another era than that of Redis, it changes no log. The gateway then decides alone
+ * replication id. If a round names another era than that of Redis, it changes no log. The gateway then decides alone
  * until it has added all of its calls that Redis lacks.
  *
  * The argument is JSON, and names each log by its number in `KEYS`:
@@ -25,7 +25,7 @@ const longestOfAllMs = 660_000;
  * - `wants`, each with `holdsPlaces` and `bySurface`: for each surface the `ids` of its calls, the milliseconds of its
  *   `windows`, and `logs`, the number and the `limits` of the key's log, then those of the user's log.
  *
- * The answer is empty if the wave names another era than Redis has. Otherwise it has the era, the number of `calls`
+ * The answer is empty if the round names another era than Redis has. Otherwise it has the era, the number of `calls`
  * that Redis did not have, and the decision on each want. `LocalLedger` decides by the same rules. A decision begins
  * with the milliseconds until its calls may begin (0 if they have begun) and the number of the surface whose limit has
  * no room. For a surface without `ids`, two numbers follow for each log and window: the calls that count now, and the
@@ -34,28 +34,28 @@ const longestOfAllMs = 660_000;
 export const script = createScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
-local wave = cjson.decode(ARGV[1])
+local round = cjson.decode(ARGV[1])
 local function at(milliseconds) return string.format('%.3f', now + milliseconds) end
 
 local era = redis.call('ZRANGEBYSCORE', KEYS[1], -1, -1)[1]
 for key = 2, #KEYS do
   local used = tonumber(redis.call('ZSCORE', KEYS[1], KEYS[key]) or 0)
-  if used > now - wave.keptMs and redis.call('EXISTS', KEYS[key]) == 0 then era = nil end
+  if used > now - round.keptMs and redis.call('EXISTS', KEYS[key]) == 0 then era = nil end
 end
 if not era then
-  era = wave.newEra
+  era = round.newEra
   redis.call('DEL', KEYS[1])
   redis.call('ZADD', KEYS[1], -1, era)
-  redis.call('PEXPIRE', KEYS[1], wave.keptMs)
+  redis.call('PEXPIRE', KEYS[1], round.keptMs)
 end
 local server = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
 era = server .. era
-if wave.era and wave.era ~= era then return {} end
+if round.era and round.era ~= era then return {} end
 
-redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, at(-wave.keptMs))
+redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, at(-round.keptMs))
 
 local added = 0
-for _, call in ipairs(wave.calls) do
+for _, call in ipairs(round.calls) do
   local key, id, endsIn = KEYS[call[1]], call[2], call[3]
   if endsIn then added = added + redis.call('ZADD', key, at(endsIn), id)
   else redis.call('ZREM', key, id) end
@@ -108,7 +108,7 @@ local function waitOf(part, log)
   return longest
 end
 local function begin(part, log)
-  for _, id in ipairs(part.ids) do redis.call('ZADD', KEYS[log.key], at(wave.longestCallMs), id) end
+  for _, id in ipairs(part.ids) do redis.call('ZADD', KEYS[log.key], at(round.longestCallMs), id) end
   for nth, count in ipairs(countsOf(part, log)) do counted[log.key][nth] = count + #part.ids end
 end
 local function tellState(decision, part, log)
@@ -121,7 +121,7 @@ local function tellState(decision, part, log)
 end
 
 local decisions = {}
-for index, want in ipairs(wave.wants) do
+for index, want in ipairs(round.wants) do
   local turn, lacking, isHeldByShare = 0, 1, false
   for place, part in ipairs(want.bySurface) do
     for nth, log in ipairs(part.logs) do
@@ -140,9 +140,9 @@ for index, want in ipairs(wave.wants) do
   end
 end
 
-redis.call('PEXPIRE', KEYS[1], wave.keptMs)
+redis.call('PEXPIRE', KEYS[1], round.keptMs)
 for key = 2, #KEYS do
-  if redis.call('PEXPIRE', KEYS[key], wave.keptMs) == 1 then
+  if redis.call('PEXPIRE', KEYS[key], round.keptMs) == 1 then
     redis.call('ZADD', KEYS[1], at(0), KEYS[key])
   else
     -- Redis drops a log without calls by itself: that is no loss.
