@@ -35,7 +35,7 @@ export class CallerClient implements RestClient {
     operation: RestOperation,
     target: string,
     format: ReadFormat = 'json',
-    settle?: CallRequest['settle'],
+    beforeWaiters?: CallRequest['beforeWaiters'],
   ): Promise<unknown> {
     const { calls, deadline, epoch } = this.#run;
     calls.noteSurface(operation.surface);
@@ -53,7 +53,7 @@ export class CallerClient implements RestClient {
       headers: this.#headers(format),
       isWrite: false,
       decode,
-      settle,
+      beforeWaiters,
     });
     reads.add(name, call);
     retries.earn();

@@ -313,7 +313,7 @@ test('a call whose answer cannot be compared with the OpenAPI document is settle
     headers: {},
     isWrite: false,
     decode: () => row,
-    settle: (result) => void results.push(result),
+    beforeWaiters: (result) => void results.push(result),
   });
   const ended = call.join(run);
   call.start();
@@ -331,7 +331,7 @@ test('a call whose settling throws fails at once', async () => {
     headers: {},
     isWrite: false,
     decode: () => 1,
-    settle: (result) => {
+    beforeWaiters: (result) => {
       if (!('error' in result)) throw fault;
       return undefined;
     },

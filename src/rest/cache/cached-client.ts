@@ -39,7 +39,7 @@ export class CachedClient implements RestClient {
     const { cache, run } = this.#options;
     const read = cache.readOf(run, operation, target, format);
     if (read === undefined)
-      return this.#client.read(operation, target, format, (result) => this.#settle(result, target));
+      return this.#client.read(operation, target, format, (result) => this.#keepOrForget(result, target));
     // `#client` refuses the reads of an operation that has ended.
     if (run.deadline.ended !== undefined) return this.#call(read);
     const found = cache.find(read, run.epoch.reuse);
@@ -55,14 +55,14 @@ export class CachedClient implements RestClient {
     const { cache, run } = this.#options;
     const { operation, target, format } = read;
     run.calls.limitFreshness(cache.now() + read.freshMs);
-    return this.#client.read(operation, target, format, (result) => this.#settle(result, target, read));
+    return this.#client.read(operation, target, format, (result) => this.#keepOrForget(result, target, read));
   }
 
   /**
    * Keeps an answer of the upstream, unless `read` is undefined. If the upstream has shown that kept answers are no
    * longer true, the promise resolves once no later operation can be given them.
    */
-  #settle(result: CallResult, target: string, read?: CachedRead): Promise<void> | undefined {
+  #keepOrForget(result: CallResult, target: string, read?: CachedRead): Promise<void> | undefined {
     const { cache, run } = this.#options;
     if ('error' in result) {
       if (isUnauthenticated(result.error)) return cache.endEpoch(run);

@@ -17,7 +17,7 @@ export interface CallRequest {
   /** The value that a response holds. Throws an UpstreamError if it holds none. */
   readonly decode: (response: DecodedResponse) => unknown;
   /** Called with the result. If it returns a promise, which never rejects, the waiters get the result after that. */
-  readonly settle?: ((result: CallResult) => Promise<void> | undefined) | undefined;
+  readonly beforeWaiters?: ((result: CallResult) => Promise<void> | undefined) | undefined;
 }
 
 /** A response, and the value in it. */

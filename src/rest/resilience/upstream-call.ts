@@ -126,12 +126,12 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#onEnd = calls.begin(operation.method, target, this.#failure);
     this.#span = spans?.begin(operation, this.#sends);
     this.#sends += 1;
-    const sent = this.#span === undefined ? headers : { ...headers, ...this.#span.trace };
+    const tracedHeaders = this.#span === undefined ? headers : { ...headers, ...this.#span.trace };
     this.#sent = transport.send(
       {
         method: operation.method,
         target: prefix + target,
-        headers: sent,
+        headers: tracedHeaders,
         body,
         isWrite,
         needsNewConnection: !this.mayBeStale,
@@ -332,7 +332,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
    * turns, the answer may be compared with the OpenAPI document.
    */
   #resolve(response: DecodedResponse, body: Claim): void {
-    const { operation, target, isWrite, decode, settle } = this.request;
+    const { operation, target, isWrite, decode, beforeWaiters } = this.request;
     const { bodies, eventLoop, drift } = this.#upstream;
     const limit = isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation;
     // Waiters leave whose operations would keep more memory than they may.
@@ -344,7 +344,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     try {
       value = decode(response);
       const sinceSentMs = performance.now() - this.#sentAt;
-      settled = settle?.({ value, response, sinceSentMs })?.then(() => value) ?? value;
+      settled = beforeWaiters?.({ value, response, sinceSentMs })?.then(() => value) ?? value;
     } catch (error) {
       return this.#fail(error);
     }
@@ -368,10 +368,10 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
 
   /**
    * Ends the call with an error. Some errors also end the waiting operations, because all of their reads would fail
-   * alike. These, too, fail only once `settle` is done.
+   * alike. These, too, fail only once `beforeWaiters` is done.
    */
   #reject(error: unknown): void {
-    const settling = this.request.settle?.({ error });
+    const settling = this.request.beforeWaiters?.({ error });
     const waiters = this.end();
     for (const waiter of waiters) waiter.reject(error, settling);
     if (settling === undefined) endOperations(waiters, error);
