@@ -1,15 +1,14 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import { type AnswerCounter, type AnswerExcess, AnswerLimitError } from '../answer-counter.ts';
+import { type AnswerExcess, AnswerLimitError } from '../answer-counter.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
 import type { Claim, MemoryRoom, Reader } from '../memory.ts';
 import { noRoomForBodies, RefusedCall } from '../rest/errors.ts';
-import type { BodyExcess, OperationDeadline } from '../rest/operation-deadline.ts';
+import type { BodyExcess } from '../rest/operation-deadline.ts';
 import { isObject } from '../rest/values.ts';
 import { measureJson, mostValues } from './answer-bytes.ts';
-import type { Cost } from './cost.ts';
-import type { PreparedOperation } from './document.ts';
 import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import { type OperationResult, textOf } from './operation-result.ts';
+import type { Execution } from './operation-run.ts';
 import { refusedOperation } from './rate-limits.ts';
 import { overload } from './request-error.ts';
 
@@ -23,15 +22,6 @@ interface AnswerLimitsOptions extends ErrorReporting {
 interface DataAndErrors {
   readonly data?: unknown;
   readonly errors?: ExecutionResult['errors'] | undefined;
-}
-
-/** One execution of an operation. A message of a subscription has its own. */
-export interface Execution {
-  readonly prepared: PreparedOperation;
-  readonly cost: Pick<Cost, 'calls' | 'extensions'>;
-  readonly answerCounter: AnswerCounter;
-  /** It also records how much the upstream has answered. */
-  readonly deadline: OperationDeadline;
 }
 
 interface LimitCheck {

@@ -3,12 +3,12 @@ import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Claim } from '../memory.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { Upstream } from '../rest/upstream.ts';
-import type { AnswerLimits, Execution } from './answer-limits.ts';
+import type { AnswerLimits } from './answer-limits.ts';
 import type { PartEntry, PartPayload } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import { type AnswerParts, formatted, type OperationResult, textOf } from './operation-result.ts';
-import type { OperationRun } from './operation-run.ts';
+import type { Execution, OperationRun } from './operation-run.ts';
 import { withRateLimits } from './rate-limits.ts';
 import { overload } from './request-error.ts';
 

@@ -1,7 +1,9 @@
 import type { VariableValues } from 'graphql';
+import type { AnswerCounter } from '../answer-counter.ts';
 import type { PartsFormat } from '../context.ts';
 import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import { type Caller, callerNameOf } from '../rest/caller.ts';
+import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Reuse } from '../rest/write-epochs.ts';
 import type { Cost, Costs } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
@@ -115,4 +117,13 @@ export class OperationRun {
     this.#coerced ??= this.document.prepared.coerce(this.params.variables);
     return this.#coerced;
   }
+}
+
+/** One execution of an operation. A message of a subscription has its own. */
+export interface Execution {
+  readonly prepared: PreparedOperation;
+  readonly cost: Pick<Cost, 'calls' | 'extensions'>;
+  readonly answerCounter: AnswerCounter;
+  /** It also records how much the upstream has answered. */
+  readonly deadline: OperationDeadline;
 }
