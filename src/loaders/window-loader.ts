@@ -171,6 +171,7 @@ export class WindowLoader {
     if (isFilledFor(window, requested) || from + wanted <= page.rows.length || page.next === undefined) {
       // A page that took several calls may not have saved any.
       if (page.segments.length === 1) this.#noteAnswer(requested);
+      else requested.hasAnswered = true;
       return slicePage(page, from, window.limit);
     }
     // The upstream capped the page. A call for this window alone gets more rows.
