@@ -43,7 +43,10 @@ export function proves({ field }: SelectedField): boolean {
   return field.args.length > 0 || isLeafType(type) || type.name !== 'Project';
 }
 
-/** True if a connection or a payload answers global ids that contain the id of an owner: all but those of projects. */
+/**
+ * True if a connection or a payload answers global ids that contain the id of an owner: ids of deleted objects, and of
+ * all rows but projects.
+ */
 export const answersOwnerIds: (selection: ObjectSelection) => boolean = memoize(({ fields }) =>
   fields.some(({ field, inside }) => {
     if (field.name === 'deletedId') return true;

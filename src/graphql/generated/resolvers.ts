@@ -66,8 +66,8 @@ export type Query = {
   /** The object with this global id; null if it does not exist. Costs one REST call, or none for an organization. */
   node?: Maybe<Node>;
   /**
-   * The objects with these global ids, in the same order, with null for each object that does not exist. Costs one REST
-   * call for each different object, because the upstream cannot read many ids at once. Organizations cost none.
+   * The objects with these global ids: one for each id, in the same order, and null if the object does not exist. Costs one
+   * REST call for each different object, because the upstream cannot read many ids at once. Organizations cost none.
    */
   nodes: Array<Maybe<Node>>;
   /**
@@ -753,8 +753,8 @@ export type EventFilter = {
 };
 
 /**
- * Events that were captured, as one message of a subscription. A connection sends each event once. A later connection that
- * goes on with `after` may send some again.
+ * Events that were captured, as one message of a subscription. A connection sends each event once. If later connections go
+ * on with `after`, each event is sent at least once.
  */
 export type EventsAdded = {
   __typename?: 'EventsAdded';
