@@ -8,7 +8,7 @@ export interface CounterLimits {
 
 /** The weight that one object of a selection adds to an answer. */
 export interface ObjectWeight {
-  /** The number of objects: itself, and those that are answered together with it, without a call. */
+  /** The number of objects: the object itself, and the objects inside it that cost no further call. */
   readonly objects: number;
   /** The number of bytes of its punctuation and response keys. */
   readonly bytes: number;
@@ -38,7 +38,10 @@ interface ResponsePath {
 /** The most characters of a value that comes from no row: null, a number, or the name of an enum's value. */
 const longestLeaf = 40;
 
-/** The most characters of a global id beside the upstream's ids. That of an organization may hold a UUID of no row. */
+/**
+ * The most characters that a global id adds to `longestLeaf`, not counting the upstream ids in it. The two numbers
+ * together have room for the UUID of an organization, which may come from no row.
+ */
 const longerId = 32;
 
 /**
@@ -67,10 +70,10 @@ export class AnswerCounter {
   #objects = 0;
   /** The number of bytes of structure. */
   #bytes = 0;
-  /** The most bytes of values of no row. */
+  /** The most bytes of the values that come from no row. */
   #values = 0;
   #copies = 0;
-  /** The number of characters that the polls of a stream got from the upstream, and not the operation's own calls. */
+  /** The number of characters that a stream's polls got from the upstream, not those of the operation's own calls. */
   #received = 0;
 
   /** `onExcess` ends the calls that are still under way for the answer. `finish` releases its memory. */
@@ -89,7 +92,7 @@ export class AnswerCounter {
     return this.#state === 'no room';
   }
 
-  /** Tasks that still run can add nothing more. */
+  /** Ends the count and releases its memory. Afterwards, `add` throws for tasks that still run. */
   finish(): void {
     if (this.#state === 'open') this.#state = 'done';
     this.#claim?.release();
@@ -105,7 +108,8 @@ export class AnswerCounter {
     this.#objects += count * objects;
     this.#bytes += count * bytes;
     this.#values += count * (leaves * longestLeaf + ids * (longerId + idLength * 2));
-    // Not multiplied by `count`: each object of a list has a row of its own, so more objects do not repeat a text more.
+    // Not multiplied by `count`. Each object of a list has a row of its own, so a longer list does not repeat a text
+    // more often.
     this.#copies += copies;
     const { maxAnswerObjects, maxAnswerBytes } = this.#limits;
     if (this.#objects > maxAnswerObjects) this.#end('objects', this.#objects, maxAnswerObjects, at);

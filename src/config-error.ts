@@ -4,7 +4,7 @@
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-  /** At least one. */
+  /** The descriptions of the faults, at least one. */
   readonly faults: readonly string[];
 
   constructor(...faults: readonly string[]) {

@@ -24,14 +24,14 @@ export interface GatewayContext {
   readonly loaders: Loaders;
   /** The format of the parts of the operation; undefined if it is answered as a whole. */
   readonly parts?: PartsFormat | undefined;
-  /** Only for work that is done ahead of the executor: true until the executor reaches it. */
+  /** Set only for work ahead of the executor. Returns true until the executor takes that work over. */
   readonly isStillAhead?: (() => boolean) | undefined;
   readonly cursors: CursorCodec;
   /** The largest `first` or `last`, and the most rows that one REST call asks for. */
   readonly maxPageSize: number;
   /** Counts the objects and bytes of the answer, and ends the operation at its limits. */
   readonly answerCounter: AnswerCounter;
-  /** Only for the start of a subscription: follows the rows that are added to a list, from a position or from now. */
+  /** Set only at the start of a subscription. Follows the rows added to a list, from a position or from now. */
   readonly follow?: ((list: ListRef, after: Position | undefined) => AsyncIterable<TailMessage>) | undefined;
 }
 
@@ -46,6 +46,6 @@ export interface CursorCodec {
    * cursors of one kind are refused for another kind.
    */
   readonly encodeQuery: (log: string, query: string) => string;
-  /** The query that a cursor of such a log holds. A changed or foreign cursor is a UserInputError. */
+  /** The query that a cursor of an activity log holds. A changed or foreign cursor is a UserInputError. */
   readonly decodeQuery: (log: string, cursor: string, argument: string) => string;
 }

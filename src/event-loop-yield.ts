@@ -38,7 +38,7 @@ export class EventLoopYield {
   #isOn = false;
   /** True if a piece waits for a later turn. */
   #isLargeOn = false;
-  /** True if the last turn did no large work, so that everything else could run. */
+  /** True if the last turn skipped large work to let everything else run. */
   #isRested = false;
 
   /**
@@ -100,8 +100,8 @@ export class EventLoopYield {
     this.#isOn = length > 0;
     if (!this.#isOn) return;
     setImmediate(this.#turn);
-    // Each operation begins in a callback of its own, so that the code that it sets off runs before the next operation
-    // begins. The time may be up by then, which `#begin` checks.
+    // Each operation begins in a callback of its own. The promise callbacks that it sets off then run before the
+    // next operation begins. Meanwhile the time of this turn may run out, so `#begin` checks it again.
     for (let left = Math.min(perTurn, length) - 1; left > 0; left -= 1) setImmediate(this.#begin);
     this.#operations.shift()?.();
   };

@@ -54,7 +54,7 @@ export interface GatewayOptions
   readonly auth?: Omit<NonNullable<Config['auth']>, 'tenantsPath'> | undefined;
   /** The configuration of the cache of REST answers; by default nothing is cached. */
   readonly cache?: Omit<CacheOptions, 'refreshMs' | 'remote'> | undefined;
-  /** The epochs of keys, if other processes renew them, too; by default only this process does. */
+  /** The epochs of keys, if other processes renew them, too. By default, only this process renews them. */
   readonly epochs?: Epochs | undefined;
   /**
    * Memory for answers that are being made or that clients have not taken, in bytes; by default a share of the heap.
@@ -65,7 +65,7 @@ export interface GatewayOptions
   readonly live?: SubscriptionSettings | undefined;
   /** Persisted documents; by default none are listed, and clients may register theirs. */
   readonly persisted?: PersistedSettings;
-  /** The count of calls for the `budget`, if another process counts them; by default this process or Redis does. */
+  /** The ledger of another process for the calls of the `budget`. By default, this process or Redis counts calls. */
   readonly ledger?: Ledger | undefined;
   /** Undefined if operations are not traced. */
   readonly tracing?: Tracing | undefined;
@@ -266,7 +266,7 @@ function upstreamOptionsOf(
     maxInFlight: options.maxUpstreamInFlight,
     bodyRoomLimits: bodyRoomLimitsFor(options.maxAnswerBytes),
     drift: options.driftSampleRate === 0 ? undefined : new DriftWatch(options.driftSampleRate, options.log),
-    // Gateways that share kept answers share their epochs, too.
+    // If the gateways have one cache of answers in Redis, they must also have the same epochs.
     epochs: redis && options.cache ? new RedisEpochs(redis, options.upstreamUrl, options.log) : options.epochs,
     log: options.log,
   };

@@ -34,8 +34,8 @@ export interface Reader {
   /** The moment since which the client has taken none of the bytes that wait for it; undefined if none wait. */
   readonly stuckSince: number | undefined;
   /**
-   * The end of the client's pause. The bytes that a client takes earn it a pause, in which it may take nothing. Of the
-   * stuck clients, those whose pause ends first are disconnected first.
+   * The end of the client's pause: until then, the client may take nothing. The more bytes it has taken, the longer it
+   * may pause. Of the stuck clients, those whose pause ends first are disconnected first.
    */
   readonly pausesUntil: number;
   /** Calls back when the client has the whole answer or has left. */

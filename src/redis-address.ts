@@ -1,15 +1,15 @@
 /** The servers that a URL of Redis names. */
 export interface RedisAddress {
-  /** One server, Sentinels, which know the primary, or some nodes of a Cluster, which know the others. */
+  /** One server; or Sentinels, which know the primary; or some nodes of a Cluster, which know its other nodes. */
   readonly kind: 'server' | 'sentinel' | 'cluster';
-  /** A URL for each server, Sentinel or node, with the user and the password of all. */
+  /** A URL for each server, Sentinel or node. All URLs have the same user and password. */
   readonly members: readonly string[];
   /** A database, or the name of the primary and a database. */
   readonly path: string;
   readonly isSecure: boolean;
 }
 
-/** Such as `redis+sentinel://user:password@host:26379,host2:26379/name/0`. */
+/** An address of several hosts, such as `redis+sentinel://user:password@host:26379,host2:26379/name/0`. */
 const severalPattern = /^(rediss?)\+(sentinel|cluster):\/\/([^/?#]*@)?([^@/?#]*)(.*)$/is;
 
 /** The servers that an address names, which is no valid URL if it has several hosts. */

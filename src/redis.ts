@@ -75,7 +75,7 @@ export class SharedRedis {
   /** The number of commands that Redis refused or did not answer in time, by name. */
   readonly failures = new Map<string, number>(commands.map((name) => [name, 0]));
   readonly #log: Log;
-  /** Each new client connects once, with the password that its file then has. */
+  /** Makes a client that connects once, with the password that the password file has at that moment. */
   readonly #createClient: () => Redis | Cluster;
   readonly #listeners: (() => void)[] = [];
   readonly #throttle = new LogThrottle();
@@ -141,8 +141,8 @@ export class SharedRedis {
   }
 
   /**
-   * Deletes all names that match a pattern, in every node of a Cluster. Resolves to their number; undefined if a
-   * command fails or is too late, or if the nodes cannot be found. A name that is made meanwhile may stay.
+   * Deletes all names that match a pattern, in every node of a Cluster. Resolves to their number; undefined if Redis is
+   * down, if a command fails or is too late, or if a node cannot be found. A name that is made meanwhile may stay.
    */
   async unlinkAll(pattern: string): Promise<number | undefined> {
     if (!this.#isUp) return undefined;
@@ -213,7 +213,7 @@ export class SharedRedis {
     }
   }
 
-  /** Checks later whether Redis answers in time again, with one command at a time. */
+  /** Sends a single command after a while, again and again, until Redis answers one in time. */
   #tryLater(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#try(), retryMs).unref();
@@ -345,7 +345,7 @@ function createClient(
 /** The number of slots into which a Cluster divides all names. */
 const slotsOfCluster = 16_384;
 
-/** The servers that hold names. Rejects if a node of a Cluster cannot be found. */
+/** The primaries of a Cluster, or the only server. Rejects if a node of the Cluster cannot be found. */
 async function primariesOf(client: Redis | Cluster): Promise<readonly Redis[]> {
   if (!(client instanceof latePackage('ioredis').Cluster)) return [client];
   // The client forgets a node whose connection has ended, until it asks the Cluster for its nodes again.
@@ -371,7 +371,7 @@ function credentialsOf(member = ''): { readonly username?: string; readonly pass
   };
 }
 
-/** Rejects if an answer takes too long. First lets the process read an answer that came in time. */
+/** Rejects if an answer takes too long. An answer that came in time while the event loop was blocked is read first. */
 function withTimeout<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error(`no answer within ${answerMs} ms`));
@@ -405,7 +405,7 @@ function isWithinScript(error: unknown): boolean {
   return error instanceof latePackage('ioredis').ReplyError && lacksPermission.test(messageOf(error));
 }
 
-/** The reason of a failure. Of a refusal, only the first word (`OOM`, `MOVED`), because the others may hold keys. */
+/** The reason of a failure. If Redis refused a command, this is the first word (`OOM`): the others may hold keys. */
 function reasonOf(error: unknown): string {
   const message = messageOf(error);
   if (isWithinScript(error)) return 'NOPERM';

@@ -15,16 +15,16 @@ for (const name of ['cluster', 'crypto', 'http', 'http2', 'tls', 'zlib']) proces
 setFlagsFromString('--no-compilation-cache');
 
 // Without this flag, V8 may allocate objects of operations as long-lived from the start, if many such objects lived
-// long while V8 warmed up. Everything that these objects refer to is then kept until the next full collection. That
-// takes half as much memory again, and up to twice the CPU time.
+// long while V8 warmed up. Everything that these objects refer to is then kept until the next full collection. The
+// gateway would need one and a half times the memory, and up to twice the CPU time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 // Without this flag, V8 optimizes a function after 3000 calls. The path of one operation is hundreds of functions long,
 // so that a gateway would answer tens of thousands of operations, at up to twice the CPU time, before it is warm.
 setFlagsFromString('--invocation-count-for-turbofan=800');
 
-// Without this flag, a start would take half as much CPU time again, to optimize functions that are called for the last
-// time a moment later, such as those of Node's loader of modules. `allowOptimization` takes the flag back.
+// Without this flag, a start would take one and a half times the CPU time. V8 would optimize functions that are soon no
+// longer called, such as those of Node's loader of modules. `allowOptimization` takes the flag back.
 setFlagsFromString('--no-opt');
 
 // Only those who can write the code itself can write to this folder. If it is read-only, each start takes as long as

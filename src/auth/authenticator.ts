@@ -51,7 +51,7 @@ const bearer = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
 const mostTokens = 10_000;
 
-/** The most bytes of all remembered tokens: one token may have 8 KiB. */
+/** The most bytes of all remembered tokens. Without this limit, `mostTokens` tokens of 8 KiB each could take 80 MB. */
 const mostBytes = 2 ** 25;
 
 /** The bytes of memory that a role's name takes beside its characters. */

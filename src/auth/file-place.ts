@@ -34,7 +34,7 @@ export class FilePlace {
   }
 }
 
-/** A member as paths show it: `acme`, or `["a name"]` if it is not a plain word. */
+/** The text for a member in a path: `acme`, or `["a name"]` if the member's name is not a plain word. */
 export function memberPath(name: string, separator = ''): string {
   return /^[A-Za-z_][\w-]*$/.test(name) ? `${separator}${name}` : `[${JSON.stringify(name.slice(0, 100))}]`;
 }

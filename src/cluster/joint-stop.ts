@@ -8,10 +8,10 @@ type Stopping = Pick<WorkerHandle, 'handovers'>;
 const tickMs = 5;
 
 /**
- * Makes all workers stop listening together. The primary accepts for all of them, and its socket is closed when the
- * last worker leaves it. That resets connections that no worker has taken yet. So all workers first let requests wait
- * until no client is about to connect. Then all leave the socket. Only then are requests answered, after which their
- * clients reconnect. A worker that stops alone does not wait for the others, which go on listening.
+ * Makes all workers stop listening together. The primary accepts connections for all workers, and its socket is closed
+ * when the last worker leaves it. That resets connections that no worker has taken yet. So all workers first let
+ * requests wait until no client is about to connect. Then all leave the socket. Only then do they answer the requests,
+ * and the clients reconnect. A worker that stops alone does not wait for the others, which go on listening.
  */
 export class JointStop {
   readonly #workers: ReadonlyMap<unknown, Stopping>;

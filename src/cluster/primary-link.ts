@@ -65,7 +65,7 @@ export class PrimaryLink {
     process.on('message', (message) => this.#primary.receive(message));
   }
 
-  /** The files that the primary reads. They are there with the orders. */
+  /** The files that the primary reads for all workers. They are set once `orders` has resolved. */
   get files(): SharedFiles {
     return { tenants: this.#tenants, manifests: this.#manifests };
   }

@@ -18,8 +18,8 @@ export class RemoteLedger implements Ledger {
   }
 
   async reserve(wants: readonly Want[]): Promise<readonly WantDecision[]> {
-    // Without a timeout, because the primary could reserve calls after it. They would count, but this worker would
-    // never make them.
+    // There is no timeout. The primary could reserve the calls after a timeout. Then the calls would count, but this
+    // worker would never make them.
     return (await this.#primary.ask('reserve', wants, Number.POSITIVE_INFINITY)) ?? [];
   }
 

@@ -11,7 +11,10 @@ export interface Batch {
   readonly rpc: readonly Message[];
 }
 
-/** A function that the other process calls, or that takes its answer. Both processes know its types. */
+/**
+ * A function that the other process calls, or that receives an answer of the other process. Its argument is not
+ * checked, because both processes use the same types.
+ */
 interface Callable {
   // A method, not a property: TypeScript then accepts functions that take a narrower argument than `unknown`.
   run(argument: unknown): unknown;

@@ -13,8 +13,9 @@ export function totalsOf(snapshots: readonly Snapshot[], ended: Snapshot): Promi
 }
 
 /**
- * Adds the last metrics of a worker that has ended to those of earlier ones. Only counters and histograms are kept, so
- * that sums never decrease. Zeros are dropped, because they may belong to documents that are no longer listed.
+ * Adds the last metrics of an ended worker to the metrics of workers that ended earlier. Only counters and histograms
+ * are kept, so that sums never decrease. Zeros are dropped, because they may belong to documents that are no longer
+ * listed.
  */
 export function addEnded(ended: Snapshot, last: Snapshot): Promise<Snapshot> {
   const lasting = last

@@ -23,7 +23,7 @@ const changeTimeoutMs = 5000;
 
 /** The primary's side of one worker, from its start to its end; `PrimaryLink` is the other side. */
 export class WorkerHandle {
-  /** Resolves once it listens. Rejects with the reason if it ends before that. The owner must handle this. */
+  /** Resolves once the worker listens. Rejects with the reason if it fails before. The owner must handle rejections. */
   readonly started: Promise<Started>;
   readonly handovers: Handovers;
   readonly #worker: Worker;
@@ -96,7 +96,7 @@ export function setUpWorkers(): void {
   cluster.setupPrimary({ args: ['worker'], serialization: 'advanced' });
 }
 
-/** The time for which the end of a worker counts, in milliseconds. */
+/** The time for which `createRestarts` remembers the end of a worker, in milliseconds. */
 const memoryMs = 60_000;
 
 const firstDelayMs = 100;

@@ -221,8 +221,8 @@ function tenantWith(tenant: Tenant, roles: readonly string[]): Tenant {
 }
 
 /**
- * The reasons why a tenant may not run an operation, one line each; empty if it may. The document of the operation
- * counts as one that a manifest lists.
+ * The reasons why a tenant may not run an operation, one line each; empty if the tenant may run it. Assumes that a
+ * manifest lists the operation's document.
  */
 function refusalsFor(tenant: Tenant, document: DocumentNode, scope: OperationScope): readonly string[] {
   const { name } = tenant;

@@ -99,7 +99,7 @@ export function commandIn(words: readonly string[]): Asked {
   throw new ConfigError(`${first}: there is no such command; expected ${alternatives(commandNames)}`);
 }
 
-/** Names as a list with "or". Made only for an error: the first format of a process takes 20 ms. */
+/** Names as a list with "or". Called only for an error, because the first list that a process formats takes 20 ms. */
 function alternatives(names: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
 }

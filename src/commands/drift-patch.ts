@@ -37,8 +37,8 @@ function corrected(openapi: string, differences: readonly Difference[]): string 
 }
 
 /**
- * Groups the differences that one edit removes. A column of a list view mostly refers to the column of the detail view,
- * so differences of several views may be in one schema.
+ * Groups the differences that one edit removes. A column of a list view usually refers to the same column of the detail
+ * view, so one schema may have differences from several views.
  */
 function groupsOf(document: Document, differences: readonly Difference[]): readonly DifferenceGroup[] {
   const found = new Map<YAMLMap, Map<string, GrowingGroup>>();
@@ -150,7 +150,7 @@ function definitionOf(types: ReadonlySet<JsonType>): string {
     : `{ description: '${newColumn}' }`;
 }
 
-/** Allows further types, as alternatives if the schema already has alternatives. */
+/** The edit that lets a schema allow further types. Adds them to `anyOf` if the schema has it, otherwise to `type`. */
 function widen(schema: YAMLMap, types: ReadonlySet<JsonType>): Edit | undefined {
   const names = [...types].map((type) => (type === 'null' ? "'null'" : type));
   const alternatives = schema.get('anyOf', true);

@@ -117,7 +117,7 @@ function changesBetween(before: GraphQLSchema, after: GraphQLSchema): readonly C
   return findSchemaChanges(before, after).map(({ type, description }) => {
     const subjects = subjectsOf(type, description);
     const required = subjects.flatMap((subject) => newlyRequired(before, after, subject));
-    // If the newly required argument or field had a default before, graphql reports no more than a dangerous change.
+    // graphql does not call the change breaking if the newly required argument or field had a default before.
     const severity = required.length > 0 ? 'breaking' : severityOf(type);
     const broken = severity === 'breaking' ? [...required, ...usesOf(before, type, subjects)] : [];
     return { severity, type, description, broken };
@@ -140,8 +140,8 @@ function usesOf(before: GraphQLSchema, type: SchemaChange['type'], [first, secon
 }
 
 /**
- * The fields of an interface; none for other types. A selection on an interface applies to all types that implement
- * the interface.
+ * The fields of an interface; none for other types. A selection of these fields applies to all types that implement the
+ * interface, so it breaks when a type loses the interface.
  */
 function fieldsOf(schema: GraphQLSchema, name: string): string[] {
   const type = schema.getType(name);
@@ -149,8 +149,8 @@ function fieldsOf(schema: GraphQLSchema, name: string): string[] {
 }
 
 /**
- * The uses that break if an argument or an input field has become required: all that leave the argument or input field
- * out. If it is new, every use of the field, directive or input type that it belongs to breaks.
+ * The uses that break if an argument or an input field has become required. If it existed before, these are the uses
+ * that leave it out. If it is new, these are all uses of its field, directive or input type.
  */
 function newlyRequired(before: GraphQLSchema, after: GraphQLSchema, subject: string): readonly string[] {
   if (!/[.(]/.test(subject) || isRequired(before, subject) || !isRequired(after, subject)) return [];

@@ -2,7 +2,7 @@ import { UpstreamError } from '../rest/errors.ts';
 import { exactDigits, idText, isObject, type Row } from '../rest/values.ts';
 import { UserRecord } from './records.ts';
 
-/** The source of a column: a row, and the reason why columns that it lacks could not be read. */
+/** A row, and the reason why the columns that the row lacks could not be read. */
 export interface WithRow {
   readonly row: Row;
   readonly failure: Error | undefined;

@@ -45,7 +45,7 @@ function globalIdOf(this: RowRecord): string | Error {
   if (typeof id !== 'string') return id;
   const scope = this.realOwnerId ?? this.scope;
   if (typeof scope !== 'string') return scope;
-  // The gateway would later refuse a global id with an id that is not in the form of its type.
+  // An id that is not in the form of its type gets no global id. The gateway would refuse such a global id later.
   return isUpstreamId(this.noun, id) ? toGlobalId({ type: this.noun, scope, id }) : unreadable;
 }
 

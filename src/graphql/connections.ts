@@ -180,7 +180,7 @@ class PageSource implements ConnectionSource {
   }
 }
 
-/** A page without rows, for `first: 0` and `last: 0`: the one row that was read shows whether the list goes on. */
+/** A page without rows, for `first: 0` and `last: 0`. `probe` is a page of one row, read to see if the list goes on. */
 function emptySource(list: ListRef, probe: ListPage, kind: ListRange['kind']): ConnectionSource {
   const found = probe.rows.length > 0;
   const before = hasRowsBefore(probe);

@@ -10,7 +10,7 @@ import { quoted, UserInputError } from './input-error.ts';
 const codeBytes = 12;
 const maximumLength = 4096;
 
-/** The most verified cursors that are remembered: to verify one takes as long as a small operation. */
+/** The maximum number of verified cursors to remember. Verifying a cursor takes as long as a small operation. */
 const mostRemembered = 1000;
 
 /** The most characters that a cursor and the text of its list may have together, if the cursor is remembered. */
@@ -84,8 +84,8 @@ function toPayload({ offset, before, after, boundary, isDeadEnd = false }: Posit
 }
 
 /**
- * The position in a payload; undefined if `toPayload` cannot have written it. Without a setting, the secret is derived
- * from the upstream's address, so a client may guess it and sign anything.
+ * The position in a payload; undefined if `toPayload` cannot have written it. A signed payload is checked, too: without
+ * CURSOR_SECRET, the secret is derived from the upstream's address, so a client may guess it and sign anything.
  */
 function toPosition(payload: string): Position | undefined {
   const value = jsonIn(payload);

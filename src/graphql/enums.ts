@@ -7,7 +7,7 @@ const restValues = {
 
 type RestValues = Readonly<Record<string, string | number>>;
 
-/** For each enum, the function that names its REST values. */
+/** A function for each enum. It converts a REST value to its name in GraphQL. */
 export const enumNames = {
   PluginType: namesOf(restValues.PluginType),
   RestrictionLevel: namesOf(restValues.RestrictionLevel),

@@ -27,7 +27,7 @@ const queriesOf = memoize((filter: EventFilter) =>
   ),
 );
 
-/** The text of a query parameter. Half a surrogate pair is refused: only JSON has a form for it. */
+/** The text of a query parameter. Half a surrogate pair is refused, because a URL cannot contain it. */
 export function queryText(argument: string, text: string | null | undefined): string | undefined {
   if (text === null || text === undefined) return undefined;
   if (text.isWellFormed()) return text;

@@ -46,7 +46,7 @@ function has(columns: readonly string[], column: string): boolean {
   return columns.includes(column);
 }
 
-/** A name in camelCase as REST spells it. */
+/** Converts a name from camelCase to snake_case, which is the spelling of REST. */
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -13,7 +13,7 @@ const integer = /^(?:0|-?[1-9]\d{0,19})$/;
 /** A UUID in its 36-character form. */
 export const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The test for each form of upstream ids, and its name in messages. */
+/** The test for each form of upstream ids, and the words for that form in messages. */
 const forms: Readonly<Record<IdForm, { readonly accepts: (text: string) => boolean; readonly words: string }>> = {
   integer: { accepts: (text) => integer.test(text), words: 'an integer' },
   uuid: { accepts: (text) => uuid.test(text), words: 'a UUID' },
@@ -87,13 +87,19 @@ export function isGlobalId(text: string): boolean {
   return decode(text) !== undefined;
 }
 
-/** True if an input names an object by a global id. Its owner is then compared with the one that the input names. */
+/**
+ * True if an input names an object by a global id. The owner in that id is then compared with the owner that the input
+ * names.
+ */
 export function namesGlobally(input: object): boolean {
   const ids = Object.entries(input).filter(([name]) => name === 'id' || name.endsWith('Id'));
   return ids.some(([, value]) => typeof value === 'string' && isGlobalId(value));
 }
 
-/** The key of an object from its global id. An upstream id suffices only beside the argument `ownerArgument`. */
+/**
+ * The key of an object from its global id, for an input without an owner. Throws for an upstream id, and asks for the
+ * argument `ownerArgument` beside it.
+ */
 export function parseGlobalKey(noun: Noun, text: string, ownerArgument: string): Key {
   const nodeId = decode(text);
   if (nodeId?.type === noun) return { noun, scope: nodeId.scope, id: nodeId.id };
@@ -115,10 +121,13 @@ function article(type: NodeType): 'a' | 'an' {
   return /^[AEIOU]/.test(type) ? 'an' : 'a';
 }
 
-/** The capital letter of a type name in base64. No number or UUID begins with Q to W. */
+/**
+ * The first character of a global id. Base64 makes one of Q to W from the capital letter of the type name. No number or
+ * UUID begins with one of these.
+ */
 const globalStart = /^[Q-W]/;
 
-/** The most characters of a global id: more than any id that fits a path takes in base64. */
+/** The most characters of a global id. Even the global id with the longest upstream id is shorter. */
 const maximumLength = 2200;
 
 /** Decodes a global id; undefined for other texts, such as upstream ids. Refuses an id with `@current` in it. */
@@ -147,7 +156,7 @@ function split(type: NodeType, text: string): NodeId | undefined {
     : { type, scope: canonical(owner, scope), id: canonical(type, id) };
 }
 
-/** The canonical text of an upstream id. A UUID is the same in upper case. */
+/** The canonical text of an upstream id. The UUID of an organization may also be given in upper case. */
 function canonical(type: NodeType, id: string): string {
   return type === 'Organization' ? id.toLowerCase() : id;
 }

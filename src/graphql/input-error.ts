@@ -10,7 +10,7 @@ export function quoted(value: unknown): string {
   return text.length <= 60 ? text : `${text.slice(0, 60)}… (${text.length} characters)`;
 }
 
-/** The input fields that `@column` in the SDL names otherwise than REST does, by REST name. */
+/** The input fields whose REST names the SDL gives in `@column`, by REST name. */
 const inputNames: Readonly<Record<string, string>> = {
   primary_dashboard: 'primaryDashboardId',
   use_dashboard: 'useDashboardId',

@@ -29,7 +29,7 @@ function inputFieldsOf({ parentType, fieldName }: MutationInfo): Readonly<Record
   return isInputObjectType(named) ? named.getFields() : {};
 }
 
-/** The input field that names the project or organization of a mutation; for one of a project, `id`. */
+/** The input field that names the owning project or organization of a noun; `id` if the noun is a project. */
 export function ownerArgumentOf(noun: Noun): string {
   const type = ownerTypeOf(noun);
   return type === undefined ? 'id' : owners[type].argument;
@@ -205,7 +205,10 @@ const longestFileName = 200;
  */
 const fileName = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.[a-z]\w*$/i;
 
-/** Without an extension, the upstream could take the name for a column of the body. */
+/**
+ * Returns a file name that has an extension; throws otherwise. The upstream could take a name without an extension for
+ * a column of the body.
+ */
 function checkedFileName(name: unknown, field: string, reach: Reach | undefined): string {
   if (typeof name === 'string' && name.length <= longestFileName && fileName.test(name)) return name;
   refuseUnknownOwner(reach, field, ' but for files with an extension, such as index.ts');
@@ -220,8 +223,9 @@ function listIn(input: object, name: string): readonly unknown[] {
 }
 
 /**
- * The members of a mutation's `extra`, which is for members that the OpenAPI document does not have. Because its values
- * are not checked, refuses the input fields of all mutations of the noun and its columns, in both spellings.
+ * The members of a mutation's `extra`, which is for members that the OpenAPI document does not have. Their values are
+ * not checked. So the noun's columns and the input fields of all its mutations are refused, in camelCase and
+ * in snake_case.
  */
 function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
   if (extra === null || extra === undefined) return [];

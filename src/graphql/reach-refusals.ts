@@ -8,7 +8,7 @@ export class ForbiddenError extends Error {
   readonly code = 'FORBIDDEN';
 }
 
-/** The reach of a mutation; undefined if it reaches all that the API key does. Throws if the caller may not run it. */
+/** The reach of a mutation; undefined if only the API key limits it. Throws if the caller may not run the mutation. */
 export function mutationReach(rights: Rights | undefined, name: string): Reach | undefined {
   if (rights === undefined || rights.mutations.has(name)) return rights?.mutations.get(name);
   throw new ForbiddenError(`The caller is not allowed to run \`${name}\`.`);

@@ -121,7 +121,7 @@ function isTimeZone(name: string): boolean {
     // Node 24 has no Temporal. Its Intl gives some aliases other names, so there the upstream decides about the
     // spelling.
     if (!('Temporal' in globalThis)) return new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== '';
-    // Temporal looks names up without regard to case; the upstream's list does not.
+    // Temporal accepts a name in any case, but the upstream only in the exact case, which `timeZoneId` has.
     return new Temporal.ZonedDateTime(0n, name).timeZoneId === name;
   } catch {
     return false;

@@ -9,7 +9,7 @@ export const sliceLength = 65_536;
  */
 export function framed(before: string, text: string, after: string): Iterable<Buffer> {
   if (text.length <= sliceLength) return [Buffer.from(before + text + after)];
-  // The text is not an argument of the generator, which would keep it until the client has read the last slice.
+  // The generator gets no text. It would keep the text in memory until the client has read the last slice.
   return slicesOf(Buffer.from(before), Buffer.from(text), Buffer.from(after));
 }
 

@@ -86,8 +86,8 @@ function allow(response: ServerResponse, origin: string, preflightHeaders: strin
 }
 
 /**
- * Makes a function that logs each refused origin once. Only preflights are logged: same-origin requests also have an
- * origin, but no preflight.
+ * Makes a function that logs each refused origin once. Call it only for preflights. Other requests do not show whether
+ * their page is of another origin, because same-origin requests may also have an `Origin` header.
  */
 function createRefusalLog(log: Log): (origin: string | undefined) => void {
   const logged = new Set<string>();

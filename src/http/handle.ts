@@ -91,7 +91,7 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
           ? paramsOfUrl(request.url ?? '', bodyLimits.jsonDepth)
           : await readBody(request, bodyLimits, claim, paramsOfBody);
       if (params === undefined) return;
-      // Yoga is loaded before the first REST call, because nothing can be sent while it is loaded.
+      // Yoga is loaded before the first REST call. Loading it blocks the event loop, so no call can be sent meanwhile.
       const loading = mediaType === undefined || accepted.parts !== undefined ? streams.load() : undefined;
       if (loading !== undefined) await loading;
       const result = await run(params, context);
@@ -105,7 +105,7 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
     } catch (error) {
       if (params === undefined) countIfRefused(error, countRefused);
       const result = { errors: [toPublicError(error, report)] };
-      // Without a context, the request may not come from a GraphQL client, so the answer is JSON.
+      // Without a context, the gateway does not know that a GraphQL client sent the request, so the answer is JSON.
       if (mediaType === undefined && context !== undefined)
         return void streams.send(request, response, { context, result });
       answer = toAnswer(result, mediaType ?? 'application/json');

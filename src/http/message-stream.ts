@@ -30,7 +30,7 @@ const forms: Readonly<Record<StreamType, MessageForm>> = {
   // https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol. Each part ends with the
   // delimiter of the next one, so that a client can read it at once.
   'multipart/mixed': {
-    // Spelled as in the client's header: Apollo iOS recognises the parameter only without quotation marks.
+    // The version is spelled as in the client's header. Apollo iOS recognises it only without quotation marks.
     contentTypeFor: (accept) => {
       const version = /subscriptionSpec=1\.0/i.test(accept) ? '1.0' : '"1.0"';
       return `multipart/mixed; boundary="-"; subscriptionSpec=${version}`;

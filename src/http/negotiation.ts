@@ -39,7 +39,7 @@ export const onlyJson: Accepted = {
 const mostRemembered = 100;
 const longestRemembered = 200;
 
-/** The forms that were found, by the header `Accept`. They are kept, because most clients send one of a few headers. */
+/** The results of `negotiate` by header. They are kept, because most clients send one of a few headers. */
 const remembered = new Map<string, Accepted>();
 
 /** The forms that a client accepts by its header `Accept`. */
@@ -56,7 +56,7 @@ export function negotiate(accept = ''): Accepted {
 
 function acceptedIn(items: readonly WeightedItem[]): Accepted {
   const ranges = items.map(toRange);
-  // A stream of messages in `multipart/mixed` has a form of its own, which only clients that name it can read.
+  // Messages in `multipart/mixed` have a form of their own. Only clients whose header names this form can read it.
   const ofMessages = items.filter((item) => item.name.startsWith('text/') || isOfMessages(item));
   return {
     document: bestOf(mediaTypes, ranges),
@@ -128,7 +128,7 @@ function rangeFor(type: string, ranges: readonly Range[]): Range | undefined {
 /** A content coding that answers are sent in (RFC 9110 §8.4.1). */
 export type Coding = 'br' | 'gzip';
 
-/** The codings, most preferred first. The order decides if a client gives them the same weight. */
+/** The codings, most preferred first. If a client gives both the same weight, the first one is used. */
 const codings: readonly Coding[] = ['br', 'gzip'];
 
 /**

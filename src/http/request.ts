@@ -167,7 +167,7 @@ function knownExtensions(all: JsonObject | undefined): JsonObject | undefined {
   };
 }
 
-/** The members with these names. Objects and lists lose their contents, because each wanted member is a scalar. */
+/** The members with these names. Objects and lists among them are emptied, because only scalars are wanted. */
 function picked(all: JsonObject, names: readonly string[]): JsonObject {
   let found: Record<string, unknown> | undefined;
   for (const name of names) {

@@ -33,7 +33,7 @@ const contentTypes = {
 export function toAnswer(result: OperationResult, mediaType: MediaType): HttpAnswer {
   const headers: Record<string, string> = { 'content-type': contentTypes[mediaType], ...answerHeaders };
   if (result.maxAge !== undefined) headers['cache-control'] = `private, max-age=${result.maxAge}`;
-  // Weak, because a compressed answer has other bytes.
+  // The tag is weak, because the answer has other bytes if it is compressed.
   if (result.tag !== undefined) headers['etag'] = `W/"${result.tag}"`;
   if (result.errors !== undefined) for (const { refusal } of result.errors) Object.assign(headers, refusal?.headers);
   if (result.rateLimits !== undefined)
@@ -58,9 +58,9 @@ function statusOf({ data, errors = [] }: OperationResult, mediaType: MediaType):
 }
 
 /**
- * The headers for the rate limits of an operation, as structured fields. Each window is a policy; for each surface, the
- * window with the least left is reported. `retryAfter` is the `Retry-After` of the same answer. A window that would
- * end later is reported as ending then.
+ * The headers for the rate limits of an operation, as structured fields. Each window is a policy. For each surface, the
+ * window with the least left is reported. `retryAfter` is the `Retry-After` of the same answer. No window is reported
+ * to end later than that.
  * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
  */
 export function rateLimitHeaders(windows: readonly RateLimit[], retryAfter?: string): Record<string, string> {

@@ -66,8 +66,8 @@ function sendPlain(response: ServerResponse, { status, headers, body }: Complete
   const encoding = length === body.length ? 'latin1' : 'utf8';
   if (length <= mostInBuffers) {
     response.end(body, encoding);
-    // Bytes still wait in the connection if the client has not read earlier answers. The time for which the client may
-    // take nothing begins anew.
+    // If the client has not read earlier answers, bytes still wait in the connection. This answer restarts the time for
+    // which the client may take nothing.
     if (response.writableLength > 0) noteRead(response.req.socket);
     return;
   }

@@ -29,9 +29,9 @@ interface Written {
  *
  * The process sees only when the operating system takes bytes, not when the client does. The operating system has a
  * buffer of up to 4 MiB for each connection, and takes further bytes only once a third of it is free. So a client that
- * reads 200 kB a second seems to take nothing for seven seconds, and then 1.4 MB at once. Therefore, bytes that were
- * taken earn their client a pause: the time that they need at the least rate. If memory is short, clients whose pause
- * has ended, or ends first, are disconnected before others.
+ * reads 200 kB a second seems to take nothing for seven seconds, and then 1.4 MB at once. Therefore, a client that has
+ * taken bytes may pause for the time in which it would read these bytes at the least rate. If memory is short, clients
+ * whose pause has ended, or ends first, are disconnected before others.
  */
 export class SlowReader {
   readonly #limits: ReaderLimits;
@@ -57,7 +57,7 @@ export class SlowReader {
   isLate({ bytesWritten, writableLength }: Written, answer: object | undefined, now: number): boolean {
     if (writableLength === 0) {
       this.#since = undefined;
-      // Noted here, too, because not every answer is watched.
+      // This is noted here, too, because `watchReader` is not called for every answer.
       this.noteTaken({ bytesWritten, writableLength }, now);
       return false;
     }
@@ -86,8 +86,8 @@ export class SlowReader {
   }
 
   /**
-   * The time since which the client has taken none of the bytes that wait for it. Undefined if none wait. A request
-   * that waits behind the answer does not count: it has no bytes yet.
+   * The time since which the client has taken none of the bytes that wait for it; undefined if none wait. A request
+   * that waits for its turn on the connection does not count, because its answer has no bytes yet.
    */
   stuckSince({ writableLength }: Written): number | undefined {
     return writableLength > 0 ? this.#takenAt : undefined;

@@ -58,7 +58,7 @@ function toStream(
   type: StreamType,
   format: PartsFormat | undefined,
 ): StreamedAnswer {
-  // The status is the one that a single document would have, sent in the media type closest to that of the stream.
+  // The result gets the same status as a single JSON document, in the media type that resembles the stream's most.
   const like = type === 'multipart/mixed' ? 'application/graphql-response+json' : 'application/json';
   const { status, headers, body } = toAnswer(result, like);
   if (type === 'multipart/mixed') {

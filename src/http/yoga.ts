@@ -64,7 +64,7 @@ export function createStreamWriter({
         const { pieces, ...head } = streamedAnswer(result, request, context, compression);
         response.setHeader('x-request-id', context.requestId);
         response.setHeader('vary', vary);
-        // Pieces of a stream without end would keep the answer to HEAD open.
+        // HEAD gets no pieces of an endless stream, because they would keep its answer open.
         const isEndless = request.method === 'HEAD' && result.stream !== undefined;
         await handle(request, response, {
           head,

@@ -4,15 +4,15 @@ import type { Position } from '../rest/positions.ts';
 import { idText, type Row } from '../rest/values.ts';
 import type { NewestRows } from './walk.ts';
 
-/** The most seconds by which a row may come late and still be sent. It is then sent after rows with later moments. */
+/** The most seconds by which a row may come late and still be sent. It then follows rows with later timestamps. */
 const lateness = 60;
 
 /** The maximum number of known rows, more than usually come in a minute. The earliest are forgotten first. */
 const mostKnown = 20_000;
 
 /**
- * The largest number of rows that a position names by their marks, so that a subscription that continues there does not
- * resend them. So many marks fit into a cursor of four kilobytes.
+ * The largest number of rows that a position names by their marks. A subscription that continues at the position does
+ * not resend these rows. A cursor of four kilobytes has room for this number of marks.
  */
 const mostNamed = 250;
 
@@ -33,8 +33,8 @@ export interface NewRows {
  */
 export class KnownRows {
   /**
-   * The sortable timestamp of each known row, by its mark; empty if it has none. Restored rows have the newest one,
-   * because their position gives no other.
+   * The sortable timestamp of each known row, by the row's mark; empty if the row has no timestamp. Restored rows have
+   * the newest moment, because a position has no other.
    */
   readonly #moments = new Map<string, string>();
   /**
@@ -84,7 +84,7 @@ export class KnownRows {
     }
   }
 
-  /** Gives up the rows that the walk did not reach. Rows dated later than the walk, at `now`, may still be sent. */
+  /** Gives up the rows that the walk did not reach. Rows dated later than `now`, the time of the walk, may follow. */
   leaveOut({ rows }: NewestRows, now: string): void {
     const last = momentOf(rows.at(-1));
     const left = last > now ? now : last;

@@ -6,7 +6,7 @@ import type { Row } from '../rest/values.ts';
 
 const mostWaiting = 64;
 
-/** The most bytes that may wait for a listener before a poll brings messages. With these, more bytes may wait. */
+/** The most bytes that may wait for a listener when a poll adds messages. The added messages may exceed the limit. */
 const mostWaitingBytes = 16 * 2 ** 20;
 
 /** One subscription. It receives each row that is added to a list, once. It can be iterated only once. */

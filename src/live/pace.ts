@@ -19,7 +19,7 @@ export interface PaceOptions {
 
 const minuteMs = 60_000;
 
-/** The most calls of polls with one key in a minute without a budget. A poll in flight counts as one. */
+/** The most calls that polls with one key make in a minute if keys have no budget. A poll in flight counts as one. */
 const mostPolls = 60;
 
 /** The interval between calls with one key, in milliseconds, if `mostPolls` calls are spread evenly over a minute. */
@@ -29,8 +29,8 @@ const spacingMs = minuteMs / mostPolls;
 const ownBudget = { windows: { events: [{ limit: mostPolls, ms: minuteMs }] }, share: 100, scope: 'key' } as const;
 
 /**
- * Limits how often tails, the lists that subscriptions follow, are polled, by the budgets of the API keys. Each REST
- * call of a poll counts. The tails of one key are spread, so that none of them waits for the others.
+ * Limits how often tails are polled. Tails are the lists that subscriptions follow. The budget of an API key sets the
+ * limit, and each REST call of a poll counts. The tails of one key are spread, so that none waits for the others.
  */
 export class Pace {
   readonly #options: PaceOptions;
@@ -65,9 +65,9 @@ export class Pace {
   }
 
   /**
-   * Notes the end of a poll with a key, after `calls` calls. `provesKey` is true if one of them has succeeded; invented
-   * keys then never evict the counts of this one. Resolves to the milliseconds until the tail's next poll. Never
-   * rejects.
+   * Notes the end of a poll with a key, after `calls` calls. `provesKey` is true if one of the calls has succeeded. The
+   * counts of such a key are never evicted by those of invented keys. Resolves to the milliseconds until the tail's
+   * next poll. Never rejects.
    */
   async next(key: string, id: string, calls: number, provesKey = false): Promise<number> {
     const { pollMs, backoffOf } = this.#options;
@@ -84,7 +84,7 @@ function wantOf(key: string, ids: readonly string[]): Want {
   return { key, subject: '', isBackground: false, holdsPlaces: false, bySurface: [{ surface: 'events', ids }] };
 }
 
-/** The backoff of a key; 1 if it cannot be read. Each call of a poll asks the budget anyway. */
+/** The backoff of a key; 1 if it cannot be read. The budget limits each call of a poll even then. */
 async function backoffOrOne(backoffOf: BackoffOf, key: string): Promise<number> {
   try {
     return await backoffOf(key);

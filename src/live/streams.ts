@@ -16,9 +16,9 @@ export interface OpenStream {
 
 type Opening =
   | 'open'
-  // Its caller has as many streams as it may have.
+  // The caller of the stream has as many streams as a caller may have.
   | 'too many of its caller'
-  // The process has as many streams as it may have, or opens no more.
+  // The process has as many streams as it may have, or opens no more, or unproven keys have half of the places.
   | 'too many';
 
 /** The open streams of one process: the answers to its subscriptions. */

@@ -33,7 +33,7 @@ interface Polled extends NewestRows {
 
 /**
  * Listeners that joined at the same position, or without one, and wait for the first poll that serves them. They share
- * messages, which saves work when many connections break: their clients all return at the last message.
+ * messages. That saves work if many connections break at once: their clients all continue behind the same message.
  */
 interface Joining {
   readonly position: string;
@@ -57,8 +57,8 @@ export class Tail {
   /** The name of each poll of this tail. One name is enough, because a tail has one poll at a time. */
   readonly #id = randomUUID();
   /**
-   * All listeners with their callers. Each poll is made for the first caller. They take turns, because each has only a
-   * share of the key's calls.
+   * All listeners with their callers. A poll is made in the name of the first caller, who then moves to the end.
+   * Callers take turns in this way, because each has only a share of the key's calls.
    */
   readonly #callers = new Map<Listener, Caller>();
   /** The listeners that get the rows of each poll: all except those that have just joined. */
@@ -189,7 +189,10 @@ export class Tail {
     this.#sendRows(known, newRows, polled, listeners);
   }
 
-  /** Sends the rows of a late first poll that are dated after its listeners joined, with a gap: there may be more. */
+  /**
+   * Sends the rows of a late first poll that are dated after the listeners joined. Also reports a gap, because rows
+   * with earlier dates may be new, too.
+   */
   #sendLate(known: KnownRows, polled: Polled): void {
     for (const joining of this.#joining) {
       if (joining.known !== undefined) continue;

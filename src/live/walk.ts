@@ -18,21 +18,21 @@ export interface NewestRows {
 export const mostCalls = 11;
 
 /**
- * The first poll of a tail reads so many seconds back from its newest row, because rows may arrive that late. If that
- * row is dated in the future, it reads back from now.
+ * The seconds that the first poll of a tail reads back from the newest row, because rows may arrive that late. If the
+ * newest row is dated in the future, the poll reads back from now.
  */
 const firstSeconds = 60;
 
 /**
- * The seconds by which rows may be dated ahead, because clocks differ a little. Later rows are read once their time has
- * come: otherwise their sender could fill all pages of a poll.
+ * The seconds by which rows may be dated ahead, because clocks differ a little. Rows dated further ahead are read once
+ * their time has come. Otherwise, an app that sends such rows could fill all pages of a poll.
  */
 const aheadSeconds = 2;
 
 /**
- * Reads the newest rows of a list, back to the sortable moment `since`; without it, as far back as rows may come late.
- * Rejects if a call fails, because rows between the pages would be lost. If the next page would take too much memory or
- * too many calls, the walk ends with the newest rows.
+ * Reads the newest rows of a list, back to the sortable moment `since`; without it, `firstSeconds` back. Rejects if a
+ * call fails, because rows between the pages would be lost. If the next page would take too much memory or too many
+ * calls, the walk ends with the newest rows.
  */
 export async function walkBack(reader: Reader, since: string | undefined, now: string): Promise<NewestRows> {
   const sized = { ...reader, list: withTimeBounds(reader.list, since, now) };
@@ -60,7 +60,7 @@ function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<
   });
 }
 
-/** The list from a second before a moment until shortly after now. So it makes no difference if bounds are included. */
+/** The list from a second before `since` until shortly after `now`. The upstream may include or exclude the bounds. */
 function withTimeBounds(list: ListRef, since: string | undefined, now: string): ListRef {
   const before = wholeSecond(secondsBefore(now, -aheadSeconds));
   const after = since === undefined ? undefined : wholeSecond(secondsBefore(since, 1));

@@ -22,7 +22,7 @@ const ticks = { rows: 1, windows: 2, afterAll: 3 } as const;
 
 const resolved = Promise.resolve();
 
-/** Dispatches a batch once the resolvers of this turn have made all of their loads. Called at its first load. */
+/** Dispatches a batch once the resolvers of this turn have made all of their loads. Call it at the first load. */
 export function scheduleDispatch(batch: keyof typeof ticks, dispatch: () => void): void {
   let ticksLeft: number = ticks[batch];
   const tick = (): void => {

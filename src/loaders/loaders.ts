@@ -8,7 +8,7 @@ import { RowLoader } from './row-loader.ts';
 import { RowStore } from './row-store.ts';
 import { type SavedCalls, WindowLoader } from './window-loader.ts';
 
-/** The loaders of one operation. They read nothing twice. Never share them: they remember what they have read. */
+/** The loaders of one operation. They keep what they read, and read nothing twice. Operations never share them. */
 export class Loaders {
   store = new RowStore();
   readonly #api: RestApi;

@@ -21,8 +21,9 @@ export function isEqualWindow(one: Window, other: Window): boolean {
 }
 
 /**
- * The same text for windows that can share pages: those with the same filter and the same instant. If a page may leave
- * out rows that were answered before, offsets do not show which rows it has. Then only equal positions share a page.
+ * A text that is equal for windows that can share pages. These are windows with the same filter and the same `before`
+ * and `after`. A page from a position with a boundary leaves out rows that were answered before, so offsets do not show
+ * which rows it has. Windows from such positions share a page only if the positions are equal.
  */
 export function mergeKeyOf({ list, at }: Window): string {
   if (isPlain(at)) return listText(list);

@@ -18,7 +18,7 @@ export interface Reader {
 /**
  * Reads `limit` rows from a position. If the upstream answers fewer than `required` rows and names a `next`, further
  * calls ask for the rest. If these calls do not suffice, or one fails, the page has the rows that have arrived, and
- * goes on at `next`. The list ends if a call starts behind as many rows as the list counts, and brings no new row.
+ * goes on at `next`. The list ends if a call starts behind all counted rows and brings no new row.
  * Rejects if a client could not go on, because `next` leads to the same rows again or no row has arrived.
  */
 export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
@@ -62,7 +62,7 @@ function hasEqualItems(one: readonly unknown[], other: readonly unknown[]): bool
 }
 
 /**
- * The next page. Undefined if its call fails after an earlier page had rows, which are then the answer. The cost limit
+ * The next page. Undefined if its call fails and earlier pages had rows: these rows are then the answer. The cost limit
  * and a dead end are errors in any case.
  */
 async function fetchFurther(

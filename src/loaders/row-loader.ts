@@ -24,7 +24,7 @@ export class RowLoader {
   readonly #maxPageSize: number;
   readonly #saved: SavedCalls;
   readonly #byId = new Map<string, RowPromise>();
-  /** Rows that a page of their list may answer, by key. */
+  /** The loads of rows that may come from a page of their list, by key. */
   readonly #byPage = new Map<string, RowPromise>();
   /** The loads that `settlePending` has waited for. */
   readonly #settled = new Set<RowPromise>();

@@ -27,7 +27,7 @@ export function suffices(has: View, need: View): boolean {
   return has === 'detail' || need === 'list';
 }
 
-/** The rows that one operation has read, indexed once a row is asked for by its key. Most operations never do. */
+/** The rows that one operation has read, indexed at the first search for a row. Most operations never search. */
 export class RowStore {
   readonly #rows = new Map<string, KnownRow>();
   #learned: Learned[] = [];

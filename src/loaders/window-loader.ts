@@ -14,14 +14,14 @@ import { joinPages, type ListPage, lastRowsOf, positionOf, slicePage } from './p
 import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
 
-/** The number of REST calls that loaders saved, counted at the least. */
+/** A lower bound of the REST calls that loaders have saved. */
 export interface SavedCalls {
   count: number;
 }
 
 interface PendingWindow {
   readonly window: Window;
-  /** The same text for windows that may share pages. */
+  /** A text that is equal for windows that can share pages (see `mergeKeyOf`). */
   readonly mergeKey: string;
   readonly page: Promise<ListPage>;
   readonly resolve: (page: ListPage | Promise<ListPage>) => void;
@@ -67,7 +67,7 @@ export class WindowLoader {
   /** The page of a window; for a count, any page of its list. */
   load(window: Window): Promise<ListPage> {
     const last = this.#pending.at(-1);
-    // Equal windows come one after the other if each row of a page asks for a list of the owner that all rows share.
+    // If all rows of a page have one owner, and each row asks for a list of its owner, equal windows follow each other.
     if (last !== undefined && isEqualWindow(last.window, window)) {
       this.#saved.count += 1;
       return last.page;

@@ -17,7 +17,7 @@ const sums = [
   'selections',
 ] as const;
 
-/** The measures for which a selection set has the largest value of its members. */
+/** The measures that are the largest value among the members of a selection set. */
 const maxima = [
   // Nesting of fields, without introspection.
   'depth',

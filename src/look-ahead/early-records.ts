@@ -26,7 +26,7 @@ interface LaterForms {
 
 const laterForms = new WeakMap<RowRecord, LaterForms>();
 
-/** Attaches to a record its later forms. Each field waits only for what it needs and the record lacks. */
+/** Attaches later forms to a record. A field waits for one of them only if the record lacks what the field needs. */
 export function withLaterForms(record: RowRecord, later: LaterForms): RowRecord {
   // The failure of a form that no field asks for must not be an unhandled rejection.
   later.row?.catch(ignore);
@@ -59,7 +59,7 @@ function resolvedWithRow(type: GraphQLObjectType, field: GraphQLField<unknown, u
   };
 }
 
-/** The later record that has what a field needs; undefined if the present record has it. */
+/** The later form that a field waits for; undefined if the record has what the field needs. */
 function laterFor(
   type: GraphQLObjectType,
   field: GraphQLField<unknown, unknown>,
@@ -79,7 +79,7 @@ const answered = new WeakMap<GatewayContext, WeakMap<object, Map<string, unknown
 
 /**
  * In the format `20220824`, resolves a field once for all parts that have it, with the field nodes of all these parts.
- * So it makes the same calls as in an answer that is sent whole, and its objects count once.
+ * So the field makes the same calls as in an answer that is sent whole, and its objects count once.
  */
 function resolvedOnce(resolve: Resolver): Resolver {
   return (source, args: Readonly<Record<string, unknown>>, context, info) => {

@@ -85,7 +85,8 @@ export function ownView(own: Own, needs: Needs, existence: Existence): View | un
 
 /**
  * True if the selection has an id that only the object's row shows: an id of the `@current` project, or the global id
- * of a plugin below `@current`. Plugins that a report names need no row: the current project tells their organization.
+ * of a plugin below `@current`. A plugin that a report names needs no row: the row of the current project names the
+ * organization, which is the missing part of the plugin's global id.
  */
 function isNamedByRow({ noun, id, scope }: Own, { globalId, upstreamId }: Needs, existence: Existence): boolean {
   if (noun === 'Project') return id === current && (globalId || upstreamId);

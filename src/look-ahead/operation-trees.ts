@@ -128,7 +128,7 @@ function findConditions({ operation, fragments }: OperationScope): {
   return { names: [...names], hasDirectives };
 }
 
-/** Visits each field that an operation may select once, with the first path at which it occurs. */
+/** Visits once each field that an operation may select, with the first path at which the field occurs. */
 export function visitFields(scope: OperationScope, visit: (selected: SelectedField, path: string) => void): void {
   const visited = new Set<ObjectSelection>();
   const enter = (selection: ObjectSelection, above: string): void => {

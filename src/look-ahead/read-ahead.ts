@@ -11,7 +11,7 @@ import { variablesOf } from './operation-trees.ts';
 import { type ObjectSelection, type SelectedField } from './selection-tree.ts';
 
 // The executor resolves the fields of an object only once it has the object, and may have to wait for the object's row.
-// Reads that need no more than the object's key are made before:
+// Reads that need only the object's key begin before that:
 //   - Relations of the object are started. The executor later gets their answers.
 //   - What is selected below them is read ahead. The answers are dropped, but the loaders keep what was read.
 
@@ -74,8 +74,8 @@ export function readAhead(
   };
   row.then(end, end);
   const isStillAhead = (): boolean => isRowAwaited && context.isStillAhead?.() !== false;
-  // The executor counts the objects, so they are not counted here. They are read as for an answer that is sent whole.
-  // Otherwise, answers in parts would make further calls.
+  // The executor counts the objects, so they are not counted here. Without `parts`, the reads are those of an answer
+  // that is sent whole. Otherwise, answers in parts would make further calls.
   const answerCounter = new AnswerCounter(unlimited, endlessRoom, ignore);
   const ahead = { ...context, answerCounter, isStillAhead, parts: undefined };
   for (const relation of withCalls) {

@@ -62,8 +62,8 @@ export class SelectionTree {
   readonly root: Selection;
   readonly #conditions: VariableValues | undefined;
   /**
-   * The known selections, by the `@defer` around their nodes (the tree itself if there is none), and then by the nodes.
-   * A field node that several places of the answer share has one selection.
+   * The known selections. The first key is the `@defer` around the nodes, or the tree itself if there is none. The
+   * second key is the nodes. A field node that several places of the answer share has one selection.
    */
   readonly #selections = memoize((_around: object) => new WeakMap<object, Selection>());
   #last: { readonly nodes: readonly Selecting[]; readonly selection: Selection } | undefined;
@@ -223,7 +223,8 @@ const mostDeferrals = 10_000;
 
 /**
  * Collects the fields of a selection on objects of a type (GraphQL specification §6.3.2, CollectFields). A fragment is
- * entered once in each deferred fragment, and never again once it was entered outside of all of them.
+ * entered once for each `@defer` around its spreads. A fragment that was entered without a `@defer` around it is never
+ * entered again.
  */
 function collect({ tree, nodes, usages }: Selection, type: GraphQLObjectType): ObjectSelection {
   const { schema, fragments } = tree.scope;
@@ -291,7 +292,7 @@ export function isIntrospection(name: string): boolean {
 export const fragmentsOf = memoize((document: DocumentNode): OperationScope['fragments'] => {
   const definitions = document.definitions.filter((one) => one.kind === 'FragmentDefinition');
   const named = Object.fromEntries(definitions.map((one) => [one.name.value, one]));
-  // Documents are read before validation. One may spread a fragment `constructor` that it does not define.
+  // Documents are read before validation. A document may spread a fragment `constructor` without defining it.
   Object.setPrototypeOf(named, null);
   return named;
 });

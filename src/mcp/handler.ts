@@ -108,7 +108,8 @@ function checkRequest(request: IncomingMessage, isAllowed: (origin: string) => b
 
 /**
  * Makes the check of the header `Origin`. Without the check, a page whose host name resolves to this machine could use
- * what only this machine may reach (DNS rebinding). `Host` proves nothing, because such a page decides it.
+ * what only this machine may reach (DNS rebinding). An `Origin` that agrees with `Host` proves nothing, because both
+ * then name the host of such a page.
  */
 function createOriginCheck({ publicUrl, corsOrigins }: McpHandlerOptions): (origin: string) => boolean {
   const known = new Set(corsOrigins);

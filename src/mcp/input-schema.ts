@@ -163,7 +163,7 @@ const scalars: Readonly<Record<string, JsonSchema>> = {
 const forms = {
   integer: '(?:0|-?[1-9]\\d{0,18})',
   uuid,
-  // A text that can be one segment of a path. It does not begin with a capital from Q to W, as global ids do.
+  // A text that can be one segment of a path. It does not begin with a capital from Q to W, because global ids do.
   text: '[a-zA-PX-Z0-9][\\w-]{0,198}',
 } as const;
 
@@ -201,7 +201,7 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Arguments with ids as texts, because JSON may also have them as numbers. Ids in lists and objects stay as given. */
+/** Converts ids that a client sent as numbers to texts. Ids within lists and objects stay as they were sent. */
 export function withTextIds(values: unknown, schema: JsonSchema): unknown {
   if (!isObject(values)) return values;
   const entries = Object.entries(values).map(([name, value]): [string, unknown] => {

@@ -101,7 +101,7 @@ function isWithin(number: number, minimum: number, maximum: number): boolean {
   return number >= minimum && number <= maximum;
 }
 
-/** A number, which may have more digits than a double holds. */
+/** A JSON number as a double, even if it has more digits than that; undefined if the value is no number. */
 function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   const digits = exactDigits(value);

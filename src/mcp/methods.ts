@@ -72,7 +72,7 @@ function cacheable(isPrivate: boolean): readonly string[] {
   return [`"ttlMs":${listTtlMs}`, `"cacheScope":"${isPrivate ? 'private' : 'public'}"`];
 }
 
-/** The texts of definitions, kept for as long as their tools. */
+/** The JSON of each definition in both forms of the protocol. It is made once, and dropped with the definition. */
 const knownTexts = new WeakMap<ToolDefinition, Readonly<Record<Protocol, string>>>();
 
 async function list(

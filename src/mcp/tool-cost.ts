@@ -24,9 +24,7 @@ export interface ToolOperation extends OperationScope {
   readonly maxAnswerObjects: number;
 }
 
-/**
- * The cost of a tool for callers with these rights; without `rights`, for callers that reach all that their key sees.
- */
+/** The cost of a tool for callers with these rights; without `rights`, for callers who may reach all data of a key. */
 export function costOf(tool: ToolOperation, rights?: Rights): ToolCost {
   const { maxUpstreamCalls: most } = tool;
   const found = unlessTooLarge(() => extremesOf({ ...planningOf(tool, rights), variesDefaults: true }));

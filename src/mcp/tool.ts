@@ -90,7 +90,7 @@ export class Tool {
     });
   }
 
-  /** The tool as a caller sees it: the same object until the definition changes. */
+  /** The tool as a caller sees it. Callers with the same rights get the same object. */
   definitionFor(caller: Caller | undefined): ToolDefinition {
     return this.#viewFor(caller).definition;
   }

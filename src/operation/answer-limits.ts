@@ -152,7 +152,10 @@ function excessError({ unit, count, limit, path }: AnswerExcess): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', [unit]: count, limit, path } });
 }
 
-/** The error of an operation for which the upstream answered too much. `path` is that of a field that waited then. */
+/**
+ * The error of an operation for which the upstream answered too much. `path` is the path of a field that still waited
+ * for the upstream when the limit was exceeded.
+ */
 function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path']): GraphQLError {
   const names = path?.filter((key) => typeof key === 'string').join('.');
   const place = names === undefined ? '' : `, with what is read for \`${names}\``;
@@ -165,8 +168,9 @@ function bodyExcessError({ count, limit }: BodyExcess, path: GraphQLError['path'
 const mostKeptBytes = 1000;
 
 /**
- * The effect of mutations, from which a client still learns what was done: the short leaves of each payload and of the
- * object in it. Everything that was read after the mutation is dropped. A mutation that was not sent is null.
+ * The part of the data of mutations that tells the client what was done. It has the short leaves and lists of each
+ * payload, and the short leaves of the object in the payload. Everything else becomes null. A mutation that was not
+ * sent is null already.
  */
 function effectOf(data: unknown, levels = 3): unknown {
   if (isObject(data) && levels > 0)

@@ -12,12 +12,12 @@ const forms = {
 };
 
 interface FieldArguments {
-  /** The response keys down to the field, through the first place at which its fragment is spread. */
+  /** The response keys from the root to the field. If its fragment is spread several times, the first spread counts. */
   readonly path: string;
   readonly form: keyof typeof forms;
   /** The number of bytes without the values of the variables. */
   readonly bytes: number;
-  /** Each variable once for each occurrence. */
+  /** The names of the variables in the arguments. A variable that occurs twice is listed twice. */
   readonly variables: readonly string[];
 }
 
@@ -36,9 +36,9 @@ const mostBytesOfUnit = 9;
 const argumentsIn = memoize(argumentsOf);
 
 /**
- * Throws a RequestError if the arguments of one field have more than `limit` bytes in one of the forms: a field of many
- * objects is executed once for each of them, which multiplies its arguments. The fields of `Mutation` do not count,
- * because each is executed once. `text` is the variables as JSON, mostly so short that nothing needs to be measured.
+ * Throws a RequestError if the arguments of one field have more than `limit` bytes in one of the forms. A field of many
+ * objects is executed once for each object, which multiplies its arguments. The fields of `Mutation` are not checked,
+ * because each is executed once. `text` is the JSON of the variables. If it is short, as usual, nothing is measured.
  */
 export function refuseArguments(
   prepared: PreparedOperation,

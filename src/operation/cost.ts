@@ -129,7 +129,10 @@ export class Costs {
     return readsByKey === true ? { calls: Infinity, rows: Infinity } : this.#worstEstimateOf(prepared);
   }
 
-  /** The most that an operation can answer with any variables; if that is too much, with those of the request. */
+  /**
+   * The most that an operation can answer, whatever its variables are. If that is too much, the most that it can answer
+   * with the variables of the request.
+   */
   #answerEstimateOf(run: CostedRun): Estimate {
     const { prepared } = run.document;
     const worst = this.#worstEstimateOf(prepared);
@@ -140,7 +143,7 @@ export class Costs {
     return estimateOf({ ...prepared, maxPageSize: this.options.maxPageSize, variableValues });
   }
 
-  /** True if the deferred part is small enough with these variables, or, if they are undefined, with any. */
+  /** True if the deferred part is small enough: with these variables, or with any if they are undefined. */
   #isWithinDeferLimits({ deferred }: PreparedOperation, variableValues: VariableValues | undefined): boolean {
     const { maxPageSize } = this.options;
     return (
@@ -169,7 +172,10 @@ export class Costs {
   }
 }
 
-/** Throws the refusals of arguments. Those of objects out of reach do not count: the caller may see the rest. */
+/**
+ * Throws a RefusedDocument if fields would refuse their arguments. A field whose object is out of the caller's reach is
+ * no reason to throw, because the caller may see the other fields.
+ */
 function refuseToolArguments(planned: CheckedPlan | PlanLimitError): void {
   const refusals = planned instanceof PlanLimitError ? [] : planned.argumentErrors;
   const wrong = refusals.filter((refusal) => !(refusal instanceof ForbiddenError));
@@ -202,8 +208,8 @@ interface CostDetails {
   /** Undefined if the operation was not planned. */
   readonly planned: CheckedPlan | PlanLimitError | undefined;
   /**
-   * True if the operation was not planned, and the most calls that it can make are the same for each run. One plan is
-   * then made for all runs: one for each run would take a tenth of the time of a small operation.
+   * True if the operation was not planned, and the most calls that it can make are the same for each run. All runs then
+   * share one plan, because to plan each run would take a tenth of the time of a small operation.
    */
   readonly isSameForEveryRun: boolean;
   readonly refusal: GraphQLError | undefined;
@@ -250,7 +256,7 @@ export class Cost {
     return this.#isSameForEveryRun ? this.#costs.upperOfEveryRun(this.#run.document.prepared) : this.plan?.upper;
   }
 
-  /** True if it may be answered in parts (see `Costs.mayDefer`). */
+  /** True if the operation may be answered in parts (see `Costs.mayDefer`). */
   get mayDefer(): boolean {
     this.#mayDefer ??= this.#costs.mayDefer(this.#run.document.prepared, this.#run.coerced);
     return this.#mayDefer;

@@ -47,14 +47,16 @@ export function withoutDefer(text: string, document: DocumentNode): DocumentNode
     Directive: ({ name }) => (name.value === GraphQLDeferDirective.name ? null : undefined),
   });
   if (whole === document) return document;
-  // Selection trees are kept by their operation node, and each of the two documents needs a tree of its own.
+  // Selection trees are remembered by operation node. The two documents need different trees, so they must not share
+  // such a node.
   const definitions = whole.definitions.map((one) => (one.kind === Kind.OPERATION_DEFINITION ? { ...one } : one));
   return { ...whole, definitions };
 }
 
 /**
- * Makes the function that executes an operation in parts; undefined if it is always answered as a whole. Mutations are:
- * the fields in a fragment of the first mutation would depend on whether the second has been executed.
+ * Makes the function that executes an operation in parts; undefined if the operation is always answered as a whole.
+ * Mutations are always answered as a whole, because the deferred fields of the first mutation would depend on whether
+ * the second mutation has been executed.
  */
 export function createExecuteInParts(
   { schemas: { incremental }, introspection }: ExecuteOptions,

@@ -68,7 +68,7 @@ export function createPrepare(options: PrepareOptions): Prepare {
     if (known !== undefined) return known;
     const operation = prepareOperation({ ...options, compileTime }, query, operationName, (code) => {
       operation.execute = code;
-      // The size of an entry is read only when the entry is added.
+      // The map reads the size of an entry only when the entry is added, so the entry is added again.
       prepared.delete(key);
       prepared.set(key, operation, { size: sizeOf(key, query, operation) + codeSizeOf(operation) });
     });

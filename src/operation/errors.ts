@@ -50,7 +50,7 @@ export interface ErrorReporting {
   readonly report: (error: unknown) => void;
 }
 
-/** The characters of paths after which no further error is reported: an alias may be as long as a document. */
+/** The most characters in the paths of all errors. Beyond it, errors are left out: an alias may be very long. */
 const maximumPaths = 131_072;
 
 /**

@@ -54,9 +54,9 @@ const mostSelections = { 'when repeated': 500, 'at once': 10_000 };
 
 /**
  * Makes the function that runs an operation of a valid document. Until the operation has answered data once, graphql's
- * own executor runs it. Then it is compiled, and `onCompile` is called with the function that runs the code from then
- * on. The code takes several times the memory of the document. With `at once`, compiled code runs the operation from
- * the start. Operations that cannot be compiled stay with graphql's executor.
+ * own executor runs it. A later run compiles it first, and calls `onCompile` with the function that runs the code. The
+ * code takes several times the memory of the document. With `at once`, compiled code runs the operation from the start.
+ * Operations that cannot be compiled stay with graphql's executor.
  */
 export function createExecute(
   options: ExecuteOptions,
@@ -111,7 +111,7 @@ export function executionArgs(
   operation: OperationDefinitionNode,
 ): ValidatedExecutionArgs {
   const fragments = definitions.filter(({ kind }) => kind !== Kind.OPERATION_DEFINITION);
-  // Without the definitions of its variables, graphql does not coerce the variables, which are coerced already.
+  // The variables are coerced already. graphql does not coerce them again if the operation does not define them.
   const withoutVariables = [{ ...operation, variableDefinitions: [] }, ...fragments];
   const args = validateExecutionArgs({ ...options, document: { ...document, definitions: withoutVariables } });
   if ('schema' in args) return { ...args, operation };
@@ -163,7 +163,7 @@ function hasReservedName(document: DocumentNode): boolean {
   return found;
 }
 
-/** The milliseconds of each second for compiling. A compilation that exceeds them is still completed. */
+/** The milliseconds of each second that compiling may take. A compilation that takes longer is still completed. */
 const msPerSecond = 100;
 
 /**

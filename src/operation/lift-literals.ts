@@ -24,11 +24,11 @@ interface Literal {
 
 /** A document in which every field argument is a variable. */
 interface LiftedDocument {
-  /** All of its variables have the type `JSON`, whose values graphql-jit passes on: they have been coerced already. */
+  /** All of its variables have the type `JSON`, so graphql-jit passes on their values, which are coerced already. */
   readonly document: DocumentNode;
   /** Variables in places that do not allow null. The declared type may allow null if the place has a default. */
   readonly neverNull: ReadonlySet<string>;
-  /** Returns the values of all variables, those of lifted literals included, from those that the client gave. */
+  /** Returns the coerced values of the client's variables and of the lifted literals. */
   readonly valuesOf: (variables: VariableValues) => Readonly<Record<string, unknown>>;
 }
 
@@ -92,7 +92,7 @@ function withCoerced(values: Record<string, unknown>, coerced: VariableValues['c
   return values;
 }
 
-/** The values of literals. A literal that lacks a needed variable has none, so its argument counts as not given. */
+/** The values of literals. A literal that lacks a needed variable is left out: its argument counts as not given. */
 function valuesOfAll(literals: readonly Literal[], variables?: VariableValues): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const { name, type, value } of literals) {

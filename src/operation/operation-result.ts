@@ -48,7 +48,7 @@ export interface OperationResult {
   tag?: string | undefined;
 }
 
-/** The deepest nesting of a leaf that stays in an answer after the writer of JSON has overflowed the stack. */
+/** The deepest nesting of a leaf if an answer is written again, after the first attempt has overflowed the stack. */
 const maximumDepth = 500;
 
 /** The JSON text of a result, made once. */

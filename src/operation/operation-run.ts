@@ -19,7 +19,7 @@ export interface ClientName {
 
 /** The facts about a request that its operation may use, the same for every transport. */
 export interface RequestContext {
-  /** Once the document is known, the caller has only the roles that allow it. */
+  /** The caller. Once the document is known, it has only those of its roles that allow the document. */
   caller: Caller | undefined;
   /** The error with which the request is refused. Its operation is then not examined. */
   readonly refusal?: RequestError | undefined;
@@ -46,7 +46,10 @@ export interface RequestContext {
   readonly pausesUntil: number;
   hasLeft(): boolean;
   onLeave(listener: () => void): void;
-  /** Called with what stays in memory of the request: its document, and the variables that it declares, as JSON. */
+  /**
+   * Called when only a part of the request is still kept in memory: the text of its document, and the JSON of the
+   * variables that its operation declares.
+   */
   onKept(query: string, variablesText: string): void;
   /** Calls back when the answer has been taken, or the client has left. */
   onClose(listener: () => void): void;
@@ -70,7 +73,7 @@ export interface OperationSpan extends CallSpans {
   readonly end: (prepared: PreparedOperation | undefined, code: string | undefined) => void;
 }
 
-/** The name of a caller's operation with its variables. Operations with equal names are equal. */
+/** The name of a caller, its operation and the variables together. Runs with equal names are equal. */
 export function nameOf({ document, variablesText }: OperationRun, caller: Caller): string {
   return `${callerNameOf(caller)} ${document.prepared.serial} ${shortName(variablesText)}`;
 }

@@ -56,7 +56,7 @@ export function coercedVariables(
   return variableValues;
 }
 
-/** The longest text that is its own name. Longer texts are named by their hash: waiting operations keep no texts. */
+/** The longest text that serves as its own name. Waiting operations keep only the hash of a longer one. */
 const longestName = 500;
 
 /** A short name of a text of variables. Equal texts have equal names. */

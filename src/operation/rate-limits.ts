@@ -41,8 +41,8 @@ export function refusedOperation({ shortage, upstream }: RefusedCall): GraphQLEr
 }
 
 /**
- * Adds rate limits to a result: those of each surface that the operation called. If the client wants the cost, the cost
- * also lists those of surfaces that were only planned. If there is no surface of either kind, nothing is looked up.
+ * Adds to a result the rate limits of each surface that the operation called. If the client wants the cost, the cost
+ * has these rate limits, too, and those of each surface in the plan. Without such a surface, nothing is looked up.
  */
 export function withRateLimits(
   { request: { caller }, cost }: OperationRun,
@@ -74,12 +74,12 @@ function rateLimitsOf(outlooks: Outlooks): readonly RateLimit[] {
   );
 }
 
-/** The rate limit with the least left, for each surface. */
+/** The rate limit with the fewest calls left, for each surface. */
 export function scarcestOf(limits: readonly RateLimit[]): readonly RateLimit[] {
   return [...Map.groupBy(limits, ({ surface }) => surface).values()].map((all) => all.reduce(scarcer));
 }
 
-/** The rate limit with less left; if both have the same left, the one that resets later. */
+/** The rate limit with fewer calls left. If both have equally many left, the one that resets later. */
 function scarcer(one: RateLimit, other: RateLimit): RateLimit {
   return one.remaining < other.remaining || (one.remaining === other.remaining && one.resetsIn > other.resetsIn)
     ? one

@@ -13,8 +13,8 @@ const joinWindowMs = 100;
 type Waiter = Pick<RequestContext, 'onLeave' | 'trace' | 'spans'>;
 
 /**
- * Executes equal queries of one caller once while they are under way: each request gets the same result. A shared
- * operation ends early when its last client has left.
+ * Lets equal queries of one caller share one execution: a request joins an operation that has just begun, and gets the
+ * same result. A shared operation ends early when its last client has left.
  */
 export class SharedOperations {
   readonly #operations = new SingleFlight<SharedOperation>(joinWindowMs);

@@ -31,7 +31,7 @@ import { overload, RefusedDocument, RequestError } from './request-error.ts';
 export interface SubscriptionSettings extends StreamLimits {
   /** The time between two polls, in milliseconds. */
   readonly pollMs: number;
-  /** The factor by which the polls of each key are slowed down; by default by how many calls the key has left. */
+  /** Gives the factor by which polls with a key are slowed down. By default, the key's remaining calls decide it. */
   readonly backoffOf?: BackoffOf | undefined;
 }
 
@@ -112,7 +112,7 @@ export class Subscriptions {
     }
   }
 
-  /** Begins the REST calls for the start of a stream, for one message, or for a poll. All reads ask the upstream. */
+  /** Begins the REST calls for the start of a stream, for one message, or for a poll. No read uses the cache. */
   async beginRun(
     { caller, trace, spans }: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
     calls: OperationCalls,
@@ -146,7 +146,7 @@ export class Subscriptions {
     const turn = eventLoop.waitForTurn(performance.now());
     if (turn !== undefined) await turn;
     const calls = run.cost.calls.forNextMessage();
-    // A refused call fails only the fields that need it, because the stream goes on.
+    // The stream goes on after this message. So a refused call must fail only the fields that need it.
     calls.noteAnswer();
     const cost = { calls, extensions: () => run.cost.extensions(calls) };
     const { caller, trace } = run.request;

@@ -26,7 +26,7 @@ interface WantedRange {
   readonly range: ListRange;
   /** The same text for windows that may share pages. */
   readonly list: string;
-  /** The number of rows of the previous page that are read again. */
+  /** The number of rows of earlier pages that this page reads again. */
   readonly overlap: number;
 }
 
@@ -128,7 +128,7 @@ function eventRange(planned: PlannedField, args: Arguments): WantedRange {
   const cursor = args.after ?? undefined;
   if (cursor !== undefined && list === undefined) {
     const range: ListRange = { kind: 'window', offset: 0, limit };
-    // The plan assumes that the page reads as many earlier rows again as fit.
+    // The plan assumes the most: the page reads `maxPageSize` rows, because rows of earlier pages fill it up.
     return { range, overlap: maxPageSize, list: `${collection} ${JSON.stringify(filter)} ${cursor}` };
   }
   const isGiven = cursor !== undefined && list !== undefined;
@@ -149,7 +149,7 @@ function listOf({ endpoint: { noun }, parent }: PlannedField): ListRef | undefin
   return parent.id === undefined ? undefined : { noun, scope: parent.id };
 }
 
-/** Plans the read of the current project, whose id is in the global ids of rows. It goes out together with the page. */
+/** Plans the read of the current project at the stage of the page, because the global ids of rows contain its id. */
 function planOwnerOfList(
   { builder, endpoint, parent, stage, certain, path }: PlannedField,
   page: ObjectSelection,

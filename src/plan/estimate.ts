@@ -46,7 +46,7 @@ export function estimateOf(request: EstimateRequest): Estimate {
   if (root === undefined) return { ...noSums, fullest: { path: '', objects: 0 }, introspects: false };
   const estimating = new Estimating(request);
   const sums = estimating.ofObject(root, undefined);
-  // The root itself is no object of the answer. Larger numbers would not be exact.
+  // `ofObject` counts the root, too, which is no object of the answer. Integers above the maximum would not be exact.
   const objects = Math.min(sums.objects - 1, Number.MAX_SAFE_INTEGER);
   return { ...sums, objects, fullest: estimating.fullestPlace(root), introspects: root.introspects };
 }
@@ -66,7 +66,7 @@ interface Answered {
 /** The estimate of one tree. It visits each selection once, so that nested fragments cannot multiply the work. */
 class Estimating {
   readonly #request: EstimateRequest;
-  /** The sums of each selection, by the number of rows of its page; by undefined if it is on no connection. */
+  /** The sums of each selection. The key of the inner map is the number of rows of the page, if there is one. */
   readonly #known = memoize((_selection: ObjectSelection) => new Map<number | undefined, Sums>());
 
   constructor(request: EstimateRequest) {
@@ -141,7 +141,7 @@ class Estimating {
     }
   }
 
-  /** Follows the fields that answer the most objects, down to one with no objects below it. */
+  /** Follows, level by level, the field with the most objects in and below it. Stops where no further objects are. */
   fullestPlace(root: ObjectSelection): Estimate['fullest'] {
     const path: string[] = [];
     let objects = 1;

@@ -6,12 +6,12 @@ import type { Condition } from './planned-calls.ts';
 
 /** A window of a list that is wanted, for each owner that has such a list. */
 export interface WantedWindow extends PlannedCollection {
-  /** The same text for windows that may share pages. It has their collection, filter and instant of offset 0. */
+  /** A text that is equal for windows that may share pages: their collection, filter, and the time of offset 0. */
   readonly list: string;
   readonly ownerCount: number;
   readonly offset: number;
   readonly limit: number;
-  /** The number of rows of the previous page that are read again, in addition to `limit`. */
+  /** The number of rows of earlier pages that are read again, in addition to `limit`. */
   readonly overlap?: number;
   readonly countOnly?: boolean;
   /** True if any row of any window will do. */
@@ -97,9 +97,9 @@ export class ListPlans {
     const pending = this.#pendingEnds;
     this.#pendingEnds = [];
     for (const ends of Map.groupBy(pending, ({ list, stage }) => `${list} ${stage.wave}`).values()) {
-      // Ends of a list that have the same first page are read by one call, which begins where the longest of them
-      // begins. Calls after different first pages may be sent at different times. They are equal if their longest ends
-      // have the same length.
+      // One call reads all ends of a list that have the same first page. It reads as many last rows as the longest of
+      // these ends has. The calls after two first pages may be sent at different times, so they are one call only if
+      // they are equal: if both read the same number of rows.
       const pages = [...Map.groupBy(ends, ({ offset }) => offset).values()];
       for (const [limit, same] of Map.groupBy(pages, longestOf)) this.#readEnd(limit, same.flat());
     }
@@ -164,7 +164,7 @@ export class ListPlans {
     return true;
   }
 
-  /** Plans a page of one row for a field that needs any row of a list. Other reads that may bring one come first. */
+  /** Plans a page of one row for a field that needs any row of a list. The page waits for reads that may bring one. */
   #readAnyRow(window: WantedWindow): void {
     if (this.#answer(window) || this.#anyRows.has(window.list)) return;
     this.#anyRows.add(window.list);
@@ -179,9 +179,9 @@ function longestOf(ends: readonly WantedWindow[]): number {
 }
 
 /**
- * True if a planned page is certain to answer a window. Windows that are wanted at the same time are merged into pages,
- * but only in the first stage is it certain which. A page of a later stage is certain to answer a window only if the
- * window lies within one that the page was planned for.
+ * True if a planned page is certain to answer a window. A page is merged from windows that are wanted at the same time.
+ * The plan knows for certain which windows these are only in the first stage. A page of a later stage is certain to
+ * answer a window only if that window lies within one of the windows that the page was planned for.
  */
 function surelyAnswers({ page, windows, asked }: PlannedPage, window: WantedWindow): boolean {
   if (!isBefore(asked, window.stage)) return false;

@@ -67,7 +67,7 @@ export function objectByKey({ type, scope, id }: NodeId, stage: Stage, certain: 
   return toObjects({ type, group: `${type}:${scope}:${id}`, id, owner, ownerCount: 1, stage, certain });
 }
 
-/** The maximum number of the objects; 1 for the query itself, which is undefined. */
+/** The maximum number of the objects. `undefined` stands for the query itself, which is one object. */
 export function mostOf(objects: PlannedObjects | undefined): number {
   return objects === undefined ? 1 : objects.ownerCount * (objects.to - objects.from);
 }

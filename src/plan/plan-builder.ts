@@ -166,5 +166,5 @@ export function mostSteps(maxUpstreamCalls: number): number {
   return Math.max(leastSteps, stepsPerCall * maxUpstreamCalls);
 }
 
-/** The characters of a path that count as one more step, because long paths take longer to plan. */
+/** The number of characters in a path that count as one further step, because long paths take longer to plan. */
 const charactersPerStep = 256;

@@ -36,8 +36,8 @@ export class RowPlans {
   readonly #arrivals = new Map<string, Stage>();
   readonly #collections = new Set<string>();
   /**
-   * The rows that stages after the first want in the list view. The key is the text of their objects. The rows of all
-   * these stages are counted together, because the stages may happen at the same time.
+   * Rows in the list view that are wanted at a stage after the first. The key is the text of their objects. The rows of
+   * all these stages are counted together, because the stages may happen at the same time.
    */
   readonly #later = new Map<string, PlannedCollection & { readonly count: number }>();
   /** The collections of which a page is read before single rows. */
@@ -79,7 +79,7 @@ export class RowPlans {
     }
   }
 
-  /** Turns into calls the rows that are read only if their objects seem absent. Called after all other rows. */
+  /** Plans the rows that are read only if their objects seem absent. Called when all other rows are planned. */
   settleAbsence(): void {
     const rows = this.#ifAbsent.filter(({ objects }) => !this.#arrivals.has(textOf(objects)));
     this.#ifAbsent = [];

@@ -19,11 +19,14 @@ function uuidOf(number: number): string {
 interface Sampling {
   /** The largest page size. */
   readonly many: number;
-  /** Samples with another number name other objects and other lists. */
+  /** Ids are made from this number. With another number, samples name other objects, unless the reach is too small. */
   readonly number: number;
   /** The objects that the caller may reach; undefined for all. Objects out of reach need no call. */
   readonly reach: Reach | undefined;
-  /** The ids in the text of the document. More rows of one list are read if a variable has the same id as the text. */
+  /**
+   * The ids in the text of the document. If a variable names the same project or organization as the text, more rows of
+   * one list may be read.
+   */
   readonly named: readonly string[];
 }
 
@@ -48,8 +51,9 @@ const scalars: Readonly<Record<string, (sampling: Sampling) => readonly unknown[
     const [firstProject, firstOrganization] = [ownerOf(first, 'Project'), ownerOf(first, 'Organization')];
     return [
       project,
-      // One page of the list of `firstProject` may have the objects of all samples. `project` differs between samples,
-      // so no page has the objects of several. Either may need more calls.
+      // An object of `firstProject`, and one of `project`. `firstProject` is the same for all samples, so one page may
+      // have their objects. `project` differs, so no page has the objects of several samples. Either case may need more
+      // calls than the other.
       toGlobalId({ type: 'Dashboard', scope: firstProject, id }),
       toGlobalId({ type: 'Dashboard', scope: project, id }),
       toGlobalId({ type: 'Project', scope: '', id: project }),
@@ -87,9 +91,10 @@ export function samplesOf(type: GraphQLInputType, sampling: Sampling): readonly 
 }
 
 /**
- * Input objects with their required members, one for each sort of owner. The first member of type String is added, so
- * that a filter is not empty, and `files`, because a change of source code is refused without a file. Each object is
- * also tried with the members that name dashboards, which are read first for a caller with limited reach.
+ * Input objects with their required members: one with a project as owner, and one with an organization. They also have
+ * the first member of type String, so that a filter is not empty, and the member `files`, because a change of source
+ * code is refused without a file. Each object is also tried with the members that name dashboards. These dashboards are
+ * read before the write if the caller has limited reach.
  */
 function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly unknown[] {
   const fields = Object.values(type.getFields());
@@ -115,7 +120,7 @@ function objectsOf(type: GraphQLInputObjectType, sampling: Sampling): readonly u
   return dashboards.length === 0 ? bare : [...bare, ...bare.map((object) => ({ ...object, ...named }))];
 }
 
-/** The longest allowed list of samples of one sort, each with a `number` of its own. */
+/** A list of the maximum length. Each item is the sample at index `sort`, made with a `number` of its own. */
 function listOf(type: GraphQLInputType, sampling: Sampling, sort: number): readonly unknown[] {
   const { many, number } = sampling;
   return Array.from({ length: many }, (_value, at) => samplesOf(type, { ...sampling, number: number + at })[sort]);

@@ -51,7 +51,7 @@ const anyCursors: CursorCodec = {
 /** The maximum number of rounds. A variable is tried again, because variables after it may change its effect. */
 const mostRounds = 3;
 
-/** The maximum number of variables with which ties are followed, too. With more, the search would take seconds. */
+/** The most variables for which the search also follows plans as costly as the best one. More would take seconds. */
 const mostTied = 5;
 
 /**
@@ -61,7 +61,8 @@ const mostTied = 5;
 export function extremesOf(options: WorstCaseOptions): Extremes | undefined {
   const { operation, maxPageSize } = options;
   const choices = (operation.variableDefinitions ?? []).map((one, place) =>
-    // The numbers of two variables differ by the length of a list, so that their samples have no object in common.
+    // Each variable gets a range of `maxPageSize` numbers, one for each item of its longest list. The ranges do not
+    // overlap, so that the samples of two variables have no object in common.
     choicesOf(one, options, 1 + place * maxPageSize),
   );
   const all = new Map<string, TriedPlan | undefined>();
@@ -129,7 +130,8 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
   const hasDirectives = root !== rootOf(scope, undefined);
   /**
    * Adds the reads that a selection makes as soon as the key of its object is known. If a variable names the object
-   * (`isVaried`), fields with an id do not count: the ids may belong to another object and be refused.
+   * (`isVaried`), fields with an argument `id` do not count. That id may belong to another object than the variable
+   * names. The field is then refused, and reads nothing.
    */
   const addReads = (selection: ObjectSelection, isVaried = false): void => {
     const before = visited.get(selection);
@@ -146,7 +148,7 @@ function leastCalls({ rights, ...scope }: PlanningOptions): number {
       const { noun, subpath, id: operation } = origin.endpoint;
       if (!isObject || inside === undefined) kinds.add(subpath === '' ? noun : operation);
       else if (needsOf(inside).view !== undefined) kinds.add(noun);
-      // An object without selected relations is shown to exist only by its row.
+      // If no relation of the object is selected, only the object's row can show that it exists.
       else if (origin.kind === 'byId' && needsOf(inside).relations.length === 0 && !hasDirectives) kinds.add(noun);
     }
   };

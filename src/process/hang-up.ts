@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 
-/** True if a hang-up asked this process to read files again before it could. */
+/** True if a hang-up came before `reloadOnHangUp` was called. The files then have to be read again. */
 let isReloadDue = false;
 
 let reload = (): void => {
@@ -21,7 +21,7 @@ export function handleHangUps(): void {
   });
 }
 
-/** Calls `act` at each hang-up from now on, to read files again; at once if a hang-up has already come. */
+/** Calls `act`, which reads files again, at each hang-up from now on, and at once if one has already come. */
 export function reloadOnHangUp(act: () => void): void {
   reload = act;
   if (isReloadDue) act();

@@ -54,9 +54,10 @@ export function fetchRecord(
 }
 
 /**
- * The record with the real id of its owner, which its global id contains. `page` has the rows that may name the owner;
- * without it, only the record's own row may. In an answer in parts, only the field `id` waits for the owner. The `id`
- * of a plugin without a `page` also waits for the row, because a row that names the owner saves a call.
+ * The record with the real id of its owner, which its global id contains. The rows in `page` may name the owner.
+ * Without a `page`, only the record's own row may name it. In an answer in parts, only the field `id` waits for the
+ * owner. The `id` of a plugin without a `page` also waits for the row, because no call is needed if that row names the
+ * owner.
  */
 function addOwnerId(
   record: RowRecord,
@@ -226,8 +227,8 @@ async function hasAnyAnswer(started: StartedRelations): Promise<boolean> {
 }
 
 // Objects below `@current` are read without waiting for the real id of their owner. Their global ids contain the real
-// id, so it is read at the same time if one of these is selected. `plan/field-plans.ts` and `plan/connection-plans.ts`
-// predict that read.
+// id. If a global id is selected, the real id is read at the same time as the objects. `plan/field-plans.ts` and
+// `plan/connection-plans.ts` predict that read.
 
 /** Starts to read the id behind `@current`. Not for plugins, because most of their rows name their owner. */
 export function prefetchOwnerId({ noun, scope }: Collection, { loaders }: GatewayContext): void {
@@ -235,7 +236,7 @@ export function prefetchOwnerId({ noun, scope }: Collection, { loaders }: Gatewa
   loaders.fetchCurrentId('Project').catch(() => undefined);
 }
 
-/** The record of an object below `@current` with the id of its owner, which one of `rows` may name. */
+/** Adds the owner's real id to the record of an object below `@current`. One of `rows` may name a plugin's owner. */
 async function fetchOwnerId(record: RowRecord, rows: readonly Row[], { loaders }: GatewayContext): Promise<RowRecord> {
   try {
     const isPlugin = record.noun === 'Plugin';

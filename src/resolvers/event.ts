@@ -58,7 +58,7 @@ function countEndCursor<Content>({ list, page }: TableSource<Content>, context: 
 // The OpenAPI document describes the answer of `events/values/` as an event. Upstreams answer an array of
 // `{"name": …}`, or `{"results": […], "refreshing": …}`.
 
-/** The values of an answer; null if it has none. A value that is no object becomes the `name` of one. */
+/** The values of an answer; null if it has none. A value that is no object becomes `{ name: value }`. */
 function eventValuesIn(body: unknown): JsonObject[] | null {
   const items = itemsIn(body);
   return items?.map((item) => (isEntry(item) ? item : { name: item })) ?? null;

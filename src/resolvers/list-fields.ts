@@ -39,7 +39,7 @@ export function listConnection(
   return fetch(context, list, args, wantedOf(selection));
 }
 
-/** The connection of all projects, in the order of the tenant's entry for a caller with limited reach. */
+/** The connection of all projects. With limited reach, it has the projects of the tenant's entry, in their order. */
 export function projectConnection(
   args: ConnectionArguments,
   context: GatewayContext,

@@ -103,7 +103,7 @@ async function fetchUnused(
   info: GraphQLResolveInfo,
 ): Promise<RowRecord[]> {
   const named = pluginsIn(await context.loaders.memoized.fetchPluginsReport(collection.scope, 'unused'));
-  // Plugins that are named by their ids are counted one by one when they are read.
+  // The report may name plugins by their ids alone. Each of these plugins is counted when it is read.
   const rows = named.filter((plugin) => typeof plugin !== 'string');
   countAnswered(rows.length, context, info, collection.scope.length);
   const records = named.map(async (plugin) => {

@@ -99,7 +99,7 @@ export async function changeRow(
   return writeRow(key, context, () => context.rest.changeRow(key, body, action));
 }
 
-/** The global id of an object that was deleted; null if its owner is `@current`, whose real id was not read. */
+/** The global id of a deleted object; null if `@current` names it or its owner, because the real id was not read. */
 export function deletedId({ noun, scope, id }: Key): string | null {
   if (scope === current || id === current) return null;
   return toGlobalId({ type: noun, scope, id });

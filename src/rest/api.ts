@@ -57,7 +57,7 @@ export class RestApi {
   /** `GET …/{id}/`, the detail view. */
   async fetchRow(key: Key): Promise<Row> {
     const row = toRow(await this.#client.read(rowOperations[key.noun].get, rowPath(key)));
-    // A server that is not the API may answer with any object. One without any column of the noun is no row.
+    // A server that is not the API may answer with any object. An object without any column of the noun is no row.
     if (views[key.noun].detail.some((column) => Object.hasOwn(row, column))) return row;
     throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   }
@@ -102,7 +102,7 @@ export class RestApi {
     return this.#client.read(operations.getPluginSource, `${rowPath(key)}source/`);
   }
 
-  /** `GET …/plugins/<report>/`: one page. `query` is the `next` of another page; without it, the first page is read. */
+  /** `GET …/plugins/<report>/`: one page. `query` is the URL query of the page; by default, it reads the first page. */
   async fetchPluginsReport(organizationId: string, report: PluginsReport, query = ''): Promise<unknown> {
     const path = `${collectionPath({ noun: 'Plugin', scope: organizationId })}${report}/${query}`;
     return withoutHosts(await this.#client.read(pluginsReports[report], path));

@@ -10,7 +10,7 @@ export interface Caller {
    * failures and refusals of the upstream.
    */
   readonly sharingKey: string;
-  /** The name of the queue in which its calls wait. Each tenant has a queue, and each key that a caller has sent. */
+  /** The name of the queue in which its calls wait. Each tenant has one, and so has each key that clients send. */
   readonly queueKey: string;
   /** The tenant for which the gateway holds the key; undefined if the caller has sent the key. */
   readonly tenant?: Tenant;
@@ -41,7 +41,7 @@ export function runningCaller(caller: Caller, listedName: string | undefined): C
   return tenant && (tenant === caller.tenant ? caller : withTenant(caller)(tenant));
 }
 
-/** Memoized, because the headers and the encryption key of a caller are kept as long as the object. */
+/** Memoized, because headers and encryption keys are memoized by the object of the caller. */
 const withTenant = memoize((caller: Caller) => memoize((tenant: Tenant): Caller => ({ ...caller, tenant })));
 
 /** The rights of a caller; undefined if it has all rights of its key. */

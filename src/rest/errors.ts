@@ -35,7 +35,7 @@ const messages = {
 /** The codes of failed REST calls, as the public contract names them (`extensions.code`). */
 export type UpstreamErrorCode = keyof typeof messages;
 
-/** Every such code. */
+/** All codes of failed REST calls. */
 export const upstreamErrorCodes: readonly string[] = Object.keys(messages);
 
 /** The error of a REST call. The message is one of the gateway's own, and holds no text of the upstream. */
@@ -87,7 +87,7 @@ export function isUnauthenticated(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.code === 'UNAUTHENTICATED';
 }
 
-/** True if the operation has made as many calls, or answered as much, as it may. */
+/** True if the operation has reached the limit of its calls, or of its answer. */
 export function isCostLimit(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'COST_LIMIT_EXCEEDED';
 }

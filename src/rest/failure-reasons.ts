@@ -95,7 +95,7 @@ export function reasonOf(error: unknown): FailureReason | undefined {
   if (status === 407) return 'PROXY_AUTHENTICATION_REQUIRED';
   if (status >= 500) return 'SERVER_ERROR';
   if (status >= 300 && status < 400) return 'REDIRECTED';
-  // Below 500, UPSTREAM_UNAVAILABLE is a 429 that a proxy has sent, and not the API.
+  // With a status below 500, UPSTREAM_UNAVAILABLE stands for a 429 that came from a proxy, not from the API.
   if (error.code === 'UPSTREAM_INVALID_RESPONSE' || error.code === 'UPSTREAM_UNAVAILABLE') return 'NOT_THE_API';
   return undefined;
 }

@@ -79,7 +79,10 @@ export class FairQueue<Item extends Queued> {
     return undefined;
   }
 
-  /** Removes an item that had its turn. Its caller moves to the end, and so does its user among those of the caller. */
+  /**
+   * Removes an item that had its turn. Its caller moves behind all other callers, and its user behind the other users
+   * of this caller.
+   */
   served(item: Item): void {
     this.delete(item);
     const users = this.#callers.get(item.caller);

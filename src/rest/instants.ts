@@ -35,7 +35,7 @@ export function inUtc(time: unknown): string | undefined {
   return toInstant(time)?.utc;
 }
 
-/** The next whole second after a date-time, in UTC. An upstream that ignores fractions takes it for later, too. */
+/** The next whole second after a date-time, in UTC. It is later even for an upstream that ignores fractions. */
 export function secondAfter(time: unknown): string | undefined {
   const moment = sortableMoment(time);
   return moment === undefined ? undefined : wholeSecond(secondsBefore(moment, -1));

@@ -36,7 +36,8 @@ export interface Want extends Account {
 export type WantDecision =
   // All calls of the want have begun.
   | { readonly kind: 'begin' }
-  // They may begin in `turnMs` milliseconds if the calls in flight end soon. `surface` lacks calls.
+  // The calls may begin in `turnMs` milliseconds if the calls in flight end soon. They wait because too few calls are
+  // left on `surface`.
   | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
 
 /** The state of one window, as clients see it. */
@@ -53,8 +54,8 @@ export interface WindowStatus {
 export type Outlook = readonly WindowStatus[];
 
 /**
- * The outlooks of an account, by surface: first that of all calls of its key, then that of the calls of its subject, if
- * subjects have a share.
+ * The outlooks of an account, by surface. The first outlook is for all calls of the key. The second one is for the
+ * calls of the subject, if it has a share of the budget.
  */
 export type LogOutlooks = ReadonlyMap<Surface, readonly Outlook[]>;
 

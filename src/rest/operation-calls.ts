@@ -81,7 +81,7 @@ export class OperationCalls {
     return this.#sources?.length ?? 0;
   }
 
-  /** The kept answers that the operation was given. Empty if one was stale, or if the operation wanted a call. */
+  /** The kept answers that the operation was given. Empty if one of them was stale, or if a read needed a REST call. */
   get sources(): readonly AnswerSource[] {
     const isAll = this.stale === 0 && this.#surfaces === undefined;
     return isAll ? (this.#sources ?? noSources) : noSources;

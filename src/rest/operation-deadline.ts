@@ -32,7 +32,10 @@ export interface EndListener {
 export class OperationDeadline {
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly endsAt: number;
-  /** The number of equal operations that are executed as this one. Each counts as a timeout if the deadline passes. */
+  /**
+   * The number of equal operations that share this execution, this one included. Each counts as a timeout if the
+   * deadline passes.
+   */
   operations = 1;
   /**
    * True if answers to its calls cause much work. If several such operations wait for one call, each gets the answer in

@@ -31,9 +31,9 @@ export interface RestPage {
   readonly rows: readonly Row[];
   /** The rows of the whole list; undefined if REST does not count them (events) or sends nonsense. */
   readonly count: number | undefined;
-  /** The start of the next page; undefined at the end of the list, which the number of rows does not show. */
+  /** The start of the next page; undefined at the end of the list. The number of rows does not show where that is. */
   readonly next: Position | undefined;
-  /** True if the upstream's `next` leads to no later place. The `next` of this page is then found by counting rows. */
+  /** True if the upstream's link leads to no later place. The position in `next` is then found by counting rows. */
   readonly isNextBroken: boolean;
 }
 
@@ -76,7 +76,7 @@ export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
   return new LazyPage(next, { at, filter: list.filter, rows, count: naturalNumber(body['count']) });
 }
 
-/** Parses `next` only if it is asked for, because most pages are the last ones that are read of a list. */
+/** Parses `next` only if it is asked for: in most cases, nobody reads a further page of the list. */
 class LazyPage implements RestPage {
   readonly rows: readonly Row[];
   readonly count: number | undefined;

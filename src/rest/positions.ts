@@ -59,8 +59,8 @@ export function positionByTime(rows: readonly Row[], counted: Position): Positio
 }
 
 /**
- * The boundary at the start of a list: the next whole second after its first row. Later rows have arrived after the
- * first page was read.
+ * The boundary at the start of a list: the next whole second after its first row. Rows with a later time must have
+ * arrived after the first page was read.
  */
 export function boundaryOfStart({ offset, before, after }: Position, rows: readonly Row[]): Boundary | undefined {
   const isStart = offset === 0 && (before ?? after) === undefined;
@@ -125,7 +125,7 @@ export function nextOf(next: unknown, read: PageRead): Next {
   return position === undefined ? { position: countedOn(read), isBroken: true } : { position, isBroken: false };
 }
 
-/** True if a page starts behind as many rows as its list has; false for a list that is walked by time. */
+/** True if a page starts behind the last of the `count` rows of its list; false for a list that is walked by time. */
 export function isBehindCount({ at, count }: Pick<PageRead, 'at' | 'count'>): boolean {
   return count !== undefined && at.offset >= count && at.before === undefined && at.after === undefined;
 }
@@ -158,7 +158,7 @@ function positionIn(next: string, read: PageRead): Position | undefined {
   return positionBehind(offset, read);
 }
 
-/** A `next` with nothing but an offset, as in every list but events, which need not be parsed as a URL. */
+/** A `next` with no more than limit and offset, as all lists but events have. It need not be parsed as a URL. */
 const plainOffset = /^[^?#]*\?(?:limit=\d{1,9}&)?offset=(\d{1,15})$/;
 
 /** The position behind the rows of the page. Another offset in `next` would skip rows, or repeat them. */
@@ -185,8 +185,8 @@ function isBehind(boundary: Boundary | undefined, other: Boundary | undefined): 
 }
 
 /**
- * The position behind a page whose rows all have the moment of `before`, because the upstream includes that moment. It
- * cannot go on by time, so its rows are counted. Undefined for any other page.
+ * The position behind a page whose rows all have the moment of `before`, because the upstream includes that moment. The
+ * list cannot go on by time from there, so the rows of the page are counted. Undefined for any other page.
  */
 function withinInstant(instant: string | undefined, rows: readonly Row[], at: Position): Position | undefined {
   if (rows.length === 0 || !rows.every(({ timestamp }) => isSameInstant(timestamp, instant))) return undefined;
@@ -198,7 +198,7 @@ function queryOf(url: string): URLSearchParams | undefined {
   return start === -1 ? undefined : new URLSearchParams(url.slice(start + 1).split('#', 1)[0]);
 }
 
-/** A time from a query, with its plus sign, which is a blank if the URL does not encode it. */
+/** A time from a query. Restores a plus sign that has become a blank, because the URL did not encode it. */
 function timeOf(text: string | null): string | undefined {
   return text === null || text === '' ? undefined : text.replace(/ (\d\d:?\d\d)$/, '+$1');
 }

@@ -4,7 +4,7 @@ import { type NodeType, ownerTypeOf } from './nouns.ts';
 export interface Rights {
   /** Undefined for all that the key sees. If it is set, the caller has limited reach. */
   readonly reach: Reach | undefined;
-  /** The mutations that the caller may run, by name, each with its reach, which roles may limit. */
+  /** The mutations that the caller may run, by name. Each has a reach of its own, because roles may limit it. */
   readonly mutations: ReadonlyMap<string, Reach | undefined>;
 }
 

@@ -33,7 +33,7 @@ export const readFormats = {
   csv: { accept: 'text/csv', decode: csvOf },
 } as const;
 
-/** JSON, or a text of CSV, whose target has `format=csv`. */
+/** The format of a read: JSON, or CSV. The target of a CSV read has `format=csv`. */
 export type ReadFormat = keyof typeof readFormats;
 
 /** The JSON that a write answered; undefined if it answered nothing. */

@@ -81,13 +81,14 @@ function isApiError({ type, code, detail }: JsonObject): boolean {
 /** Codes by which the API says that it does not know the key, with 403 as well as 401. */
 const ofTheKey: ReadonlySet<string> = new Set(['not_authenticated', 'authentication_failed']);
 
-/** Only the API itself can blame the client: a page of a proxy says nothing about the input. */
+/** The code of an error response. Only the API can blame the client: a proxy's page says nothing about the input. */
 function codeOf(status: number, isApi: boolean): UpstreamErrorCode {
   if (status >= 500) return 'UPSTREAM_UNAVAILABLE';
   if (status < 400) return 'UPSTREAM_INVALID_RESPONSE';
   if (status === 408) return 'UPSTREAM_TIMEOUT';
   if (isApi) return clientCodes[status] ?? 'BAD_USER_INPUT';
-  // A proxy's limit is not the limit of the key. With this code a read may be repeated.
+  // A 429 that is not from the API tells of a proxy's limit, not of the limit of the key. The code
+  // `UPSTREAM_UNAVAILABLE` allows a read to be repeated.
   return status === 429 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_INVALID_RESPONSE';
 }
 
@@ -131,7 +132,7 @@ const requestColumnNames: ReadonlySet<string> = new Set([
   'template',
 ]);
 
-/** Members of an error itself, and of no input. */
+/** Members that describe the error itself. At the top level of an error, they are not fields of the input. */
 const errorWords: ReadonlySet<string> = new Set(['type', 'code', 'attr', 'status']);
 
 /**

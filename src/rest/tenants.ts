@@ -20,7 +20,7 @@ export interface Tenant extends Rights {
 
 /** A role of a tenant's users. */
 export interface Role {
-  /** Undefined for all that the key sees. */
+  /** The reach of the role; undefined if it is all that the key sees. */
   readonly reach: Reach | undefined;
   /** The names of allowed mutations. */
   readonly mutations: ReadonlySet<string>;
@@ -35,7 +35,8 @@ export type Tenants = ReadonlyMap<string, Tenant>;
 const knownParts = new RecentMap<string, Tenant>({ entries: 1000 });
 
 /**
- * The part of a tenant for users with these roles; undefined if it lacks all of them. Without roles, the whole tenant.
+ * The part of a tenant for users with these roles; undefined if the tenant has none of these roles. A tenant without
+ * roles of its own is returned whole.
  */
 export function withRoles(tenant: Tenant, names: Iterable<string>): Tenant | undefined {
   if (tenant.roles === undefined) return tenant;
@@ -54,7 +55,10 @@ export function runningOperation(tenant: Tenant, listedName: string | undefined)
   return allowing.size === roles.size ? tenant : partOf(tenant, allowing);
 }
 
-/** True if a tenant, or the part with its roles, is missing from `tenants`, which were read later, or has changed. */
+/**
+ * True if the tenant is missing or different in `tenants`, which were read later. Of a tenant with roles, only the part
+ * with the same roles is compared.
+ */
 export function isOutdated(tenant: Tenant, tenants: Tenants): boolean {
   const entry = tenants.get(tenant.name);
   return (entry && withRoles(entry, tenant.roles?.keys() ?? []))?.entryHash !== tenant.entryHash;

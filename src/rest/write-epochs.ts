@@ -3,8 +3,8 @@ import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { KeyMap } from './key-map.ts';
 
 /**
- * The name under which the answers of an upstream key are kept. A write gives the key a new one, so that answers from
- * before the write are no longer found. It is random, so that none is used twice, or by two keys.
+ * The name under which the answers of an upstream key are kept. A write gives the key a new name, so that answers from
+ * before the write are no longer found. Names are random, so that no name is used twice, or by two keys.
  */
 export type Epoch = string;
 
@@ -23,8 +23,8 @@ export interface Epochs {
    */
   readonly renew: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
   /**
-   * Ends the epoch of a key, or of all keys. Resolves to their number; undefined if a gateway may still use an epoch.
-   * Never rejects.
+   * Ends the epoch of a key, or of all keys. Resolves to the number of these keys; undefined if a gateway may still use
+   * an ended epoch. Never rejects.
    */
   readonly purge: (sharingKey: string | undefined) => Promise<number | undefined>;
 }
@@ -98,8 +98,8 @@ let unshared = 0;
 
 /**
  * The epoch that the key of an operation had when the operation began. An operation that writes moves to the new epoch.
- * Only operations with the same epoch share reads. So one that begins after a write was answered gets no answer from
- * before that write.
+ * Only operations with the same epoch share reads. So an operation that begins after the answer to a write gets no
+ * older reads.
  */
 export class OperationEpoch {
   #name: Epoch = '';

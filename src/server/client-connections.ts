@@ -200,8 +200,8 @@ export class ClientConnections {
 
   /**
    * Sends a bare answer to input that is malformed, too large or too slow, and closes the connection. The answer to an
-   * earlier complete request is sent first. Otherwise the client would take the bare answer for that answer, and
-   * believe that a change was refused although it was made.
+   * earlier complete request is sent first. Otherwise the client would think that the bare answer is for the earlier
+   * request, and believe that a change was refused although it was made.
    */
   #refuseMalformed(error: ClientError, socket: Socket): void {
     const connection = this.#open.get(socket);
@@ -279,7 +279,7 @@ export function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-/** The most bytes that are read of a refused body, so that its sender gets to read the answer. */
+/** The most bytes of a refused body that the server reads. It reads the body so that the client gets the answer. */
 const mostLingeringBytes = 16 * 2 ** 20;
 
 /** The longest time for which a refused body is read, in milliseconds. */
@@ -288,7 +288,7 @@ const longestLingeringMs = 2000;
 /**
  * Delays the closing of a connection until the last answered request has been read, up to a bound. If data arrives at a
  * closed connection, the operating system resets it, and the client loses the answer that says why its body was refused
- * (RFC 9112 §9.6). The server does not end its output earlier either, because many clients stop when their input ends.
+ * (RFC 9112 §9.6). The server does not end its output earlier either, because many clients stop sending when it ends.
  * Node closes with `destroySoon` as soon as the last answer is written. `onClosing` returns the last answered request.
  */
 function closeAfterReading(socket: Socket, onClosing: () => IncomingMessage | undefined): void {

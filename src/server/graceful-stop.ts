@@ -29,7 +29,7 @@ export interface SharedSocket {
 /** All connections count as accepted after this number of checks in a row without a new one. */
 const quietChecks = 4;
 
-/** The longest wait for a moment without new connections, in milliseconds, because some clients never pause. */
+/** The longest wait for a moment without new connections, in milliseconds. With some clients, none would come. */
 const longestQuietWaitMs = 1000;
 
 /**
@@ -92,7 +92,8 @@ export class GracefulStop {
     const { socket } = this.#times;
     this.#connections.pause();
     await (socket === undefined ? this.#quietMoment() : socket.mayClose());
-    // The `close` of net, because that of http also closes connections whose clients have not sent anything yet.
+    // This calls `close` of `node:net`. The `close` of `node:http` would also close connections whose clients have not
+    // sent anything yet.
     NetServer.prototype.close.call(this.#server);
     await socket?.mayAnswer();
     this.#connections.resume();

@@ -28,7 +28,7 @@ import { readRoute, routeTo, tlsFilesOf } from './route.ts';
 import { define, type Environment, type EnvironmentFile, SettingsReader } from './settings.ts';
 import { collectorUrl, embedded } from './urls.ts';
 
-/** The values of the settings that depend on no other setting. Every command that does not serve reads them. */
+/** The values of the settings that depend on no other setting. Most commands that do not serve need no others. */
 export type PlainConfig = ReturnType<typeof readPlainSettings>;
 
 /** The whole configuration, checked and frozen. Some values follow from several settings. */

@@ -11,8 +11,8 @@ const shortest = 8;
 
 /**
  * Finds variables whose names nearly equal the name of a setting, because they would otherwise be ignored silently.
- * Reports such a name as a fault. Only warns of it if it may belong to another program, or if the setting that it
- * resembles is also set.
+ * Reports such a name as a fault. If the name may belong to another program, or if the setting that it resembles is
+ * also set, there is just a warning.
  */
 export function findMisspelt(reader: SettingsReader, settings: Settings): void {
   // Variables that resemble a proxy setting, such as FTP_PROXY, belong to other programs.
@@ -53,9 +53,9 @@ function hasThirdOf(name: string, other: string): boolean {
 }
 
 /**
- * True if a name probably belongs to another program: it is known to, or one of its words clearly differs from the word
- * at the same place in `meant`, the setting that it resembles. So `WORKSPACE_ROOT` is not a misspelt `WORKSPACE_PORT`.
- * Transposed letters are not a difference.
+ * True if a name probably belongs to another program. Either it is one of `namesOfOthers`, or one of its words clearly
+ * differs from the word at the same place in `meant`, the setting that it resembles. So `WORKSPACE_ROOT` is not a
+ * misspelt `WORKSPACE_PORT`. Transposed letters are not a difference.
  */
 function mayBeOthers(name: string, meant: string): boolean {
   if (namesOfOthers.has(name)) return true;

@@ -10,8 +10,8 @@ import { currentRoute } from './route.ts';
 import { tokenIn } from './setting-files.ts';
 
 /**
- * The values that are read once for all processes of a gateway: by the first process, which sends them to its workers,
- * or by the only one. A member is undefined if the settings name no such file.
+ * The values that one process of a gateway reads for all of them. If there are workers, the first process reads the
+ * values and sends them to the workers. A member is undefined if the settings name no such file.
  */
 export interface SharedFiles {
   /** The entries of `UPSTREAM_KEYS`. */

@@ -52,8 +52,7 @@ export class Instruments {
     }
     for (const { read, ...metric } of this.#metrics.splice(0)) {
       const get = (): Promise<Measured> => Promise.resolve({ ...metric, values: read() });
-      // prom-client would keep an object and a text for each value. `get` reads the values from where they change
-      // instead.
+      // prom-client would keep an object and a text for each value. Instead, `get` reads each value from its source.
       const { name, help } = metric;
       this.#registry.registerMetric(Object.assign(new Gauge({ name, help, registers: [] }), { get }));
     }

@@ -1,7 +1,7 @@
 import type { RefusalKind } from '../operation/request-error.ts';
 import { byLabel, type Instruments } from './instruments.ts';
 
-/** The reasons for ending a connection, or for an answer without reading the request, with their labels. */
+/** The reasons why the server ends a connection, or answers a request without reading it, with their labels. */
 const ofConnections = {
   // The process has as many connections as it may.
   connections: 'connections',
@@ -13,7 +13,7 @@ const ofConnections = {
   slowRequest: 'slow_request',
   // A client sent too many requests without waiting for an answer.
   pipelined: 'pipelined',
-  // Requests that wait for earlier answers of their connections have no memory left.
+  // There is no memory left for one more request that has to wait for an earlier answer of its connection.
   noRoomToWait: 'no_room_to_wait',
   // A client takes its answer too slowly.
   slowReader: 'slow_reader',

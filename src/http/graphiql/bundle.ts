@@ -2,8 +2,8 @@ import { js } from '@graphql-yoga/render-graphiql/graphiql';
 
 /**
  * GraphiQL's script with the history plugin. Yoga's bundle replaces GraphiQL's list of plugins by the explorer alone,
- * which removes the history. If the page has the panel "REST calls", its plugin `restCalls` is added, and `panel`
- * traces runs.
+ * which removes the history. If the page has the panel "REST calls", the panel's plugin `restCalls` is added, and
+ * `panel.trace` wraps GraphiQL's fetcher.
  */
 export function bundleWith(hasPanel: boolean): string {
   const history = /\b(\w+)=\{title:"History"/.exec(js)?.[1];
@@ -17,8 +17,8 @@ export function bundleWith(hasPanel: boolean): string {
 }
 
 /**
- * Replacements for the two places at which the bundle changes errors. The first place adds the stack to errors of the
- * bundle's own. The second drops `locations` from the errors of answers.
+ * Replacements for the two places at which the bundle changes errors. The first place adds a stack to errors that arise
+ * in the bundle itself. The second place drops `locations` from the errors in answers.
  */
 const errorsAsTheyAre = [
   [

@@ -20,8 +20,8 @@ function keyIn(text) {
 
 /**
  * The text of a document as it stands in the editor, so that the locations of errors fit the editor. The bundle's own
- * printer would put everything on one line. `definitions` lacks the operations that do not run, and spaces take their
- * place.
+ * printer would put everything on one line. `definitions` lacks the operations that do not run. They are replaced by
+ * spaces.
  */
 function printAsWritten({ definitions }) {
   const text = definitions[0].loc.source.body;

@@ -26,7 +26,7 @@ function linkOf({ query, variables, title }, address) {
   return { text };
 }
 
-/** The tab that the fragment of an address holds, or why it is not opened; undefined if it holds none. */
+/** The tab in the fragment of an address, or why the tab is not opened; undefined if the fragment has no tab. */
 function linkedTab(fragment) {
   if (!fragment.startsWith('#query=')) return undefined;
   if (fragment.length > mostLink) return { problem: `it is longer than ${longest}.` };

@@ -74,9 +74,9 @@ function storable({ query, variables = null, headers = null, title = firstNameIn
 
 /**
  * Keeps GraphiQL from opening a further tab at a reload. GraphiQL stores the last edited query and variables apart from
- * its tabs, and opens a new tab if no stored tab has them. This function replaces them by those of a tab: the tab that
- * has the query of the address, or the open tab if the address has none. At the first visit, a query in the address
- * gets a tab of its own.
+ * its tabs, and opens a new tab if no stored tab has the same query and variables. This function overwrites them with
+ * the query and variables of a stored tab. That is the tab with the query of the address, or the open tab if the
+ * address has no query. At the first visit, a query in the address gets a tab of its own.
  */
 function keepTabs() {
   if (localStorage.getItem('graphiql:tabState') === null) openPanelAtFirst();

@@ -11,8 +11,8 @@ function storedTab() {
 }
 
 /**
- * A tab with its operation name. If GraphiQL has not stored the tab yet, this is the name of its first operation, which
- * GraphiQL will store.
+ * A tab with its operation name. If GraphiQL has not stored a name yet, it is the name of the tab's first operation.
+ * GraphiQL will store the same name.
  */
 function named({ query, operationName = firstNameIn(query), ...others }) {
   return { ...others, query, operationName };

@@ -15,14 +15,14 @@ export interface DocumentCounts {
   restCalls: number;
 }
 
-/** A listed document. All of its operations are prepared. */
+/** A listed document. If it is valid, all of its operations are prepared. */
 export interface ListedDocument {
   readonly id: string;
   readonly text: string;
   /** The text without characters that GraphQL ignores. */
   readonly bare: string;
   readonly file: string;
-  /** Its errors if it is not valid. */
+  /** The operations of the document, or its errors if it is not valid. */
   readonly operations: readonly PreparedOperation[] | RefusedDocument;
   readonly counts: DocumentCounts;
 }
@@ -59,7 +59,7 @@ export async function prepareSet(
   const problems: string[] = [];
   let longest = 0;
   for (const { id, aliases, text, file } of entries) {
-    // White space at the ends does not count: a GraphQL file also has the id of its text without that.
+    // Texts are compared without white space at their ends, because a GraphQL file also has the id of its trimmed text.
     for (const name of [id, ...aliases]) {
       const known = byId.get(name);
       if (known !== undefined && known.text.trim() !== text.trim()) throw twoTexts(name, known.file, file);
@@ -121,7 +121,7 @@ function prepareOne(prepare: PrepareListed, text: string): ListedDocument['opera
   }
 }
 
-/** The most characters of a description. A manifest may come from another server. */
+/** The most characters of errors in a message about an invalid document. A manifest may come from another server. */
 const longestProblem = 1000;
 
 function problemOf(file: string, id: string, { errors }: RefusedDocument): string {

@@ -28,7 +28,7 @@ export interface PersistedSettings extends RedisSettings {
   readonly automatic?: boolean | undefined;
   /** The documents that clients registered with any process of this gateway. Unused if there is a Redis. */
   readonly sharedTexts?: SharedTexts | undefined;
-  /** The time for which a client may keep an answer without errors to a GET by id, in seconds; by default none. */
+  /** The seconds for which a client may keep the answer to a GET by id, if it has no errors; by default 0. */
   readonly getMaxAge?: number;
   /** The interval at which manifests are checked, in milliseconds; by default that of `FollowOptions`. */
   readonly pollMs?: number | undefined;

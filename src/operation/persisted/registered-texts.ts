@@ -13,7 +13,7 @@ export interface TextStore {
 /** The most that one process keeps. A character counts as two bytes. */
 const most = { entries: 10_000, bytes: 32 * 2 ** 20 };
 
-/** Keeps the texts that were used last in memory. */
+/** Keeps in memory the texts that were used most recently. */
 export function createMemoryStore(): TextStore {
   const texts = new RecentMap<string, string>({
     entries: most.entries,
@@ -42,7 +42,7 @@ export interface SharedTexts extends Pick<TextStore, 'get'> {
 /** Publishes a text to other processes on behalf of a caller. */
 export type Publish = (callerName: string) => void;
 
-/** The texts of this process, where `set` stores them, and those that other processes share. */
+/** The texts of this process, and those that other processes share. `set` stores a text in this process only. */
 export interface Registrations extends TextStore {
   /**
    * Makes the function that publishes a text; undefined if it was published or received recently, or if there are no
@@ -90,7 +90,7 @@ const keptSeconds = 7 * 24 * 3600;
 /** The approximate bytes that Redis needs for a text beside the text itself. */
 const entryBytes = 200;
 
-/** The partitions of the texts in Redis. Those of one caller are in one partition, and evict no text of another one. */
+/** The number of partitions in Redis. All texts of a caller are in one of them, and can evict only texts in it. */
 const partitions = 8;
 
 /** The most bytes of one partition. */

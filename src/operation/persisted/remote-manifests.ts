@@ -11,7 +11,7 @@ export interface FollowRemoteOptions {
   readonly urls: readonly string[];
   /** The token for `Authorization: Bearer`, read for each request; undefined if no header is sent. */
   readonly token: () => string | undefined;
-  /** A proxy, and the trusted authorities. */
+  /** The route to the server of a URL: a proxy, and trusted certificate authorities. */
   readonly route: (url: string) => FetchOptions['route'];
   readonly log: Log;
   readonly pollMs?: number;
@@ -76,7 +76,7 @@ async function fetchFirst(url: string, options: FollowRemoteOptions): Promise<Fe
   }
 }
 
-/** Rejects if the manifest cannot be fetched, and with a ConfigError if it is none. */
+/** Fetches a manifest. Rejects if that fails, and with a ConfigError if the document is not a manifest. */
 async function fetchManifest(
   known: FetchedManifest,
   { token, route }: FollowRemoteOptions,

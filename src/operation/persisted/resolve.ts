@@ -15,7 +15,7 @@ export interface Resolved {
   readonly prepared: PreparedOperation;
   /** True if the request named the document by an id. */
   readonly byId: boolean;
-  /** Undefined if the document is not listed. */
+  /** The counters of the document, if it was found among the listed ones. */
   readonly counts: DocumentCounts | undefined;
   /** Publishes to other processes the text that a client has registered. */
   readonly publish?: Publish | undefined;
@@ -115,7 +115,10 @@ function resolveListed(listed: ListedDocument, params: GraphQLParams): Resolved 
   throw new RequestError('badParameter', 'The id belongs to another document than the one that came with it.');
 }
 
-/** Resolves a text that comes with its hash, and registers it, unless it is listed. */
+/**
+ * Resolves a text that comes with its hash. Registers the text, unless it was found to be listed or automatic
+ * persisted queries are off.
+ */
 function resolveTextWithHash(text: string, id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved {
   if (!isHash(id.id) && !id.automatic) throw unknownDocument(id.id);
   if (hashOf(text) !== id.id) throw hashMismatch();

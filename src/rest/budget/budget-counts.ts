@@ -1,10 +1,13 @@
 import type { RefusedCall } from '../errors.ts';
 import { type Surface, surfaces } from '../rest-operations.ts';
 
-/** The time for which a noted share counts, in milliseconds. */
+/** The time for which `leastLeft` considers a noted share, in milliseconds. */
 const recentMs = 60_000;
 
-/** Counts the refusals and waits since the start for want of budget, by surface, and notes what was left of it. */
+/**
+ * Counts, by surface, the refusals and waits since the start that were due to a lack of budget. Also notes the shares
+ * of the budget that were left.
+ */
 export class BudgetCounts {
   /** Operations refused before their first call, and calls refused later. */
   readonly refusals = noneOfAll();

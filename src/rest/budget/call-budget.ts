@@ -28,7 +28,10 @@ export interface CallBudgetOptions extends BudgetSettings {
 /** The maximum number of waiting calls of all keys, as a multiple of the calls that may be in flight. */
 const queueFactor = 4;
 
-/** The least time that a call must be able to wait, in milliseconds. With less, its deadline would pass first. */
+/**
+ * The least time that a call must still be able to wait, in milliseconds. With less, the call is refused at once, so
+ * that its deadline does not pass first.
+ */
 const leastMs = 60;
 
 /** Most calls end within the recent mean duration of calls times this factor. */
@@ -46,7 +49,7 @@ const longestTimerMs = 60_000;
  */
 export type Outlooks = ReadonlyMap<Surface, Outlook>;
 
-/** A call that waits for its place in the budget, or has it. */
+/** A call that waits for the budget, or that the budget has let begin. */
 export interface BudgetedCall extends Queued {
   readonly attempt: Attempt;
   readonly counted: LedgerCall;
@@ -104,7 +107,7 @@ export class CallBudget implements Gate {
     this.#ledger = options.ledger;
   }
 
-  /** Undefined if this process does not itself count in a Redis. */
+  /** Tells the state of the counting. Undefined if no Redis counts, or if another process counts in it for this one. */
   get counting(): Ledger['counting'] {
     return this.#ledger.counting;
   }

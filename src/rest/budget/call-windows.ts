@@ -3,16 +3,16 @@ import type { BudgetWindow } from './settings.ts';
 
 /** A call that uses up budget. All logs that contain it share this object. */
 export interface CountedCall extends LedgerCall {
-  /** On the clock of `performance.now()`, in milliseconds; so is `endedAt`. */
+  /** The time on the clock of `performance.now()`, in milliseconds. */
   readonly beganAt: number;
-  /** Infinite while it is in flight; `notSent` if it was not sent after all. */
+  /** The time on the same clock. Infinite while the call is in flight; `notSent` if it was not sent after all. */
   endedAt: number;
 }
 
 /** The end of a call that was not sent after all, so that no log counts it. */
 export const notSent = Number.NEGATIVE_INFINITY;
 
-/** The calls of a want, as logs count them. */
+/** The calls of a `Want`, in the form in which logs count them. */
 export function callsOf({ key, subject, bySurface }: Want, beganAt: number, endedAt: number): readonly CountedCall[] {
   return bySurface.flatMap(({ surface, ids }) => ids.map((id) => ({ id, key, surface, subject, beganAt, endedAt })));
 }
@@ -22,8 +22,8 @@ const pruneThreshold = 64;
 
 /**
  * A sliding log of calls over several windows. A call counts from its beginning until one window after its end. The
- * service counts it at some moment between them, so no span of the service's clock holds more calls than the log
- * allows. Limits are given in the order of the windows.
+ * upstream counts the call at some moment between its beginning and its end. So the upstream, too, finds no more calls
+ * in any window than the log allows. Arrays of limits are in the order of the windows.
  */
 export class CallWindows {
   readonly #windows: readonly BudgetWindow[];
@@ -116,7 +116,8 @@ export class CallWindows {
   }
 
   /**
-   * Inserts an ended call by its end, nearly always as the last one. A call without an answer may have ended earlier.
+   * Inserts an ended call in the order of the ends, nearly always as the last one. The end that `#update` gives a call
+   * without an answer may lie before the ends of other calls.
    */
   #log(call: CountedCall): void {
     let at = this.#ended.length;

@@ -16,13 +16,13 @@ interface LedgerOptions {
   readonly log?: Log;
 }
 
-/** The age up to which operations may join a call, in milliseconds. Their deadlines may be that much later. */
+/** The age of a call up to which operations may join it, in milliseconds. So the call may last that much longer. */
 const joinedMs = 1000;
 
 /** The time allowed for messages between processes, in milliseconds. */
 const toleranceMs = 500;
 
-/** Makes the ledger in which this process counts calls alone, or all gateways together in Redis. */
+/** Makes the ledger. With a Redis, all gateways count calls in it together. Otherwise this process counts alone. */
 export function createLedger(options: LedgerOptions): Ledger {
   const { settings, operationDeadlineMs, upstreamUrl, redis, log = () => undefined } = options;
   const longestCallMs = operationDeadlineMs + joinedMs + toleranceMs;

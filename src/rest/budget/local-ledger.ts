@@ -13,7 +13,7 @@ import type { Surface } from '../rest-operations.ts';
 import { CallWindows, type CountedCall, callsOf, notSent } from './call-windows.ts';
 import { type BudgetSettings, hasShare, type LimitSettings, limitsOf } from './settings.ts';
 
-/** The maximum number of users of one key that have logs of their own. */
+/** The maximum number of logs of single subjects for one key. A subject has a log for each surface. */
 const mostSubjects = 10_000;
 
 /** Settings of the ledger. */
@@ -55,7 +55,7 @@ export class LocalLedger implements Ledger {
     return wants.map((want) => this.#decide(want, held));
   }
 
-  /** Counts the calls of a want that another ledger has allowed. */
+  /** Counts the calls of a `Want` as begun, without deciding on them: another ledger may have allowed them. */
   count(want: Want): readonly CountedCall[] {
     const calls = callsOf(want, performance.now(), Number.POSITIVE_INFINITY);
     for (const call of calls) for (const log of this.#logsOf(call)) log.begin(call);
@@ -116,7 +116,7 @@ export class LocalLedger implements Ledger {
     return this.#logsOf(account).map((log, index) => ({ log, limits: limits[index] ?? [] }));
   }
 
-  /** Every log that counts a call: that of its key, and that of its subject if this has a share. */
+  /** Every log that counts a call: the log of its key, and, if its subject has a share, the log of the subject. */
   #logsOf({ key, subject, surface }: Omit<LedgerCall, 'id'>): readonly CallWindows[] {
     const logs = this.#keyLogsOf(key);
     const all = logs.of(surface);
@@ -132,7 +132,7 @@ export class LocalLedger implements Ledger {
   }
 }
 
-/** The logs of one key: for each surface one of all calls, and one for each subject that has a share. */
+/** The logs of one key. Each surface has one log of all calls, and one log for each subject that has a share. */
 class KeyLogs {
   readonly #options: LocalLedgerOptions;
   readonly #ofKey = new Map<string, CallWindows>();
@@ -142,7 +142,7 @@ class KeyLogs {
     this.#options = options;
   }
 
-  /** The log of all calls on a surface, or only of those of one subject. */
+  /** The log of all calls on a surface. With a `subject`, it is the log of that subject's calls only. */
   of(surface: Surface, subject = ''): CallWindows {
     const logs = subject === '' ? this.#ofKey : this.#ofSubjects;
     const name = `${surface} ${subject}`;

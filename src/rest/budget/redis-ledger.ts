@@ -36,7 +36,7 @@ interface ScriptAnswer {
   readonly decisions: readonly ScriptDecision[];
 }
 
-/** The names that one run of the script uses, with their places from 1. Keys and users are in them only as hashes. */
+/** The names in Redis that one run of the script uses, and their indexes in `KEYS`. Keys and users are hashed. */
 type KeyPlaces = Map<string, number>;
 
 /** The interval at which a gateway runs the script even without a call, in milliseconds. */
@@ -53,9 +53,9 @@ const eraOver = new Error('Redis keeps losing calls');
 
 /**
  * Counts calls in Redis for all gateways together. A LocalLedger counts the calls of this gateway as well, and decides
- * while Redis cannot be asked. Calls of unproven keys are counted only there. While Redis does not decide, this ledger
- * tries each second to send the calls that Redis lacks, or at once if Redis has lost calls. Once Redis has them, it
- * decides again.
+ * while Redis cannot be asked. Only the LocalLedger counts calls of unproven keys. While Redis does not decide, this
+ * ledger tries to send the calls that Redis lacks: each second, and at once when Redis has lost calls. Once Redis has
+ * them, Redis decides again.
  */
 export class RedisLedger implements Ledger {
   readonly #options: RedisLedgerOptions;
@@ -146,7 +146,7 @@ export class RedisLedger implements Ledger {
     return { kind: 'begin' };
   }
 
-  /** The state of the logs of a want that has no calls. */
+  /** Reads the state of the logs from the script's decision on a `Want` without calls. */
   #outlooksOf({ subject, bySurface }: Want, [, , ...states]: ScriptDecision): LogOutlooks {
     const numbers = states.values();
     const next = (): number => numbers.next().value ?? 0;
@@ -199,7 +199,7 @@ export class RedisLedger implements Ledger {
       log('warn', 'calls cannot be counted in Redis: this gateway has its part of the budget', { reason, gateways });
   }
 
-  /** Sends what Redis lacks, and asks for the calls of wants. Undefined if Redis does not decide. */
+  /** Sends what Redis lacks, and asks whether the calls of `wants` may begin. Undefined if Redis does not decide. */
   async #ask(wants: readonly Want[]): Promise<ScriptAnswer | undefined> {
     const era = this.#era;
     const changed = [...this.#changed];
@@ -286,7 +286,7 @@ export class RedisLedger implements Ledger {
     };
   }
 
-  /** The places of the logs that count a call, in the order of `limitsOf`. */
+  /** The indexes in `KEYS` of the logs that count a call, in the order of `limitsOf`. Adds the logs to `names`. */
   #logsOf({ key, subject, surface }: Omit<LedgerCall, 'id'>, names: KeyPlaces): readonly number[] {
     const owners = hasShare(this.#options, subject) ? [key, `${key} ${subject}`] : [key];
     return owners.map((owner) => {

@@ -20,8 +20,8 @@ const longestOfAllMs = 660_000;
  * - `era`, in which Redis has all calls of the gateway, and `newEra`, the name of the next one. There is no `era` in the
  *   first step of a gateway that sends all of its calls.
  * - `longestCallMs`, and `keptMs`, the time for which names without new calls are kept
- * - `calls` of the gateway, each with its log, its id, and the milliseconds until its end. These are less than 0 if the
- *   call has ended, and false if it was not sent.
+ * - `calls` of the gateway, each with its log, its id, and the milliseconds until its end. That number is negative if
+ *   the call has ended. It is replaced by `false` if the call was not sent.
  * - `wants`, each with `holdsPlaces` and `bySurface`: for each surface the `ids` of its calls, the milliseconds of its
  *   `windows`, and `logs`, the number and the `limits` of the key's log, then those of the user's log.
  *

@@ -37,9 +37,9 @@ function percentOf({ share, agentShare = 100 }: LimitSettings, subject: string):
 }
 
 /**
- * The limits of a call for each log that counts it, with one limit for each window. The first log is that of the key. A
- * subject with a share has the second one. Calls in the background leave the last fifth of each window of the key to
- * others. `gateways` is the number of gateways that divide each window.
+ * The limits of each log that counts a call, one limit for each window. The first log is that of the key. If the
+ * subject has a share, the second log is that of the subject. Calls in the background leave the last fifth of each
+ * window of the key to others. `gateways` is the number of gateways that divide each window.
  */
 export function limitsOf(
   settings: LimitSettings,
@@ -57,7 +57,7 @@ function atLeastOne(limit: number): number {
   return Math.max(1, Math.floor(limit));
 }
 
-/** A window whose limit is less than this many calls of one subject; undefined if there is none. */
+/** A window that never has room for this many calls of one subject; undefined if there is none. */
 export function tooSmallFor(
   calls: number,
   settings: LimitSettings,

@@ -60,7 +60,7 @@ export class AnswerCache {
   readonly #kept: KeptAnswers;
   readonly #freshness: ReadonlyMap<RestOperation, Freshness>;
   readonly #remote: RedisAnswers | undefined;
-  /** The look-ups in Redis under way, by name. No answer is looked up twice at the same time. */
+  /** The look-ups in Redis that `find` has under way, by the answer's name. Reads of the same answer share one. */
   readonly #asked = new Map<string, Promise<KeptAnswer | undefined>>();
   /** The renewals that `endEpoch` has begun, by ended epoch. Many calls may want to end the same epoch. */
   readonly #ended = new RecentMap<Epoch, Promise<void>>({ entries: mostEnded });
@@ -98,7 +98,7 @@ export class AnswerCache {
     return { caller, operation, target, format, name, limit, limitAskedAt: this.now(), ...freshness };
   }
 
-  /** The answer that may be given without a call, if there is one. Counts the read. */
+  /** The answer that may be given without a call, if there is one. Counts the read unless `reuse` is `uncounted`. */
   find(read: CachedRead, reuse: Reuse): KeptAnswer | undefined | Promise<KeptAnswer | undefined> {
     if (reuse !== 'normal') {
       if (reuse !== 'uncounted') this.counts.add(read.noun, 'bypass');
@@ -130,8 +130,8 @@ export class AnswerCache {
   }
 
   /**
-   * The read that refreshes a stale answer. It asks for all rows of the answer if an operation has asked for as many
-   * within `usableMs`. So one call refreshes pages of all sizes.
+   * The read that refreshes a stale answer. If an operation has asked for as many rows as the answer has, at most
+   * `usableMs` ago, the read asks for all of them. So one call refreshes pages of all sizes.
    */
   refreshOf({ limit, limitAskedAt }: KeptAnswer, read: CachedRead): CachedRead {
     const isAskedFor = this.now() - limitAskedAt <= read.usableMs;
@@ -147,8 +147,8 @@ export class AnswerCache {
   }
 
   /**
-   * Ends the epoch of a key, because the upstream has shown that kept answers are no longer true. With a target, it
-   * ends only if an answer to the target is kept: otherwise reads of invented ids would end it.
+   * Ends the epoch of a key, because the upstream has shown that kept answers are no longer true. With a target, the
+   * epoch ends only if an answer to the target is kept. Otherwise reads of invented ids would end the epoch.
    */
   async endEpoch({ caller, epoch: { name: epoch, isShared } }: RestRun, target?: string): Promise<void> {
     if (!isShared || (target !== undefined && !(await this.#hasAny(caller, epoch, target)))) return;
@@ -208,8 +208,8 @@ function withLimit(target: string, limit: number | undefined): string {
 }
 
 /**
- * The number of rows that a target asks for; undefined if it is no page. Pages of tables are never cut, so they have
- * none.
+ * The number of rows that a target asks for; undefined if the target is no page. It is also undefined for a page of a
+ * table, because a kept table is never cut to answer a read of fewer rows.
  */
 function limitIn(target: string): number | undefined {
   if (target.includes('select=') || target.includes('format=csv')) return undefined;
@@ -234,5 +234,5 @@ function valueIn(text: string, format: ReadFormat): unknown {
   return decode({ status: 200, contentType, cacheControl: '', text });
 }
 
-/** The maximum number of ended epochs that are remembered: more than end while calls of an older one are in flight. */
+/** The maximum number of ended epochs that are remembered. Fewer of them end while an old one has calls in flight. */
 const mostEnded = 1000;

@@ -6,7 +6,7 @@ import type { Reuse } from '../write-epochs.ts';
 /** The noun of event values. They have no rows, and they change more slowly than events. */
 const values = 'values';
 
-/** The nouns by their segments of paths, as `CACHE_TTL` and metrics name them, and the values of events. */
+/** The names in `CACHE_TTL` and metrics: the path segment of each noun, and `values` for the values of events. */
 export const cacheNouns: readonly string[] = [...nounNames.map((name) => nouns[name].path), values];
 
 /** The milliseconds for which the answers of one REST operation are used. */

@@ -75,7 +75,10 @@ export class KeptAnswers {
     return this.#answers.get(name);
   }
 
-  /** Keeps an answer, unless the request for the kept one of its name was sent later. Returns the one that is kept. */
+  /**
+   * Keeps an answer in place of the kept answer of the same name. If the request for that one was sent later, it stays.
+   * Returns the answer that is then kept.
+   */
   keep(answer: KeptAnswer): KeptAnswer {
     const known = this.#answers.get(answer.name);
     if (known !== undefined && known.sentAt > answer.sentAt) return known;

@@ -5,8 +5,8 @@ import type { Epochs } from '../write-epochs.ts';
 export type PurgeTarget = { readonly tenant: string } | { readonly keySha256: string } | { readonly all: true };
 
 /**
- * Purges cached answers. Resolves to the number of keys whose answers were forgotten: operations that begin later get no
- * older answers of theirs from any gateway. If that cannot be promised, resolves to the reason. Never rejects.
+ * Purges the cached answers of keys. Afterwards, no gateway gives these answers to operations that begin later.
+ * Resolves to the number of keys, or to the reason why this cannot be promised. Never rejects.
  */
 export type Purge = (target: PurgeTarget) => Promise<number | 'no cache' | 'unknown tenant' | 'out of reach'>;
 

@@ -25,8 +25,8 @@ const longestText = 2 ** 20;
 const keptPattern = /^(\d+) (\d*) (.*)$/s;
 
 /**
- * The answers that gateways share in Redis, encrypted. The name of each is a hash of its place. A text that cannot be
- * opened, for whatever reason, is a miss.
+ * The answers that gateways share in Redis, encrypted. Each is stored under a hash of upstream, key and name. A text
+ * that cannot be decrypted, for whatever reason, is a miss.
  */
 export class RedisAnswers {
   readonly #redis: SharedRedis;

@@ -44,7 +44,10 @@ export class RedisEpochs implements Epochs {
   readonly #prefix: string;
   readonly #log: Log;
   readonly #throttle = new LogThrottle();
-  /** Keys whose epoch has ended, though Redis may not know it yet. Each end has a mark of its own. */
+  /**
+   * Keys whose epoch has ended, though Redis may not know it yet. Each end has a symbol of its own: if another end
+   * follows while Redis is told of the first, the key stays here.
+   */
   readonly #unsent = new KeyMap<symbol>();
   /** True while a retry is scheduled or running. */
   #isRetrying = false;

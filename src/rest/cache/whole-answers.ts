@@ -13,7 +13,7 @@ interface WholeAnswersOptions {
 /** The answer to a whole query, made of kept answers alone. */
 interface WholeAnswer {
   readonly text: string;
-  /** In UTF-8. */
+  /** The size of the text in UTF-8. */
   readonly mostBytes: number;
   /** A hash of the text, once a client has needed it. */
   tag?: string | undefined;

@@ -25,7 +25,7 @@ const plainName = /^[a-z][a-z\d_]{0,49}$/;
 /** The line of the log about a comparison that has thrown. */
 const comparisonFailed = 'an answer of the upstream could not be compared with the OpenAPI document';
 
-/** The maximum number of remembered names that clients have written: more than clients have a use for. */
+/** The maximum number of remembered names that clients have written. It is more than clients need. */
 const mostWrittenNames = 1000;
 
 /**
@@ -60,8 +60,8 @@ export class DriftWatch {
   }
 
   /**
-   * Compares an answer if it is in the sample, and counts its differences. Never throws, because a fault of the
-   * comparison must not become one of the call.
+   * Compares an answer if it is in the sample, and counts its differences. Never throws, because a failed comparison
+   * must not make the call fail.
    */
   answered({ id, route }: RestOperation, target: string, body: unknown): void {
     // Only the answers to GETs have a shape.

@@ -2,7 +2,10 @@ import { RecentMap } from '../../recent-map.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
-/** The points that open a breaker. They are many, because fast failures do little harm. An answer resets them to 0. */
+/**
+ * The points that open a breaker. The number is high, because fast failures do little harm. An answer below 500 resets
+ * the points to 0.
+ */
 const pointsToOpen = 50;
 
 /** The points of a timeout, or of a connection lost after `slowMs` or later. Such failures cost their callers more. */

@@ -46,15 +46,16 @@ export interface Attempt {
   /** True if no client waits for it. Such a call may not use the last calls of its key, which are kept for clients. */
   readonly isBackground: boolean;
   /**
-   * True if it may use a connection that was kept open, which the upstream may be closing. Reads may: a read that meets
-   * such a closing is repeated for free. Writes may not: nothing would show whether the write was processed.
+   * True if it may use a connection that was kept open, although the upstream may be closing it. A read may: if the
+   * upstream closes the connection, the read is repeated for free on a new one. A write may not: nothing would show
+   * whether it was processed.
    */
   readonly mayBeStale: boolean;
   /** True if it starts even without a free slot. */
   isUrgent: boolean;
   /** The caller for whom its slot is counted, or its entry in the queue for a slot. Undefined if it has neither. */
   slot: string | WaitingCall | undefined;
-  /** Its call in the budget, while it waits for a place there or has one. */
+  /** Its entry in the budget. Undefined if it neither waits for the budget nor has reserved a call there. */
   budgeted: BudgetedCall | undefined;
   /** True while its answer may prove the key. It then goes on until its deadline, even after its waiters have left. */
   isTrial: boolean;
@@ -72,7 +73,7 @@ export type Outcome =
   | { readonly kind: 'given-up'; readonly timeouts: number; readonly tookMs: number }
   // No response came.
   | { readonly kind: 'failed'; readonly fault: Fault; readonly error: Error; readonly tookMs: number }
-  // A response came, a success without an error. `provesKey` is true if only a known key gets such an answer.
+  // A response came. `error` is undefined for a success. `provesKey` is true if only a known key gets such an answer.
   | {
       readonly kind: 'answered';
       readonly status: number;
@@ -85,6 +86,8 @@ export type Outcome =
 export interface Gate {
   /** Undefined if the attempt may go on at once; else resolves when it may. Throws, or rejects, if it may not. */
   enter(attempt: Attempt): Promise<void> | undefined;
-  /** Reports the end of an attempt. Called for each gate that it has entered or waits at, the last one first. */
+  /**
+   * Learns of the end of an attempt. Called for each gate that the attempt has entered or waits at, the last one first.
+   */
   leave(attempt: Attempt, outcome: Outcome): void;
 }

@@ -12,7 +12,7 @@ const mostWaiting = { key: 1000, process: 10_000 } as const;
 /** The time for which the gateway itself refuses a key that the upstream has rejected, in milliseconds. */
 const rejectedMs = 5000;
 
-/** The maximum number of proven keys, and of rejected ones. So invented keys only evict invented keys. */
+/** The maximum number of proven keys, and of rejected keys. They are kept apart: invented keys evict no proven keys. */
 const mostKeys = 10_000;
 
 /** The attempts with an unproven key. */

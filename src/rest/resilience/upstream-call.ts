@@ -46,7 +46,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   /** The attempt in flight. */
   #sent: SentRequest | undefined;
   #sentAt = 0;
-  /** Its response, until that is read. A busy process may read it late. */
+  /** The response of the attempt, until it is read. A busy process may read it late. */
   #unread: RawResponse | undefined;
   /** The status of its response; 0 as long as none has arrived. */
   #status = 0;
@@ -327,15 +327,15 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * Gives the value to each waiter whose operation has memory left for it, as it always has for the answer to a write.
-   * If the answer causes much work, all waiters but the first get it in later turns of the event loop. Before those
-   * turns, the answer may be compared with the OpenAPI document.
+   * Gives the value to each waiter whose operation has memory left for it. For the answer to a write there is no
+   * such limit. Of the waiters whose operations are large, all but the first get the value in later turns of the event
+   * loop. Before those turns, the answer may be compared with the OpenAPI document.
    */
   #resolve(response: DecodedResponse, body: Claim): void {
     const { operation, target, isWrite, decode, beforeWaiters } = this.request;
     const { bodies, eventLoop, drift } = this.#upstream;
     const limit = isWrite ? Number.POSITIVE_INFINITY : bodies.limits.operation;
-    // Waiters leave whose operations would keep more memory than they may.
+    // An operation that would keep more memory than it may ends here, and its waiter leaves.
     for (const { run } of [...this.waiters]) run.deadline.keep(body, limit);
     body.release();
     if (this.waiters.length === 0) return;
@@ -360,7 +360,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   #fail(error: unknown): void {
-    // A refused call may end its operation, which then leaves its other calls. These have no waiters, and do not count.
+    // An earlier refusal may have ended the operation. Its further calls then have no waiters, and do not count.
     if (error instanceof RefusedCall && this.waiters.length > 0 && !this.isBackground)
       this.#upstream.budgetCounts.refused(error);
     this.#reject(toDomainError(error));

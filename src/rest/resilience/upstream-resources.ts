@@ -110,10 +110,10 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     options.budget &&
     new CallBudget({ ...options.budget, counts: budgetCounts, maxInFlight, usualMs: () => limiter.meanMs });
   const epochRenewal = new EpochRenewal(epochs, keys);
-  // The order matters. Keys come first, so that only calls on trial reserve budget for an unproven key, which each
-  // gateway counts alone. The budget comes next, because a whole wave is reserved together. Rate limit pauses follow
-  // both, because a pause may begin while a call waits for one of them. The slot is taken after these gates, so that no
-  // call holds a slot while it waits there. The last two gates only learn from the end of attempts.
+  // The order matters. Keys come first: each gateway counts an unproven key alone, so only calls on trial may reserve
+  // budget for it. The budget comes next, because a whole wave is reserved together. Rate limit pauses follow both,
+  // because a pause may begin while a call waits for its key or its budget. The slot is taken after these gates, so
+  // that no call holds a slot while it waits there. The last two gates only learn from the end of attempts.
   const gates: readonly (Gate | undefined)[] = [
     keys,
     budget,

@@ -8,14 +8,15 @@ export const largestBody = 8 * 2 ** 20;
 const largeBytes = 2 ** 16;
 
 /**
- * As long as no more bytes than this are taken, short bodies are assumed to need average memory, because weighing is a
- * twelfth of the time that a page of 100 rows takes. The worst JSON needs five to six times the average memory.
+ * The number of taken bytes up to which short bodies are not weighed, but assumed to need average memory. Weighing a
+ * page of 100 rows is a twelfth of all the time that the page takes. The worst JSON needs five to six times the average
+ * memory.
  */
 const littleTaken = 16 * 2 ** 20;
 /** The longest body that is not weighed, in characters. */
 const usualLength = 2 ** 18;
 
-/** The most memory for bodies of the upstream, of one operation and of the process, in bytes. */
+/** The most memory that bodies of the upstream may take, in bytes: for one operation, and for the whole process. */
 export interface BodyRoomLimits {
   readonly operation: number;
   readonly process: number;

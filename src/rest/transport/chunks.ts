@@ -2,9 +2,9 @@
 const large = 2 ** 16;
 
 /**
- * Gives the memory of a large buffer back, unless the buffer shares it, as those from Node's pool do. The garbage
- * collector would do so much later, because it does not see how large the memory behind a small object is. Nothing may
- * use the buffer afterwards.
+ * Gives the memory of a large buffer back. Leaves a buffer alone that shares its memory with others, such as one from
+ * Node's pool. The garbage collector would free the memory much later, because it does not see how large the memory
+ * behind a small object is. Nothing may use the buffer afterwards.
  */
 export function freeLarge(buffer: Buffer<ArrayBuffer>): void {
   if (buffer.length > large && buffer.buffer.byteLength === buffer.length) buffer.buffer.transfer(0);
@@ -13,8 +13,8 @@ export function freeLarge(buffer: Buffer<ArrayBuffer>): void {
 const empty: Buffer<ArrayBuffer> = Buffer.alloc(0);
 
 /**
- * Collects the chunks of a body in one buffer of at most twice as many bytes as have been added, however small the
- * chunks are. The buffer of a complete body of expected length has exactly that length.
+ * Collects the chunks of a body in one buffer. However small the chunks are, the buffer has at most twice as many bytes
+ * as have been added. If `expected` is known, the buffer of the complete body has exactly that length.
  */
 export class Chunks {
   /** The length of the whole body, if it is known. */

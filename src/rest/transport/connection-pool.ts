@@ -104,7 +104,7 @@ export class ConnectionPool {
     while (isShort() && count() < this.#most) this.#connect(undefined);
   }
 
-  /** Opens a connection for the request `own`, or for the one that has waited longest once the connection is open. */
+  /** Opens a connection for the request `own`. If that is undefined, the request that has waited longest gets it. */
   #connect(own: Exchange | undefined): void {
     let connection: UpstreamConnection | undefined;
     let isEarly = false;

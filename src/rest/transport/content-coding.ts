@@ -22,7 +22,7 @@ const decodedTogether = 4;
 let decoded = 0;
 const waiting: (() => void)[] = [];
 
-/** Waits until a body may be decoded; undefined if it may be at once. */
+/** Counts one more body as being decoded. Returns a promise if the body has to wait for others, otherwise undefined. */
 function enter(): Promise<void> | undefined {
   if (decoded === decodedTogether) return new Promise((resolve) => void waiting.push(resolve));
   decoded += 1;
@@ -35,7 +35,7 @@ function leave(): void {
   else next();
 }
 
-/** The maximum number of content codings of a body, each of which is a pass over it: more than servers send. */
+/** The maximum number of content codings of a body. Each is a pass over the body. Servers send fewer. */
 const maximumCodings = 3;
 
 /**

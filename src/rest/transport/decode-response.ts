@@ -24,9 +24,10 @@ export const atOnce: LargeReader = { later: (read) => read() };
 const largeBody = 2 ** 16;
 
 /**
- * The text of a response; undefined if it cannot be decoded, or has more than `limit` bytes once decoded. Only large
- * bodies and those with a content coding get a promise, which would cost more than the rest of the call for others. It
- * never rejects. A large body counts as empty if it is released before it is read.
+ * The text of a response; undefined if it cannot be decoded, or has more than `limit` bytes once decoded. The result is
+ * a promise only for a large body, and for one with a content coding. For any other body, a promise would cost more
+ * than the rest of the call. The promise never rejects. A large body counts as empty if it is released before it is
+ * read.
  */
 export function decodeText(
   response: RawResponse,

@@ -13,7 +13,7 @@ export interface FetchOptions {
   readonly timeoutMs: number;
   /** In lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The accepted media types; undefined if all are. A document without a media type always is. */
+  /** The accepted media types; undefined if all are accepted. A document without a media type is always accepted. */
   readonly mediaTypes?: readonly string[];
   /** The `ETag` of the known version, if there is one. */
   readonly etag?: string | undefined;

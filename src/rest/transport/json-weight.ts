@@ -53,7 +53,7 @@ export function countJson(text: string): JsonCounts {
   return { values, commas };
 }
 
-/** Adds four bytes in each turn of the loop, because the loop itself takes as long in a turn as adding one byte. */
+/** Adds four bytes in each turn of the loop, because a turn itself takes as long as adding one byte. */
 function sumOf(bytes: Uint8Array, length: number): number {
   let sum = 0;
   let at = 0;

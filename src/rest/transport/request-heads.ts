@@ -12,7 +12,7 @@ export interface HttpRequest {
   readonly needsNewConnection?: boolean;
 }
 
-/** Latin-1 without control characters but tabs. */
+/** Latin-1 in which tabs are the only control characters. */
 const isValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Latin-1 without control characters and blanks. */
 const isTarget = /^[\x21-\x7e\x80-\xff]+$/;

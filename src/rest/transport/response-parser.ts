@@ -233,8 +233,9 @@ class Head {
   }
 
   /**
-   * True if the connection may be used again (RFC 9112 §6.1 and §9.3). HTTP/1.0 closes it, unless the server keeps it.
-   * A proxy of HTTP/1.0 on the way may not find the end of a chunked body.
+   * True if the connection may be used again (RFC 9112 §6.1 and §9.3). An HTTP/1.0 server closes it unless it
+   * promises to keep it. After a chunked body, such a promise does not count, because an HTTP/1.0 proxy on the way may
+   * not find the end of the body.
    */
   get isPersistent(): boolean {
     return !this.#isClosed && (this.#isCurrent || (this.#isKept && !this.isChunked));

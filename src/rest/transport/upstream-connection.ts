@@ -102,8 +102,8 @@ export class UpstreamConnection {
     if (exchange === undefined) return;
     this.#exchange = undefined;
     this.#wasUsed = true;
-    // Before the connection takes another request: the response may end the whole operation, whose other requests are
-    // then withdrawn.
+    // The response is passed on before the connection takes another request. The response may end its operation, and
+    // the operation's requests that still wait are then withdrawn.
     exchange.onEnd();
     const { isPersistent, keepAliveSeconds } = this.#parser;
     if (keepAliveSeconds !== undefined) this.idleMs = Math.min(keepAliveSeconds * 1000 - idleMarginMs, longestIdleMs);

@@ -4,8 +4,8 @@
  */
 
 /**
- * The most that is shown: rows, hints and waves of a plan, and places and calls of each row. A plan may have thousands,
- * which would make the page slow.
+ * The largest numbers that are shown: rows, hints and waves of a plan, and calls and places of each row. A place is the
+ * path of a field that needs the call. A plan may have thousands of these, which would make the page slow.
  */
 const mostShown = { rows: 60, places: 3, calls: 20, hints: 4, waves: 30 };
 
@@ -49,8 +49,8 @@ function strayRow(id, { wave, method, path }) {
 }
 
 /**
- * Planned calls by their route. Routes with fewer parameters come first, because the name of an action may look like an
- * id.
+ * Planned calls, grouped by their routes. Routes with fewer parameters come first. Otherwise, a route that ends in an
+ * id could match the path of an action, whose name may look like an id.
  */
 function routesOf(entries) {
   const routes = [...Map.groupBy(entries, ({ call: { method, path } }) => `${method} ${path}`).values()];
@@ -60,8 +60,8 @@ function routesOf(entries) {
 }
 
 /**
- * The planned call that a made call belongs to: the one with the same route in the nearest wave. Of two equally near,
- * the one that still expects a call is preferred.
+ * The planned call that a made call belongs to: the one with the same route in the nearest wave. If two planned calls
+ * are equally near, one that still expects a call is preferred.
  */
 function entryFor(routes, { method, path, wave }) {
   const bare = withoutQuery(path);
@@ -86,7 +86,7 @@ function withoutQuery(path) {
   return path.split('?', 1)[0];
 }
 
-/** Matches paths with the template of a route. The base path of the upstream may stand before them. */
+/** Matches the paths of a route by its template. The paths may begin with the base path of the upstream. */
 function patternOf(template) {
   const parts = template.split(/\{[^}]*\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
   const pattern = new RegExp(`${parts.join('[^/]+')}$`);

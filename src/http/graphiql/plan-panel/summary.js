@@ -19,13 +19,13 @@ function shownOf(plan, limits, run) {
     rows: rows.slice(0, mostShown.rows),
     moreRows: Math.max(rows.length - mostShown.rows, 0),
     budget: budgetOf(run, plan),
-    // Every second piece stood in backticks.
+    // The pieces with odd indexes stood in backticks (see `codeOrText`).
     hints: plan.hints.slice(0, mostShown.hints).map((hint) => hint.split('`')),
     moreHints: Math.max(plan.hints.length - mostShown.hints, 0),
   };
 }
 
-/** The upper counts of a plan, each beside its limit. */
+/** The most calls, rows and objects of a plan, each beside its limit. */
 function measuresOf({ lower, upper, rows, objects }, limits) {
   const measure = (name, most, limit, text = number(most)) => {
     return { name, text, most, limit, share: Math.min(most / limit, 1), isOver: most > limit };

@@ -88,7 +88,7 @@ function Plan({ shown, isStale }) {
   );
 }
 
-/** A piece of a hint. Every second piece stood in backticks. */
+/** A piece of a hint that was split at its backticks. The pieces with odd indexes stood in backticks. */
 function codeOrText(piece, index) {
   return index % 2 === 1 ? h('code', { key: index }, piece) : piece;
 }
