@@ -223,9 +223,9 @@ function listIn(input: object, name: string): readonly unknown[] {
 }
 
 /**
- * The members of a mutation's `extra`, which is for members that the OpenAPI document does not have. Their values are
- * not checked. So the noun's columns and the input fields of all its mutations are refused, in camelCase and
- * in snake_case.
+ * The members of a mutation's `extra`, which is for members that the OpenAPI document does not have. Values in `extra`
+ * are not checked. Names that are checked elsewhere are refused, so that nothing gets around that check: the noun's
+ * columns, and the input fields of all its mutations, in camelCase and in snake_case.
  */
 function extraEntries(extra: unknown, info: MutationInfo): [string, unknown][] {
   if (extra === null || extra === undefined) return [];

@@ -34,7 +34,9 @@ export interface CostsOptions extends CostLimits {
   readonly keyFaultOf: (caller: Caller | undefined) => object | undefined;
 }
 
-/** Finds the tool that an operation is, by its name and the text of its document; undefined if it is none. */
+/**
+ * Finds the tool for an operation, by its name and the text of its document. Undefined if it is not offered as a tool.
+ */
 export type ToolOf = (name: string, text: string, caller: Caller | undefined) => ToolNote | undefined;
 
 /** The tool of an operation, shown beside its plan: its name, and its cost as agents read it. */

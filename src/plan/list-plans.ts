@@ -6,7 +6,10 @@ import type { Condition } from './planned-calls.ts';
 
 /** A window of a list that is wanted, for each owner that has such a list. */
 export interface WantedWindow extends PlannedCollection {
-  /** A text that is equal for windows that may share pages: their collection, filter, and the time of offset 0. */
+  /**
+   * Equal for windows that may share pages. It names their collection, their filter and the time that offsets count
+   * from.
+   */
   readonly list: string;
   readonly ownerCount: number;
   readonly offset: number;

@@ -54,10 +54,10 @@ export function fetchRecord(
 }
 
 /**
- * The record with the real id of its owner, which its global id contains. The rows in `page` may name the owner.
+ * The record with the real id of its owner; its global id contains that id. The rows in `page` may name the owner.
  * Without a `page`, only the record's own row may name it. In an answer in parts, only the field `id` waits for the
- * owner. The `id` of a plugin without a `page` also waits for the row, because no call is needed if that row names the
- * owner.
+ * owner. The `id` of a plugin without a `page` waits for the plugin's row first: if that row names the owner, the call
+ * that looks up the owner is saved.
  */
 function addOwnerId(
   record: RowRecord,

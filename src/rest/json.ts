@@ -10,7 +10,10 @@ const maximumDepth = 500;
  */
 const manyDigits = new RegExp('[0-9]'.repeat(16), 'g');
 
-/** An integer that is a whole JSON value. Digits before a colon are no value: a text with such digits is not JSON. */
+/**
+ * An integer of 16 or more digits that is a JSON value by itself. No colon may follow it: names of members are quoted,
+ * so valid JSON has no digits before a colon.
+ */
 const longInteger = /(?<=^|[[:,\s])-?[1-9]\d{15,}(?=\s*(?:[\]},]|$))/y;
 
 /**

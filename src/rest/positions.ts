@@ -149,7 +149,7 @@ function positionIn(next: string, read: PageRead): Position | undefined {
   // The newest rows come first. So a `before` later than that of this page would lead back to rows already read.
   const isSame = before === from.before || isSameInstant(before, from.before);
   if (isLater(before, from.before) || (isSame && isLater(from.after, after))) return undefined;
-  // The hosted service goes on by time, but leaves the old offset in the query of `next`. Counted from the new time,
+  // The `next` of the hosted service has a new time, but still the offset of the old one. Counted from the new time,
   // that offset would skip rows.
   if (!isSame) return positionBefore({ offset: 0, before, after }, read);
   if (after !== from.after) return { offset: 0, before, after };

@@ -54,8 +54,8 @@ const eraOver = new Error('Redis keeps losing calls');
 /**
  * Counts calls in Redis for all gateways together. A LocalLedger counts the calls of this gateway as well, and decides
  * while Redis cannot be asked. Only the LocalLedger counts calls of unproven keys. While Redis does not decide, this
- * ledger tries to send the calls that Redis lacks: each second, and at once when Redis has lost calls. Once Redis has
- * them, Redis decides again.
+ * ledger tries to add to Redis the counts that are missing there: every second, and at once if Redis has lost counts.
+ * When none are missing, Redis decides again.
  */
 export class RedisLedger implements Ledger {
   readonly #options: RedisLedgerOptions;

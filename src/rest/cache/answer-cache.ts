@@ -189,7 +189,7 @@ export class AnswerCache {
     const found = await remote.find(read);
     if (found === undefined || found.ageMs >= youngerMs || !hasRows(found, read.limit)) return undefined;
     const { text, limit, ageMs } = found;
-    // Redis told the age later than `now`, so the request for the answer was sent at this time or later.
+    // `now` was read before Redis told the age. So the request for the answer was sent at `now - ageMs` or later.
     const sentAt = now - ageMs;
     try {
       const value = valueIn(text, read.format);
