@@ -122,11 +122,10 @@ export class AnswerCache {
   }
 
   /** Keeps the answer to a read. */
-  keep(read: CachedRead, { value, response: { text }, sinceSentMs }: CallSuccess): void {
+  keep(read: CachedRead, { value, response: { text }, sentAt }: CallSuccess): void {
     this.#resources.epochs.prove?.(read.caller.sharingKey);
-    const readAt = this.now();
-    const answer = new KeptAnswer(read, value, text, { sentAt: readAt - sinceSentMs, readAt });
-    if (this.#kept.keep(answer) === answer) this.#remote?.keep(read, text, sinceSentMs);
+    const answer = new KeptAnswer(read, value, text, { sentAt, readAt: this.now() });
+    if (this.#kept.keep(answer) === answer) this.#remote?.keep(read, text, sentAt);
   }
 
   /**
@@ -185,15 +184,15 @@ export class AnswerCache {
 
   /** Adopts Redis's answer to a read, if it is younger than `youngerMs` milliseconds and has enough rows. */
   async #findRemote(remote: RedisAnswers, read: CachedRead, youngerMs: number): Promise<KeptAnswer | undefined> {
-    const now = this.now();
+    const [askedAt, now] = [performance.now(), this.now()];
     const found = await remote.find(read);
     if (found === undefined || found.ageMs >= youngerMs || !hasRows(found, read.limit)) return undefined;
     const { text, limit, ageMs } = found;
-    // `now` was read before Redis told the age. So the request for the answer was sent at `now - ageMs` or later.
-    const sentAt = now - ageMs;
+    // The clocks were read before Redis told the age. So the request for the answer was sent at these times or later.
+    const times = { sentAt: askedAt - ageMs, readAt: now - ageMs };
     try {
       const value = valueIn(text, read.format);
-      return this.#kept.keep(new KeptAnswer({ ...read, limit }, value, text, { sentAt, readAt: sentAt }));
+      return this.#kept.keep(new KeptAnswer({ ...read, limit }, value, text, times));
     } catch {
       return undefined;
     }

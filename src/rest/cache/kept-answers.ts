@@ -20,7 +20,7 @@ export class KeptAnswer {
   readonly source: AnswerSource;
   /** Undefined if it is not a page. */
   readonly limit: number | undefined;
-  /** The time at which its request was sent. */
+  /** The time at which its request was sent, on the clock of `performance.now()`. */
   readonly sentAt: number;
   /** The time at which an operation last asked for `limit` rows. */
   limitAskedAt: number;

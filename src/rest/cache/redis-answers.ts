@@ -54,12 +54,12 @@ export class RedisAnswers {
    * Stores the text of an answer for as long as it is usable. Its age counts from the time at which its request was
    * sent, so that other gateways can tell which of two answers is newer. Does not wait for Redis.
    */
-  keep(read: CachedRead, text: string, sinceSentMs: number): void {
+  keep(read: CachedRead, text: string, sentAt: number): void {
     if (text.length > longestText) return;
     const name = this.#nameOf(read);
     const { usableMs, limit = '', caller } = read;
     const sealed = seal(`${usableMs} ${limit} ${text}`, sealingKeyOf(caller), name);
-    void this.#redis.ask('set', [name, sealed, 'PX', Math.max(1, Math.ceil(usableMs - sinceSentMs))]);
+    void this.#redis.ask('set', [name, sealed, 'PX', Math.max(1, Math.ceil(usableMs - (performance.now() - sentAt)))]);
   }
 
   /**

@@ -24,8 +24,8 @@ export interface CallRequest {
 export interface CallSuccess {
   readonly value: unknown;
   readonly response: DecodedResponse;
-  /** The time since the request was sent, in milliseconds. */
-  readonly sinceSentMs: number;
+  /** The time at which the request was sent, on the clock of `performance.now()`. */
+  readonly sentAt: number;
 }
 
 export type CallResult = CallSuccess | { readonly error: unknown };

@@ -343,8 +343,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     let settled: unknown;
     try {
       value = decode(response);
-      const sinceSentMs = performance.now() - this.#sentAt;
-      settled = beforeWaiters?.({ value, response, sinceSentMs })?.then(() => value) ?? value;
+      settled = beforeWaiters?.({ value, response, sentAt: this.#sentAt })?.then(() => value) ?? value;
     } catch (error) {
       return this.#fail(error);
     }
