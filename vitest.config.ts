@@ -41,10 +41,10 @@ export default defineConfig({
       { test: { name: 'alone', include: [alone], exclude: leftOut, isolate: true } },
     ],
     globalSetup: ['test/support/compile-cache.ts'],
-    // Processes: signals and child processes behave as in production. One more than a small CI machine has cores, because a
-    // third of the time a test waits for another process, for a browser or for a deadline.
+    // Processes, at most as many as a small CI machine has cores: signals and child processes behave as in production. A third
+    // one would keep the cores busier, but some tests hold what a client or a server does within seconds.
     pool: 'forks',
-    maxWorkers: 3,
+    maxWorkers: 2,
     sequence: { sequencer: SlowFirst },
     // A dozen times what the longest take on a calm machine: none fails because a machine is slow.
     testTimeout: 60_000,
