@@ -108,8 +108,8 @@ export class AnswerCounter {
     this.#objects += count * objects;
     this.#bytes += count * bytes;
     this.#values += count * (leaves * longestLeaf + ids * (longerId + idLength * 2));
-    // Not multiplied by `count`. Each object of a list has a row of its own, so a longer list does not repeat a text
-    // more often.
+    // `copies` is how often one object may repeat a text of its row. It is not multiplied by `count`: each object of a
+    // list has a row of its own, so a longer list repeats no text more often.
     this.#copies += copies;
     const { maxAnswerObjects, maxAnswerBytes } = this.#limits;
     if (this.#objects > maxAnswerObjects) this.#end('objects', this.#objects, maxAnswerObjects, at);

@@ -50,7 +50,10 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
   return page.rows.length > limit ? slicePage(page, 0, limit) : page;
 }
 
-/** True if the upstream leads to the same rows again. `further` has brought no new row. `last` is the page before. */
+/**
+ * True if the upstream keeps giving the same rows. Called only if the page `further` has brought no new row. `last` is
+ * the page that was read before it.
+ */
 function repeats(further: WholePage, last: WholePage): boolean {
   if (further.next === undefined) return false;
   if (further.isNextBroken) return true;

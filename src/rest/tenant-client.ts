@@ -18,7 +18,7 @@ export function keyUnavailable(cause: unknown): UpstreamError {
   return new UpstreamError('UPSTREAM_UNAVAILABLE', undefined, cause);
 }
 
-/** Counts, since the start, and logs faults with the keys that the gateway holds for tenants. */
+/** Logs the faults of the keys that the gateway holds for tenants, and counts them since the start. */
 export class HeldKeys {
   /** The number of REST calls whose key the upstream has rejected. */
   rejectedCalls = 0;

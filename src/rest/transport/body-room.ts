@@ -8,9 +8,9 @@ export const largestBody = 8 * 2 ** 20;
 const largeBytes = 2 ** 16;
 
 /**
- * The number of taken bytes up to which short bodies are not weighed, but assumed to need average memory. Weighing a
- * page of 100 rows is a twelfth of all the time that the page takes. The worst JSON needs five to six times the average
- * memory.
+ * While no more than this many bytes are taken, short bodies are not weighed: each is assumed to need average memory.
+ * Weighing a page of 100 rows is a twelfth of all the time that the page takes. The worst JSON needs five to six times
+ * the average memory.
  */
 const littleTaken = 16 * 2 ** 20;
 /** The longest body that is not weighed, in characters. */
