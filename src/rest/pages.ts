@@ -76,7 +76,7 @@ export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
   return new LazyPage(next, { at, filter: list.filter, rows, count: naturalNumber(body['count']) });
 }
 
-/** Parses `next` only if it is asked for: in most cases, nobody reads a further page of the list. */
+/** Parses `next` only if it is asked for: in most cases, no further page of the list is read. */
 class LazyPage implements RestPage {
   readonly rows: readonly Row[];
   readonly count: number | undefined;

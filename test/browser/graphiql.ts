@@ -48,8 +48,8 @@ export async function openGraphiql(browser: TestBrowser, url: string): Promise<T
 }
 
 /**
- * Opens GraphiQL anew in a page that has it open, as somebody finds it who was never there. That takes half as long as in a new
- * profile, which has to compile its scripts.
+ * Opens GraphiQL in a page that already has it open, in the state of a first visit. A new profile would take twice as
+ * long, because it would compile the scripts again.
  */
 export async function openAnew({ page }: TestPage, url: string): Promise<void> {
   // Of the same origin, and without scripts that would store something. The icon is no request.

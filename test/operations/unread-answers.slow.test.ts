@@ -57,7 +57,7 @@ async function read({ url }: SmallGateway, query: string, accept: string): Promi
   return (await response.text()).length;
 }
 
-/** What clients ask for, and how: in each form half of them the one way, and half of them the other. */
+/** Requests of the clients: in each form, half of the clients send one kind and half the other. */
 const forms = [
   {
     name: 'whole answers',

@@ -15,7 +15,7 @@ export const hasChromium = executablePath !== undefined;
 /** How long a test waits for something to appear, in milliseconds: less than it may run, so that it says what is missing. */
 export const timeoutMs = 25_000;
 
-/** Where pictures go, to be looked at, which nobody does in CI. */
+/** The folder for pictures that a person looks at. None are taken in CI. */
 const artifacts = new URL('../../artifacts/', import.meta.url);
 
 /** A browser that reaches nothing but loopback. */
