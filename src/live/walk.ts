@@ -1,5 +1,5 @@
-import { joinPages, type ListPage } from '../loaders/page.ts';
 import { fetchFilledPage, type Reader } from '../loaders/page-filling.ts';
+import { joinPages, type ListPage } from '../loaders/pages.ts';
 import { isCostLimit } from '../rest/errors.ts';
 import { secondsBefore, sortableMoment, wholeSecond } from '../rest/instants.ts';
 import type { ListRef } from '../rest/pages.ts';

@@ -1,9 +1,8 @@
 import type { RestApi } from '../rest/api.ts';
 import { isCostLimit, UpstreamError } from '../rest/errors.ts';
 import type { ListRef, RestPage } from '../rest/pages.ts';
-import { isBefore, isBehindCount, overlapOf, type Position } from '../rest/positions.ts';
-import { idText, type Row } from '../rest/values.ts';
-import { joinPages, type ListPage, positionAfter, type Segment, slicePage } from './page.ts';
+import { isBehindCount, type Position } from '../rest/positions.ts';
+import { joinPages, type ListPage, positionAfter, slicePage } from './pages.ts';
 
 /** The maximum number of further calls for one page, if the upstream answers the page in pieces. */
 const maximumFurtherCalls = 10;
@@ -22,12 +21,13 @@ export interface Reader {
  * Rejects if a client could not go on, because `next` leads to the same rows again or no row has arrived.
  */
 export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
-  return fetchRows(reader, at, limit).then((page) =>
-    page.rows.length >= limit ? slicePage(page, 0, limit) : fill(reader, page, limit, required),
-  );
+  const { api, list, maximum } = reader;
+  return api
+    .fetchPage(list, at, limit, maximum)
+    .then((page) => (page.rows.length >= limit ? slicePage(page, 0, limit) : fill(reader, page, limit, required)));
 }
 
-async function fill(reader: Reader, first: WholePage, limit: number, required: number): Promise<ListPage> {
+async function fill(reader: Reader, first: RestPage, limit: number, required: number): Promise<ListPage> {
   let page: ListPage = first;
   let last = first;
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
@@ -54,7 +54,7 @@ async function fill(reader: Reader, first: WholePage, limit: number, required: n
  * True if the upstream keeps giving the same rows. Called only if the page `further` has brought no new row. `last` is
  * the page that was read before it.
  */
-function repeats(further: WholePage, last: WholePage): boolean {
+function repeats(further: RestPage, last: RestPage): boolean {
   if (further.next === undefined) return false;
   if (further.isNextBroken) return true;
   return further.at.offset > 0 && further.ids.length > 0 && hasEqualItems(further.ids, last.ids);
@@ -69,73 +69,19 @@ function hasEqualItems(one: readonly unknown[], other: readonly unknown[]): bool
  * and a dead end are errors in any case.
  */
 async function fetchFurther(
-  reader: Reader,
+  { api, list, maximum }: Reader,
   page: ListPage,
   at: Position,
   limit: number,
-): Promise<WholePage | undefined> {
+): Promise<RestPage | undefined> {
   try {
-    return await fetchRows(reader, at, limit);
+    return await api.fetchPage(list, at, limit, maximum);
   } catch (error) {
     if (isCostLimit(error) || at.isDeadEnd === true || page.rows.length === 0) throw error;
     return undefined;
   }
 }
 
-/** Asks for `limit` new rows. Rows that were answered before are read again, or skipped if the page has no room. */
-function fetchRows({ api, list, maximum }: Reader, at: Position, limit: number): Promise<WholePage> {
-  const overlap = overlapOf(at, limit, maximum);
-  const skipped = (at.boundary?.ids.length ?? 0) - overlap;
-  const asked = skipped > at.offset ? { ...at, offset: skipped } : at;
-  const rows = limit + overlap;
-  return api.fetchPage(list, asked, rows).then((restPage) => new WholePage(restPage, asked, rows));
-}
-
 function nowhereError(): UpstreamError {
   return new UpstreamError('UPSTREAM_INVALID_RESPONSE');
-}
-
-/** One REST page as a range of its list, without the rows that were answered before. */
-class WholePage implements ListPage {
-  readonly rows: readonly Row[];
-  readonly segments: readonly Segment[];
-  readonly at: Position;
-  readonly #restPage: RestPage;
-  readonly #limit: number;
-
-  constructor(restPage: RestPage, at: Position, limit: number) {
-    this.at = at;
-    this.#limit = limit;
-    this.#restPage = restPage;
-    if (at.boundary === undefined) {
-      this.rows = restPage.rows;
-      this.segments = [{ from: 0, at }];
-    } else {
-      const kept = restPage.rows.map((row, index) => ({ row, index })).filter(({ row }) => !isBefore(at, row));
-      this.rows = kept.map(({ row }) => row);
-      const segments = kept.map(({ index }, from) => ({ from, at: { ...at, offset: at.offset + index } }));
-      this.segments = segments.length === 0 ? [{ from: 0, at }] : segments;
-    }
-  }
-
-  get count(): number | undefined {
-    return this.#restPage.count;
-  }
-
-  get next(): Position | undefined {
-    return this.#restPage.next;
-  }
-
-  get isNextBroken(): boolean {
-    return this.#restPage.isNextBroken;
-  }
-
-  /** True if the upstream answered fewer rows than it was asked for, and has more. */
-  get isCapped(): boolean {
-    return this.#restPage.rows.length < this.#limit && this.next !== undefined;
-  }
-
-  get ids(): readonly (string | undefined)[] {
-    return this.#restPage.rows.map(({ id }) => idText(id));
-  }
 }

@@ -2,15 +2,14 @@ import type { RestApi } from '../rest/api.ts';
 import { undefinedIfAbsent } from '../rest/errors.ts';
 import { type Collection, current, type Key, keyText } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
-import { dispatched, scheduleDispatch } from './dispatch.ts';
 import { type KnownRow, listView, type RowStore, suffices, type View } from './row-store.ts';
-import type { SavedCalls, WindowLoader } from './window-loader.ts';
+import { dispatched, type SavedCalls, scheduleDispatch, type WindowLoader } from './window-loader.ts';
 
 type RowPromise = Promise<KnownRow | undefined>;
 
 interface WantedRow {
   readonly key: Key;
-  readonly resolve: (found: RowPromise) => void;
+  readonly resolve: (found: KnownRow | RowPromise) => void;
 }
 
 /** If at least this many rows of one list are wanted at once in the list view, a page of the list is read first. */
@@ -28,7 +27,8 @@ export class RowLoader {
   readonly #byPage = new Map<string, RowPromise>();
   /** The loads that `settlePending` has waited for. */
   readonly #settled = new Set<RowPromise>();
-  #wanted: WantedRow[] = [];
+  /** The rows that are wanted in this turn, by their list. */
+  readonly #wanted = new Map<string, WantedRow[]>();
 
   constructor(api: RestApi, store: RowStore, windows: WindowLoader, maxPageSize: number, saved: SavedCalls) {
     this.#api = api;
@@ -53,9 +53,14 @@ export class RowLoader {
       return wanted;
     }
     const { promise, resolve } = Promise.withResolvers<KnownRow | undefined>();
-    if (this.#wanted.length === 0) scheduleDispatch('rows', () => this.#findAll());
-    this.#wanted.push({ key, resolve });
     this.#byPage.set(text, promise);
+    const list = `${key.noun}:${key.scope}`;
+    const rows = this.#wanted.get(list);
+    if (rows !== undefined) rows.push({ key, resolve });
+    else {
+      this.#wanted.set(list, [{ key, resolve }]);
+      scheduleDispatch('rows', () => void this.#find(key, list));
+    }
     return promise;
   }
 
@@ -72,23 +77,14 @@ export class RowLoader {
     return true;
   }
 
-  /** Finds the rows that were wanted in the same turn. */
-  #findAll(): void {
-    const wanted = this.#wanted;
-    this.#wanted = [];
-    for (const rows of Map.groupBy(wanted, ({ key }) => collectionText(key)).values()) {
-      const keys = rows.map(({ key }) => key);
-      const pages = this.#readPages(keys);
-      for (const { key, resolve } of rows)
-        resolve(pages.then(() => this.#store.find(key, 'list') ?? this.#readById(key)));
-    }
-  }
-
-  /** Reads a page of a list if enough rows of it are wanted, and waits for every page that may hold one of them. */
-  async #readPages(keys: readonly Key[]): Promise<void> {
-    const [first] = keys;
-    if (first === undefined) return;
-    const { noun, scope } = first;
+  /**
+   * Finds the rows of a list that were wanted in the same turn. Reads a page of the list if enough rows are wanted, and
+   * waits for every page that may hold one of them.
+   */
+  async #find({ noun, scope }: Collection, list: string): Promise<void> {
+    const wanted = this.#wanted.get(list) ?? [];
+    this.#wanted.delete(list);
+    const keys = wanted.map(({ key }) => key);
     const before = this.#windows.inFlight({ noun, scope });
     if (before !== undefined) await before;
     // The page is requested at once, so that it can also answer a window of the same list that is wanted now.
@@ -107,6 +103,7 @@ export class RowLoader {
     const found = keys.filter((key) => this.#store.find(key, 'list') !== undefined).length;
     // The page itself cost one call, so the first row that it answered saved no call.
     this.#saved.count += isPageFirst ? Math.max(found - 1, 0) : found;
+    for (const { key, resolve } of wanted) resolve(this.#store.find(key, 'list') ?? this.#readById(key));
   }
 
   #unknown(keys: readonly Key[]): readonly Key[] {
@@ -131,8 +128,4 @@ export class RowLoader {
     this.#byId.set(text, found);
     return found;
   }
-}
-
-function collectionText({ noun, scope }: Collection): string {
-  return `${noun}:${scope}`;
 }

@@ -2,18 +2,9 @@ import type { RestClient } from './client.ts';
 import { UpstreamError } from './errors.ts';
 import { operations, views } from './generated/views.ts';
 import type { Noun } from './nouns.ts';
-import {
-  type ListRef,
-  pageTarget,
-  type RestPage,
-  type TablePage,
-  toCsvPage,
-  toPage,
-  toRowsPage,
-  withoutHosts,
-} from './pages.ts';
+import { type ListRef, pageTarget, RestPage, type TablePage, toCsvPage, toRowsPage, withoutHosts } from './pages.ts';
 import { type Collection, collectionPath, type Key, rowPath, target } from './paths.ts';
-import type { Position } from './positions.ts';
+import { overlapOf, type Position } from './positions.ts';
 import { type RestOperation, rowOperations } from './rest-operations.ts';
 import { isObject, type JsonObject, type Row } from './values.ts';
 
@@ -62,12 +53,19 @@ export class RestApi {
     throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
   }
 
-  /** `GET …/?limit=&offset=`, the list view. */
-  fetchPage(list: ListRef, at: Position, limit: number): Promise<RestPage> {
+  /**
+   * `GET …/?limit=&offset=`, the list view: `limit` new rows from a position. Rows that were answered before are read
+   * again, or skipped if they do not fit into a page of `maximum` rows.
+   */
+  fetchPage(list: ListRef, at: Position, limit: number, maximum: number): Promise<RestPage> {
     if (at.isDeadEnd === true) return Promise.reject(new UpstreamError('UPSTREAM_INVALID_RESPONSE'));
+    const overlap = overlapOf(at, limit, maximum);
+    const skipped = (at.boundary?.ids.length ?? 0) - overlap;
+    const asked = skipped > at.offset ? { ...at, offset: skipped } : at;
+    const rows = limit + overlap;
     return this.#client
-      .read(rowOperations[list.noun].list, pageTarget(list, at, limit))
-      .then((body) => toPage(body, list, at));
+      .read(rowOperations[list.noun].list, pageTarget(list, asked, rows))
+      .then((body) => new RestPage(body, list, asked, rows));
   }
 
   /** `GET …/events/?select=…`: rows as the query language returns them. */

@@ -4,8 +4,8 @@ import { readCsv } from './csv.ts';
 import { UpstreamError } from './errors.ts';
 import { secondAfter } from './instants.ts';
 import { type Collection, collectionPath, target } from './paths.ts';
-import { type Next, nextOf, type PageRead, type Position } from './positions.ts';
-import { isObject, naturalNumber, type Row } from './values.ts';
+import { isBefore, type Next, nextOf, type Position } from './positions.ts';
+import { idText, isObject, naturalNumber, type Row } from './values.ts';
 
 /** The filter of an event list, with REST's names and encoding: some values are JSON. */
 export interface EventQuery {
@@ -24,17 +24,6 @@ export interface ListRef extends Collection {
   readonly filter?: EventQuery | undefined;
   /** The form of pages that are no RestPage. A cursor of one form is not valid in another. */
   readonly form?: 'csv' | 'rows' | 'tail' | undefined;
-}
-
-/** One page as REST sent it. */
-export interface RestPage {
-  readonly rows: readonly Row[];
-  /** The rows of the whole list; undefined if REST does not count them (events) or sends nonsense. */
-  readonly count: number | undefined;
-  /** The start of the next page; undefined at the end of the list. The number of rows does not show where that is. */
-  readonly next: Position | undefined;
-  /** True if the upstream's link leads to no later place. The position in `next` is then found by counting rows. */
-  readonly isNextBroken: boolean;
 }
 
 /** A short text, equal for equal lists, to which cursors are bound. */
@@ -66,41 +55,78 @@ export function pageTarget(list: ListRef, at: Position, limit: number): string {
   ]);
 }
 
-/** Reads a page out of the pagination envelope. */
-export function toPage(body: unknown, list: ListRef, at: Position): RestPage {
-  if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
-  const results: unknown[] = body['results'];
-  // A row that is not an object has no columns. It fails when its id is asked for.
-  const rows = results.every(isObject) ? results : results.map((row) => (isObject(row) ? row : noColumns));
-  const { next } = body;
-  return new LazyPage(next, { at, filter: list.filter, rows, count: naturalNumber(body['count']) });
+/**
+ * Rows of a page that stand next to each other in their list. The first has the index `from` in the page, and the
+ * position `at` in the list.
+ */
+export interface Segment {
+  readonly from: number;
+  readonly at: Position;
 }
 
-/** Parses `next` only if it is asked for: in most cases, no further page of the list is read. */
-class LazyPage implements RestPage {
+/** One REST page as a range of its list, without the rows that were answered before. */
+export class RestPage {
   readonly rows: readonly Row[];
+  /** At least one. The only segment of an empty page has the position of the page. */
+  readonly segments: readonly Segment[];
+  /** The rows of the whole list; undefined if REST does not count them (events) or sends nonsense. */
   readonly count: number | undefined;
-  readonly #text: unknown;
-  readonly #read: PageRead;
+  /** The position that was asked for. */
+  readonly at: Position;
+  readonly #list: ListRef;
+  readonly #limit: number;
+  /** All rows that REST sent. */
+  readonly #sent: readonly Row[];
+  readonly #link: unknown;
   #known: Next | undefined;
 
-  constructor(text: unknown, read: PageRead) {
-    this.rows = read.rows;
-    this.count = read.count;
-    this.#text = text;
-    this.#read = read;
+  /** Reads the page of `limit` rows out of the pagination envelope. */
+  constructor(body: unknown, list: ListRef, at: Position, limit: number) {
+    if (!isObject(body) || !Array.isArray(body['results'])) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE');
+    const results: unknown[] = body['results'];
+    // A row that is not an object has no columns. It fails when its id is asked for.
+    const sent = results.every(isObject) ? results : results.map((row) => (isObject(row) ? row : noColumns));
+    this.#sent = sent;
+    this.#link = body['next'];
+    this.count = naturalNumber(body['count']);
+    this.at = at;
+    this.#list = list;
+    this.#limit = limit;
+    if (at.boundary === undefined) {
+      this.rows = sent;
+      this.segments = [{ from: 0, at }];
+    } else {
+      const kept = sent.map((row, index) => ({ row, index })).filter(({ row }) => !isBefore(at, row));
+      this.rows = kept.map(({ row }) => row);
+      const segments = kept.map(({ index }, from) => ({ from, at: { ...at, offset: at.offset + index } }));
+      this.segments = segments.length === 0 ? [{ from: 0, at }] : segments;
+    }
   }
 
+  /** The start of the next page; undefined at the end of the list. The number of rows does not show where that is. */
   get next(): Position | undefined {
     return this.#next.position;
   }
 
+  /** True if the upstream's link leads to no later place. The position in `next` is then found by counting rows. */
   get isNextBroken(): boolean {
     return this.#next.isBroken;
   }
 
+  /** True if the upstream answered fewer rows than it was asked for, and has more. */
+  get isCapped(): boolean {
+    return this.#sent.length < this.#limit && this.next !== undefined;
+  }
+
+  /** The ids of all rows that REST sent. */
+  get ids(): readonly (string | undefined)[] {
+    return this.#sent.map(({ id }) => idText(id));
+  }
+
+  /** Parsed only if it is asked for: in most cases, no further page of the list is read. */
   get #next(): Next {
-    this.#known ??= nextOf(this.#text, this.#read);
+    const { at, count } = this;
+    this.#known ??= nextOf(this.#link, { at, filter: this.#list.filter, rows: this.#sent, count });
     return this.#known;
   }
 }

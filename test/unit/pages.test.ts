@@ -1,9 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rangeOf } from '../../src/graphql/connections.ts';
-import { mergedPagesOf } from '../../src/loaders/merged-pages.ts';
-import { joinPages, type ListPage, lastRowsOf, positionAfter, positionOf, slicePage } from '../../src/loaders/page.ts';
-import { toPage } from '../../src/rest/pages.ts';
+import {
+  joinPages,
+  type ListPage,
+  lastRowsOf,
+  mergedPagesOf,
+  positionAfter,
+  positionOf,
+  slicePage,
+} from '../../src/loaders/pages.ts';
+import { RestPage } from '../../src/rest/pages.ts';
 import { relayPage } from '../support/relay.ts';
 
 describe('mergedPagesOf', () => {
@@ -185,7 +192,7 @@ describe('stretchOf', () => {
   });
 });
 
-describe('toPage', () => {
+describe('RestPage', () => {
   const list = { noun: 'Event', scope: '1' } as const;
 
   test('never goes back or stands still, whatever `next` says', () => {
@@ -201,7 +208,7 @@ describe('toPage', () => {
       fc.property(next, fc.nat(10), fc.nat(3), (value, offset, rows) => {
         const results = Array.from({ length: rows }, (_, id) => ({ id, timestamp: '2024-05-01T10:00:00Z' }));
         const at = { offset, before: '2024-05-02T00:00:00Z' };
-        const position = toPage({ results, next: value }, list, at).next;
+        const position = new RestPage({ results, next: value }, list, at, rows).next;
         if (position === undefined || position.before !== at.before || position.after !== undefined) return;
         if (position.isDeadEnd === true) return;
         // It is counted on, or the rows that were answered are named.
@@ -214,11 +221,11 @@ describe('toPage', () => {
   });
 
   test.each([null, [], 'rows', 7, {}, { results: null }, { results: {} }])('refuses %j, which is no page', (body) => {
-    expect(() => toPage(body, list, { offset: 0 })).toThrow('does not fit its contract');
+    expect(() => new RestPage(body, list, { offset: 0 }, 5)).toThrow('does not fit its contract');
   });
 
   test('takes rows that are no objects for rows without columns', () => {
-    expect(toPage({ results: [1, null, 'x', [], { id: 1 }] }, list, { offset: 0 }).rows).toEqual([
+    expect(new RestPage({ results: [1, null, 'x', [], { id: 1 }] }, list, { offset: 0 }, 5).rows).toEqual([
       {},
       {},
       {},
