@@ -33,10 +33,7 @@ const ownRooms: readonly (readonly [RegExp, string])[] = [
   [/^telemetry\/(?!tracing\/)/, rooms.metrics],
   [/^rest\/(json|json-counts|transport\/json-weight)\.ts|^operation\/(serialize|answer-bytes)\.ts/, rooms.json],
   [/^event-loop-yield\.ts/, rooms.promises],
-  [
-    /^rest\/transport\/(transport|connection|connection-pool|connect|request-heads|response-parser|chunks)\.ts/,
-    rooms.client,
-  ],
+  [/^rest\/transport\/(transport|upstream-connection|connect|response-parser|chunks)\.ts/, rooms.client],
 ];
 
 /** The rooms of packages; the others are rooms of their own. */

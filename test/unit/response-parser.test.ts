@@ -20,23 +20,28 @@ function parse(text: string, places: readonly number[] = [], isEnded = false): P
   const parsed: Parsed = {
     ...{ status: 0, headers: {}, length: undefined, body: '', isDone: false, isPersistent: false, rest: '' },
   };
+  let ends = 0;
   const parser = new ResponseParser();
   parser.expect({
     onHead: (status, headers, length) => Object.assign(parsed, { status, headers, length }),
     onData: (data) => {
       parsed.body += data.toString('latin1');
     },
+    onEnd: () => {
+      ends += 1;
+    },
   });
   let from = 0;
   for (const to of [...places, bytes.length]) {
     // Bytes are valid during the call only.
     const piece = Buffer.from(bytes.subarray(from, to));
-    const end = parser.read(piece);
+    const end = parser.feed(piece);
     parsed.rest += piece.toString('latin1', end);
     piece.fill(0);
     from = to;
   }
   if (isEnded) parser.end();
+  expect(ends).toBe(parser.isDone ? 1 : 0);
   return Object.assign(parsed, { isDone: parser.isDone, isPersistent: parser.isPersistent });
 }
 

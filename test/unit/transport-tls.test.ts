@@ -5,9 +5,8 @@ import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from
 import { expect, test } from 'vitest';
 import { MemoryRoom } from '../../src/memory.ts';
 import { explained, placeOf, reasonOf } from '../../src/rest/failure-reasons.ts';
-import type { Route } from '../../src/rest/transport/connect.ts';
-import type { HttpRequest } from '../../src/rest/transport/request-heads.ts';
-import { createTransport, type TransportError } from '../../src/rest/transport/transport.ts';
+import type { HttpRequest, Route } from '../../src/rest/transport/connect.ts';
+import { Transport, type TransportError } from '../../src/rest/transport/transport.ts';
 import { listen } from '../support/listen.ts';
 import { authority, clientTls, serverTls } from '../support/tls.ts';
 import { until } from '../support/until.ts';
@@ -43,7 +42,7 @@ function answering(options: TlsOptions = {}, act = (socket: TLSSocket) => void s
 function connectTo(origin: string, route: Route = {}) {
   const room = new MemoryRoom(2 ** 20);
   const options = { origin, route: { authorities: authority, ...route }, connections: 4, maxBodyBytes: 1000, room };
-  const transport = createTransport(options);
+  const transport = new Transport(options);
   const send = (target: string, call: Partial<HttpRequest> = {}) => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const failed = (error: TransportError): void =>

@@ -2,13 +2,8 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MemoryRoom } from '../../src/memory.ts';
-import type { HttpRequest } from '../../src/rest/transport/request-heads.ts';
-import {
-  createTransport,
-  type RawResponse,
-  type SentRequest,
-  TransportError,
-} from '../../src/rest/transport/transport.ts';
+import type { HttpRequest } from '../../src/rest/transport/connect.ts';
+import { type RawResponse, type SentRequest, Transport, TransportError } from '../../src/rest/transport/transport.ts';
 import { listen } from '../support/listen.ts';
 import { until } from '../support/until.ts';
 
@@ -41,7 +36,7 @@ async function startWire(answer: Answer, { connections = 4, onConnect = (_socket
   });
   const origin = `http://127.0.0.1:${await listen(server)}`;
   const room = new MemoryRoom(2 ** 20);
-  const transport = createTransport({ origin, connections, maxBodyBytes: 1000, room });
+  const transport = new Transport({ origin, connections, maxBodyBytes: 1000, room });
   const send = (target: string, call: Partial<HttpRequest> = {}) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const sent: SentRequest = transport.send(

@@ -11,11 +11,10 @@ import { SingleFlight } from '../single-flight.ts';
 import { HeldKeys } from '../tenant-client.ts';
 import { BodyRoom, type BodyRoomLimits, largestBody } from '../transport/body-room.ts';
 import type { Route } from '../transport/connect.ts';
-import { createTransport, type Transport } from '../transport/transport.ts';
-import { type Epochs, LocalEpochs } from '../write-epochs.ts';
+import { Transport } from '../transport/transport.ts';
+import { EpochRenewal, type Epochs, LocalEpochs } from '../write-epochs.ts';
 import { Breakers } from './breakers.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import { EpochRenewal } from './epoch-renewal.ts';
 import type { Gate } from './gate.ts';
 import { KeyTrials } from './key-trials.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
@@ -25,7 +24,7 @@ import type { UpstreamCall } from './upstream-call.ts';
 
 /** The resources that all calls to the upstream share. Metrics and `/readyz` read them. Counts are since the start. */
 export interface UpstreamResources {
-  readonly transport: Transport;
+  readonly transport: Pick<Transport, 'send' | 'reroute' | 'close'>;
   /** The reads in flight, by target. */
   readonly reads: SingleFlight<UpstreamCall>;
   /** The prefix of every path of the API. */
@@ -125,7 +124,7 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     counts,
   ];
   return {
-    transport: createTransport({
+    transport: new Transport({
       origin,
       route,
       connections: most + spareConnections,

@@ -2,7 +2,7 @@ import { MemoryRoom } from '../../memory.ts';
 import { explained, placeOf, reasonOf } from '../failure-reasons.ts';
 import type { Route } from './connect.ts';
 import { atOnce, decodeText } from './decode-response.ts';
-import { askOnce, createTransport, type RawResponse, TransportError } from './transport.ts';
+import { askOnce, type RawResponse, Transport, TransportError } from './transport.ts';
 
 /** Options of a fetch. */
 export interface FetchOptions {
@@ -40,7 +40,7 @@ class FetchError extends Error {
 export async function fetchDocument(url: string, options: FetchOptions): Promise<Fetched | undefined> {
   const { origin, pathname, search } = new URL(url);
   const { route, maxBytes, timeoutMs } = options;
-  const transport = createTransport({
+  const transport = new Transport({
     ...{ origin, route, connections: 1, maxBodyBytes: maxBytes },
     room: new MemoryRoom(maxBytes),
   });

@@ -10,6 +10,8 @@ export interface ResponseSink {
   /** `length` is the size of the body in bytes; undefined if it is not known before the body ends. */
   onHead(status: number, headers: ResponseHeaders, length: number | undefined): void;
   onData(bytes: Buffer): void;
+  /** Called once the whole response was read. */
+  onEnd(): void;
 }
 
 /** The error of bytes that are no HTTP response, or that another server on the way might read in another way. */
@@ -93,7 +95,7 @@ export class ResponseParser {
    * Returns the number of bytes that belong to the response. Throws NotHttp, or a ConnectionError if the server changes
    * the protocol.
    */
-  read(bytes: Buffer): number {
+  feed(bytes: Buffer): number {
     let at = 0;
     while (at < bytes.length && this.#phase !== 'done') {
       if (this.#phase === 'head') at = this.#readHead(bytes, at);
@@ -148,6 +150,7 @@ export class ResponseParser {
     this.#passed = 0;
     const hasBody = status !== 204 && status !== 304;
     this.#missing = length ?? 0;
+    this.#sink?.onHead(status, head.headers, hasBody ? length : 0);
     if (!hasBody || length === 0) this.#finish();
     else if (isChunked) this.#phase = 'chunk-size';
     else if (length !== undefined) this.#phase = 'body';
@@ -155,7 +158,6 @@ export class ResponseParser {
       this.#phase = 'until-close';
       this.#isPersistent = false;
     }
-    this.#sink?.onHead(status, head.headers, hasBody ? length : 0);
   }
 
   #readKnown(bytes: Buffer, at: number): number {
@@ -207,6 +209,7 @@ export class ResponseParser {
 
   #finish(): void {
     this.#phase = 'done';
+    this.#sink?.onEnd();
   }
 }
 

@@ -1,10 +1,8 @@
 import type { Claim, MemoryRoom } from '../../memory.ts';
 import { Chunks } from './chunks.ts';
-import { ConnectionError, Connector, ProxyFailure, type Route } from './connect.ts';
-import { ConnectionPool } from './connection-pool.ts';
-import type { HttpRequest } from './request-heads.ts';
+import { ConnectionError, Connector, type HttpRequest, ProxyFailure, type Route } from './connect.ts';
 import { NotHttp, type ResponseHeaders } from './response-parser.ts';
-import type { Exchange, UpstreamConnection } from './upstream-connection.ts';
+import { type Exchange, UpstreamConnection } from './upstream-connection.ts';
 
 /** A complete response. The body is still encoded, and takes up memory until `release` is called. */
 export interface RawResponse {
@@ -52,14 +50,6 @@ export interface SentRequest {
   readonly abort: () => void;
 }
 
-/** Sends requests to one upstream. */
-export interface Transport {
-  send(call: HttpRequest, listener: ResponseListener): SentRequest;
-  /** Sends later calls by this route, on new connections. Calls in flight end on the old ones. */
-  reroute(route: Route): void;
-  close(): void;
-}
-
 /** Settings of a transport. */
 export interface TransportOptions {
   readonly origin: string;
@@ -69,41 +59,139 @@ export interface TransportOptions {
   readonly room: MemoryRoom;
 }
 
+/** The interval at which connections that were idle for too long are closed, in milliseconds. */
+const sweepMs = 1000;
+
+interface Idle {
+  readonly connection: UpstreamConnection;
+  /** The time until which it may be used, in milliseconds of `performance.now()`. */
+  readonly until: number;
+}
+
 /**
- * Makes a transport over HTTP/1.1 connections that are kept open. Every REST call passes through this client, which
- * takes half the time of undici. Only the deadline of the operation limits the time of a call.
+ * Sends requests to one upstream over HTTP/1.1 connections that are kept open. Every REST call passes through this
+ * client, which takes half the time of undici. Only the deadline of the operation limits the time of a call.
+ *
+ * A request takes the idle connection that was used last, or waits for the first one that is opened or becomes free.
+ * For each request that waits, a connection is opened, until there are as many as there may be.
  */
-export function createTransport(options: TransportOptions): Transport {
-  const poolBy = (route: Route): ConnectionPool =>
-    new ConnectionPool(new Connector(options.origin, route), options.connections);
-  let pool = poolBy(options.route ?? {});
-  let isClosed = false;
-  return {
-    send: (call, listener) => {
-      const request = new Request(options, pool, call, listener);
-      try {
-        if (isClosed) throw new ConnectionError('CONNECTION_CLOSED');
-        request.head = pool.heads.of(call);
-      } catch (error) {
-        request.onError(error, false);
+export class Transport {
+  readonly #options: TransportOptions;
+  #connector: Connector;
+  readonly #idle: Idle[] = [];
+  readonly #waiting: Request[] = [];
+  /**
+   * Connections being opened, each with its request if the request needs a new one. Any other connection takes the
+   * request that has waited longest once it is open.
+   */
+  readonly #opening = new Map<UpstreamConnection, Request | undefined>();
+  readonly #open = new Set<UpstreamConnection>();
+  #sweep: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    this.#connector = new Connector(options.origin, options.route ?? {});
+  }
+
+  /** A request that needs a new connection gets one even if there are as many as there may be. */
+  send(call: HttpRequest, listener: ResponseListener): SentRequest {
+    const request = new Request(this.#options, this, call, listener);
+    if (this.#isClosed) {
+      request.onError(new ConnectionError('CONNECTION_CLOSED'), false);
+      return request;
+    }
+    if (call.needsNewConnection === true) {
+      this.#openFor(request);
+      return request;
+    }
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (idle.until > performance.now()) {
+        idle.connection.write(request);
         return request;
       }
-      pool.send(request);
-      return request;
-    },
-    reroute: (route) => {
-      pool.retire();
-      pool = poolBy(route);
-    },
-    close: () => {
-      isClosed = true;
-      pool.destroy();
-    },
-  };
+      idle.connection.close();
+    }
+    this.#waiting.push(request);
+    this.#openMore();
+    return request;
+  }
+
+  /**
+   * Sends later calls by this route. Certificates belong to connections, so the route needs new ones. Calls in flight
+   * end on the old ones.
+   */
+  reroute(route: Route): void {
+    this.#connector = new Connector(this.#options.origin, route);
+    for (const { connection } of [...this.#idle]) connection.close();
+  }
+
+  /** Closes all connections. Requests that are on them, or wait for one, fail. */
+  close(): void {
+    this.#isClosed = true;
+    for (const request of this.#waiting.splice(0)) request.onError(new ConnectionError('CONNECTION_CLOSED'), false);
+    for (const connection of [...this.#opening.keys(), ...this.#open]) connection.close();
+  }
+
+  withdraw(request: Request): void {
+    for (const [connection, own] of this.#opening) if (own === request) connection.close();
+    const at = this.#waiting.indexOf(request);
+    if (at !== -1) this.#waiting.splice(at, 1);
+  }
+
+  opened(connection: UpstreamConnection): void {
+    const own = this.#opening.get(connection);
+    this.#opening.delete(connection);
+    this.#open.add(connection);
+    if (own === undefined) this.freed(connection);
+    else connection.write(own);
+  }
+
+  freed(connection: UpstreamConnection): void {
+    if (connection.connector !== this.#connector) return connection.close();
+    const next = this.#waiting.shift();
+    if (next !== undefined) return connection.write(next);
+    this.#idle.push({ connection, until: performance.now() + connection.idleMs });
+    this.#sweep ??= setInterval(() => this.#closeOld(), sweepMs).unref();
+  }
+
+  closed(connection: UpstreamConnection, error: unknown): void {
+    if (this.#opening.has(connection)) {
+      const request = this.#opening.get(connection) ?? this.#waiting.shift();
+      request?.onError(error, false);
+    }
+    this.#opening.delete(connection);
+    this.#open.delete(connection);
+    const at = this.#idle.findIndex((idle) => idle.connection === connection);
+    if (at !== -1) this.#idle.splice(at, 1);
+    this.#openMore();
+  }
+
+  #closeOld(): void {
+    const now = performance.now();
+    for (const { connection } of this.#idle.filter(({ until }) => until <= now)) connection.close();
+    if (this.#idle.length > 0) return;
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
+  }
+
+  #openMore(): void {
+    const shared = [...this.#opening.values()].filter((own) => own === undefined).length;
+    const free = this.#options.connections - this.#open.size - this.#opening.size;
+    for (let left = Math.min(this.#waiting.length - shared, free); left > 0; left -= 1) this.#openFor(undefined);
+  }
+
+  #openFor(own: Request | undefined): void {
+    this.#opening.set(new UpstreamConnection(this.#connector, this), own);
+  }
 }
 
 /** Resolves to the response. Rejects with a TransportError, whose fault is `aborted` after `timeoutMs`. */
-export function askOnce(transport: Transport, request: HttpRequest, timeoutMs: number): Promise<RawResponse> {
+export function askOnce(
+  transport: Pick<Transport, 'send'>,
+  request: HttpRequest,
+  timeoutMs: number,
+): Promise<RawResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   const sent = transport.send(request, { responded: resolve, failed: reject });
   const timer = setTimeout(() => sent.abort(), timeoutMs);
@@ -115,29 +203,28 @@ const emptyBody: Buffer = Buffer.alloc(0);
 
 /** A request, which is also the response that its listener gets. */
 class Request implements Exchange, SentRequest, RawResponse {
-  head = '';
+  connection: UpstreamConnection | undefined;
   status = 0;
   headers = noHeaders;
   body = emptyBody;
   readonly call: HttpRequest;
   readonly #options: TransportOptions;
-  readonly #pool: ConnectionPool;
+  readonly #transport: Transport;
   readonly #listener: ResponseListener;
   readonly #chunks = new Chunks();
   readonly #claim: Claim;
-  #connection: UpstreamConnection | undefined;
   #isSettled = false;
 
-  constructor(options: TransportOptions, pool: ConnectionPool, call: HttpRequest, listener: ResponseListener) {
+  constructor(options: TransportOptions, transport: Transport, call: HttpRequest, listener: ResponseListener) {
     this.#options = options;
-    this.#pool = pool;
+    this.#transport = transport;
     this.call = call;
     this.#listener = listener;
     this.#claim = options.room.claim();
   }
 
   get isWaiting(): boolean {
-    return this.#connection === undefined;
+    return this.connection === undefined;
   }
 
   abort(): void {
@@ -152,14 +239,11 @@ class Request implements Exchange, SentRequest, RawResponse {
     else this.#chunks.clear();
   }
 
-  onSent(connection: UpstreamConnection): void {
-    this.#connection = connection;
-  }
-
   onHead(status: number, headers: ResponseHeaders, length: number | undefined): void {
     this.status = status;
     this.headers = headers;
-    if (status === 407 && this.#pool.isByProxy) this.onError(new ProxyFailure(undefined, status), false);
+    if (status === 407 && this.connection?.connector.isByProxy === true)
+      this.onError(new ProxyFailure(undefined, status), false);
     else if (length !== undefined && length > this.#options.maxBodyBytes) this.#fail(tooLarge());
     else this.#chunks.expected = length;
   }
@@ -194,8 +278,8 @@ class Request implements Exchange, SentRequest, RawResponse {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.release();
-    if (this.#connection === undefined) this.#pool.withdraw(this);
-    else this.#connection.close();
+    if (this.connection === undefined) this.#transport.withdraw(this);
+    else this.connection.close();
     // In the next tick, because `send` may not have returned yet.
     process.nextTick(tellFailure, this.#listener, error);
   }

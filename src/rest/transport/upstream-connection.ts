@@ -1,24 +1,23 @@
 import type { Socket } from 'node:net';
-import { ConnectionError } from './connect.ts';
-import type { HttpRequest } from './request-heads.ts';
-import { ResponseParser, type ResponseSink } from './response-parser.ts';
+import { ConnectionError, type Connector, type HttpRequest, type Opening } from './connect.ts';
+import { NotHttp, ResponseParser, type ResponseSink } from './response-parser.ts';
 
 /** A request, and what becomes of it. */
 export interface Exchange extends ResponseSink {
-  /** The request line, the headers and the empty line after them, in Latin-1. */
-  readonly head: string;
   readonly call: HttpRequest;
-  onSent(connection: UpstreamConnection): void;
-  onEnd(): void;
+  /** Set once a connection takes the request. */
+  connection: UpstreamConnection | undefined;
   /** `isStale` is true if the connection had served a request before, and ended without a byte of this response. */
   onError(error: unknown, isStale: boolean): void;
 }
 
-/** The pool of a connection. */
+/** The owner of connections. */
 interface Pool {
+  /** Called once, unless the connection cannot be opened. */
+  opened(connection: UpstreamConnection): void;
   freed(connection: UpstreamConnection): void;
-  /** Called once. */
-  closed(connection: UpstreamConnection): void;
+  /** Called once. If the connection was never open, `error` is the reason. */
+  closed(connection: UpstreamConnection, error: unknown): void;
 }
 
 /** The longest that a connection may be idle if its server sets no limit, in milliseconds. */
@@ -32,85 +31,101 @@ const idleMarginMs = 2000;
 
 const longestIdleMs = 600_000;
 
-/** An open HTTP/1.1 connection. It has one request at a time, so that no response can be taken for another's. */
+/** An HTTP/1.1 connection. It has one request at a time, so that no response can be taken for another's. */
 export class UpstreamConnection {
+  readonly connector: Connector;
   idleMs = usualIdleMs;
-  readonly #socket: Socket;
   readonly #pool: Pool;
+  readonly #opening: Opening;
   readonly #parser = new ResponseParser();
+  /** Undefined until it is open. */
+  #socket: Socket | undefined;
   #exchange: Exchange | undefined;
   #wasUsed = false;
   #isClosed = false;
   #error: Error | undefined;
 
-  constructor(socket: Socket, pool: Pool) {
-    this.#socket = socket;
+  /** Begins to open it. */
+  constructor(connector: Connector, pool: Pool) {
+    this.connector = connector;
     this.#pool = pool;
-    socket.on('error', (error: Error) => {
-      this.#error = error;
-    });
-    socket.on('end', () => this.#ended());
-    socket.on('close', () => this.close());
+    this.#opening = connector.open((bytes) => this.receive(bytes));
+    this.#opening.socket.then(
+      (socket) => this.#opened(socket),
+      (error: unknown) => this.close(error),
+    );
   }
 
-  send(exchange: Exchange): void {
-    const { head, call } = exchange;
+  /** Sends a request on the open connection. A request whose head cannot be written fails. */
+  write(exchange: Exchange): void {
+    const { call } = exchange;
+    let head: string;
+    try {
+      head = this.connector.headOf(call);
+    } catch (error) {
+      exchange.onError(error, false);
+      return this.#pool.freed(this);
+    }
     this.#exchange = exchange;
     this.#parser.expect(exchange);
-    exchange.onSent(this);
-    const socket = this.#socket;
-    if (call.body === undefined) socket.write(head, 'latin1');
-    else {
-      socket.cork();
-      socket.write(head, 'latin1');
-      socket.write(call.body);
-      socket.uncork();
-    }
+    exchange.connection = this;
+    if (call.body !== undefined) this.#socket?.cork();
+    this.#socket?.write(head, 'latin1');
+    if (call.body === undefined) return;
+    this.#socket?.write(call.body);
+    this.#socket?.uncork();
   }
 
-  read(bytes: Buffer): void {
-    if (this.#exchange === undefined) return this.close();
+  receive(bytes: Buffer): void {
+    const exchange = this.#exchange;
+    if (exchange === undefined) return this.close(new NotHttp('it speaks before it is asked'));
     try {
-      const end = this.#parser.read(bytes);
-      if (this.#parser.isDone) this.#finish(end === bytes.length);
+      // The response is passed on before the connection takes another request. The response may end its operation, and
+      // the operation's requests that still wait are then withdrawn.
+      const end = this.#parser.feed(bytes);
+      if (this.#parser.isDone) this.#finish(exchange, end === bytes.length);
     } catch (error) {
       this.close(error);
     }
   }
 
-  /** Closes the connection. The request that is on it fails. */
+  /** Closes the connection, or gives up opening it. The request that is on it fails. */
   close(error: unknown = this.#error ?? new ConnectionError('CONNECTION_CLOSED')): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const exchange = this.#exchange;
     const isStale = this.#wasUsed && this.#parser.isUntouched;
     this.#exchange = undefined;
-    this.#socket.destroy();
-    this.#pool.closed(this);
+    if (this.#socket === undefined) this.#opening.cancel();
+    else this.#socket.destroy();
+    this.#pool.closed(this, error);
     exchange?.onError(error, isStale);
   }
 
-  #ended(): void {
-    this.#parser.end();
-    if (this.#exchange !== undefined && this.#parser.isDone) this.#finish(false);
-    this.close();
+  #opened(socket: Socket): void {
+    this.#socket = socket;
+    if (this.#isClosed) return void socket.destroy();
+    socket.on('error', (error: Error) => {
+      this.#error = error;
+    });
+    socket.on('end', () => {
+      this.#parser.end();
+      this.close();
+    });
+    socket.on('close', () => this.close());
+    this.#pool.opened(this);
   }
 
-  /** Ends the exchange. `isClean` is true if nothing came behind the response. */
-  #finish(isClean: boolean): void {
-    const exchange = this.#exchange;
-    if (exchange === undefined) return;
+  /** Frees the connection for the next request. `isClean` is true if nothing came behind the response. */
+  #finish({ call }: Exchange, isClean: boolean): void {
     this.#exchange = undefined;
     this.#wasUsed = true;
-    // The response is passed on before the connection takes another request. The response may end its operation, and
-    // the operation's requests that still wait are then withdrawn.
-    exchange.onEnd();
     const { isPersistent, keepAliveSeconds } = this.#parser;
     if (keepAliveSeconds !== undefined) this.idleMs = Math.min(keepAliveSeconds * 1000 - idleMarginMs, longestIdleMs);
     // A server that answers before it has the whole request may close the connection, or read on.
-    const isSent = this.#socket.writableLength === 0;
-    if (isClean && isSent && isPersistent && exchange.call.needsNewConnection !== true && this.idleMs > 0)
-      this.#pool.freed(this);
+    const isSent = this.#socket?.writableLength === 0;
+    const isFree = isClean && isSent && isPersistent && call.needsNewConnection !== true && this.idleMs > 0;
+    if (isFree) this.#pool.freed(this);
     else this.close();
   }
 }
