@@ -11,7 +11,7 @@ const staggerMs = 25;
 
 interface Pause {
   readonly until: number;
-  waiting: number;
+  readonly waiting: Set<Attempt>;
 }
 
 /**
@@ -32,6 +32,7 @@ export class RateLimitPauses implements Gate {
 
   /** Begins a pause if the answer is a 429 with `Retry-After`. */
   leave(attempt: Attempt, outcome: Outcome): void {
+    if (this.#pauses.size > 0) this.#pauses.get(nameOf(attempt))?.waiting.delete(attempt);
     if (outcome.kind !== 'answered' || !isRateLimited(outcome.error)) return;
     const seconds = outcome.error.upstream?.retryAfter ?? 0;
     if (seconds <= 0) return;
@@ -39,7 +40,7 @@ export class RateLimitPauses implements Gate {
     const name = nameOf(attempt);
     const running = this.#pauses.get(name);
     if (running === undefined || running.until < until)
-      this.#pauses.set(name, { until, waiting: 0 }, this.#keys.isProven(attempt.run.caller));
+      this.#pauses.set(name, { until, waiting: new Set() }, this.#keys.isProven(attempt.run.caller));
   }
 
   async #waitOut(attempt: Attempt): Promise<void> {
@@ -47,10 +48,10 @@ export class RateLimitPauses implements Gate {
       const pause = this.#pauseOf(attempt);
       if (pause === undefined) return;
       const remainingMs = pause.until - performance.now();
-      const delayMs = remainingMs + pause.waiting * staggerMs;
+      const delayMs = remainingMs + pause.waiting.size * staggerMs;
       if (attempt.request.isWrite || delayMs >= attempt.endsAt - performance.now())
         throw new UpstreamError('RATE_LIMITED', { retryAfter: Math.ceil(remainingMs / 1000) });
-      pause.waiting += 1;
+      pause.waiting.add(attempt);
       await attempt.sleep(delayMs);
     }
   }
