@@ -2,8 +2,8 @@ import { hash, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ClientName } from '../operation/operation-run.ts';
 import { RecentMap } from '../recent-map.ts';
-import type { TraceContext } from '../rest/call-spans.ts';
 import type { Caller } from '../rest/caller.ts';
+import type { TraceContext } from '../rest/rest-run.ts';
 
 /** The headers of a request that identify its caller, the request itself and its trace. */
 export interface IdentifyingHeaders {

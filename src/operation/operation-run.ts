@@ -1,9 +1,9 @@
 import type { VariableValues } from 'graphql';
 import type { AnswerCounter } from '../answer-counter.ts';
 import type { PartsFormat } from '../context.ts';
-import type { CallSpans, TraceContext } from '../rest/call-spans.ts';
 import { type Caller, callerNameOf } from '../rest/caller.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { CallSpans, TraceContext } from '../rest/rest-run.ts';
 import type { Reuse } from '../rest/write-epochs.ts';
 import type { Cost, Costs } from './cost.ts';
 import type { PreparedOperation } from './document.ts';

@@ -1,5 +1,5 @@
-import type { TraceContext } from '../rest/call-spans.ts';
 import type { OperationDeadline } from '../rest/operation-deadline.ts';
+import type { TraceContext } from '../rest/rest-run.ts';
 import { SharedWork, SingleFlight } from '../rest/single-flight.ts';
 import type { OperationResult } from './operation-result.ts';
 import type { OperationRun, RequestContext } from './operation-run.ts';

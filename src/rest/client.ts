@@ -1,14 +1,13 @@
 import { memoize } from '../memoize.ts';
 import type { Caller } from './caller.ts';
-import { UpstreamError } from './errors.ts';
-import { statusOf } from './operation-calls.ts';
+import { statusOf, UpstreamError } from './errors.ts';
 import type { CallRequest } from './resilience/gate.ts';
 import { UpstreamCall } from './resilience/upstream-call.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { deletedJson, type ReadFormat, readFormats, writtenJson } from './response-content.ts';
 import type { RestOperation } from './rest-operations.ts';
 import type { RestRun } from './rest-run.ts';
-import { acceptedCodings } from './transport/content-coding.ts';
+import { acceptedCodings } from './transport/decode-response.ts';
 
 /** Makes REST calls for one operation until its deadline. A call that fails rejects with an UpstreamError. */
 export interface RestClient {

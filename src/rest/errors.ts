@@ -107,6 +107,11 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof UpstreamError && error.code === 'NOT_FOUND';
 }
 
+/** The HTTP status of a failure, if there was an answer. */
+export function statusOf(error: unknown): number | undefined {
+  return error instanceof UpstreamError ? error.upstream?.status : undefined;
+}
+
 /** Makes undefined of the error of an object that does not exist. Throws any other error. */
 export function undefinedIfAbsent(error: unknown): undefined {
   if (!isNotFound(error)) throw error;

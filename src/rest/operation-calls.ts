@@ -1,4 +1,4 @@
-import { UpstreamError } from './errors.ts';
+import { statusOf } from './errors.ts';
 import { reasonOf } from './failure-reasons.ts';
 import type { Surface } from './rest-operations.ts';
 
@@ -34,7 +34,7 @@ const none: ReadonlySet<Surface> = new Set();
 const noSources: readonly AnswerSource[] = [];
 
 /** Called with the HTTP status when a call has ended; undefined if there was no answer. */
-export type OnEnd = (status: number | undefined) => void;
+export type CallEnded = (status: number | undefined) => void;
 
 /** The REST calls of one operation. The calls themselves are kept only if the operation is traced. */
 export class OperationCalls {
@@ -113,7 +113,7 @@ export class OperationCalls {
    * Notes a call that is sent; `failure` is the error of the previous attempt. Returns the listener for its end if the
    * operation is traced.
    */
-  begin(method: string, path: string, failure?: unknown): OnEnd | undefined {
+  begin(method: string, path: string, failure?: unknown): CallEnded | undefined {
     this.made += 1;
     return this.#isTraced ? this.#trace(method, path, false, failure) : undefined;
   }
@@ -124,7 +124,7 @@ export class OperationCalls {
   }
 
   /** Notes a call in flight that the operation joins. Returns the listener for its end if the operation is traced. */
-  noteShared(path: string): OnEnd | undefined {
+  noteShared(path: string): CallEnded | undefined {
     return this.#isTraced ? this.#trace('GET', path, true) : undefined;
   }
 
@@ -144,7 +144,7 @@ export class OperationCalls {
     this.#calls.push({ method: 'GET', path, status: 200, milliseconds: 0, wave, shared: false, cache });
   }
 
-  #trace(method: string, path: string, shared: boolean, failure?: unknown): OnEnd {
+  #trace(method: string, path: string, shared: boolean, failure?: unknown): CallEnded {
     const before = failure === undefined ? undefined : this.#calls.findLast((call) => call.path === path);
     const at = this.#calls.push(unfinished) - 1;
     const startedAt = performance.now();
@@ -159,8 +159,3 @@ export class OperationCalls {
 }
 
 const unfinished: MadeCall = { method: '', path: '', status: undefined, milliseconds: 0, wave: 0, shared: false };
-
-/** The HTTP status of a failure, if there was an answer. */
-export function statusOf(error: unknown): number | undefined {
-  return error instanceof UpstreamError ? error.upstream?.status : undefined;
-}

@@ -65,7 +65,7 @@ export class OperationDeadline {
   }
 
   /** Calls back once if the operation ends before the listener is settled. */
-  onEnd(listener: EndListener): void {
+  addListener(listener: EndListener): void {
     this.#listeners.push(listener);
     this.#timer ??= setTimeout(endByDeadline, this.#milliseconds, this);
   }

@@ -1,7 +1,7 @@
-import type { CallSpans, TraceContext } from './call-spans.ts';
 import type { Caller } from './caller.ts';
 import type { OperationCalls } from './operation-calls.ts';
 import type { OperationDeadline } from './operation-deadline.ts';
+import type { RestOperation } from './rest-operations.ts';
 import type { OperationEpoch } from './write-epochs.ts';
 
 /** One operation, as its REST calls see it. */
@@ -20,3 +20,22 @@ export interface RestRun {
 
 /** An operation that may have no caller. Without a well-formed key in its request, it makes no calls. */
 export type AnyRestRun = RestRun | (Omit<RestRun, 'caller'> & { readonly caller: undefined });
+
+/** The W3C trace context headers. Only these headers and the key are passed on from a client to the upstream. */
+export type TraceContext = Readonly<Record<string, string>>;
+
+/** The spans of the REST calls of one operation. */
+export interface CallSpans {
+  /** Begins the span of a call that is sent; `resends` is the number of earlier attempts. */
+  readonly begin: (operation: RestOperation, resends: number) => CallSpan;
+  /** Notes that the operation has joined a call of another operation. `trace` names the span of that call. */
+  readonly share: (trace: TraceContext) => void;
+}
+
+/** The span of one REST call. */
+export interface CallSpan {
+  /** Sent upstream in place of the operation's own trace context. */
+  readonly trace: TraceContext;
+  readonly answered: (status: number) => void;
+  readonly failed: (error: unknown) => void;
+}

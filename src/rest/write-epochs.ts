@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { KeyMap } from './key-map.ts';
+import type { Attempt, Gate } from './resilience/gate.ts';
+import type { KeyTrials } from './resilience/key-trials.ts';
+import type { RestRun } from './rest-run.ts';
 
 /**
  * The name under which the answers of an upstream key are kept. A write gives the key a new name, so that answers from
@@ -150,4 +153,30 @@ export class OperationEpoch {
   forRefresh(): OperationEpoch {
     return new OperationEpoch(this.#isShared ? this.#name : undefined, 'reload');
   }
+}
+
+/** The gate that renews the epoch of a key before a write is sent. */
+export class EpochRenewal implements Gate {
+  readonly #epochs: Epochs;
+  readonly #keys: KeyTrials;
+
+  constructor(epochs: Epochs, keys: KeyTrials) {
+    this.#epochs = epochs;
+    this.#keys = keys;
+  }
+
+  enter({ run, request }: Attempt): Promise<void> | undefined {
+    return request.isWrite ? this.renew(run) : undefined;
+  }
+
+  leave(): void {
+    // The client renews the epoch again when the write has ended, whatever its outcome.
+  }
+
+  readonly renew = ({ caller, epoch }: RestRun): Promise<void> | undefined => {
+    const renewed = this.#epochs.renew(caller.sharingKey, this.#keys.isProven(caller));
+    if (renewed instanceof Promise) return renewed.then((name) => epoch.moveTo(name));
+    epoch.moveTo(renewed);
+    return undefined;
+  };
 }

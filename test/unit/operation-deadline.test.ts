@@ -4,7 +4,7 @@ import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 
 function listen(deadline: OperationDeadline, settled: boolean): readonly UpstreamError[] {
   const heard: UpstreamError[] = [];
-  deadline.onEnd({ settled, ended: (error) => heard.push(error) });
+  deadline.addListener({ settled, ended: (error) => heard.push(error) });
   return heard;
 }
 

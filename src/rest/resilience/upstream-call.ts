@@ -1,11 +1,10 @@
 import type { Claim } from '../../memory.ts';
-import type { CallSpan, TraceContext } from '../call-spans.ts';
-import { isRateLimited, isUnauthenticated, noRoomForBodies, RefusedCall, UpstreamError } from '../errors.ts';
+import { isRateLimited, isUnauthenticated, noRoomForBodies, RefusedCall, statusOf, UpstreamError } from '../errors.ts';
 import { reasonOf } from '../failure-reasons.ts';
-import { type OnEnd, statusOf } from '../operation-calls.ts';
+import type { CallEnded } from '../operation-calls.ts';
 import { type EndListener, isOverdue } from '../operation-deadline.ts';
 import { toDomainError } from '../response-errors.ts';
-import type { RestRun } from '../rest-run.ts';
+import type { CallSpan, RestRun, TraceContext } from '../rest-run.ts';
 import { SharedWork } from '../single-flight.ts';
 import { largestBody } from '../transport/body-room.ts';
 import { type DecodedResponse, decodeText, toDecoded } from '../transport/decode-response.ts';
@@ -22,9 +21,9 @@ const notSent: Outcome = { kind: 'not-sent' };
 /**
  * One REST call, from the operations that wait for it to the socket and back:
  *
- *     start → gates → sent → read → gates left → settled
- *               ↑                         ↓ failed
- *               └── repeated, if it may be┘
+ *     start → gates → sent → decoded → gates left → resolved
+ *               ↑                            ↓ failed
+ *               └── repeated, if it may be ──┘
  *
  * Each gate may keep it waiting, or refuse it. It ends early when the last operation that waits for it has left.
  */
@@ -55,7 +54,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   /** The number of operations whose deadline passed while the upstream had the call. */
   #timeouts = 0;
   #sends = 0;
-  #onEnd: OnEnd | undefined;
+  #ended: CallEnded | undefined;
   #span: CallSpan | undefined;
   /** The error of the previous attempt. */
   #failure: unknown;
@@ -99,7 +98,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     return new Promise((resolve, reject) => {
       const waiter = new Waiter(this, run, resolve, reject);
       this.add(waiter);
-      deadline.onEnd(waiter);
+      deadline.addListener(waiter);
     });
   }
 
@@ -123,7 +122,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     if (this.#isPaid) retries.sent += 1;
     this.#sentAt = performance.now();
     this.#status = 0;
-    this.#onEnd = calls.begin(operation.method, target, this.#failure);
+    this.#ended = calls.begin(operation.method, target, this.#failure);
     this.#span = spans?.begin(operation, this.#sends);
     this.#sends += 1;
     const tracedHeaders = this.#span === undefined ? headers : { ...headers, ...this.#span.trace };
@@ -189,7 +188,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   /** Stops counting the call as sent, because it still waits for a connection. */
   #withdraw(): void {
     this.run.calls.withdraw();
-    this.#onEnd = undefined;
+    this.#ended = undefined;
     this.#leave(notSent);
   }
 
@@ -233,15 +232,15 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     this.#status = response.status;
     this.#release();
     const text = decodeText(response, largestBody, this);
-    if (text instanceof Promise) void text.then((whole) => this.#read(response, whole));
-    else this.#read(response, text);
+    if (text instanceof Promise) void text.then((whole) => this.#decoded(response, whole));
+    else this.#decoded(response, text);
   }
 
   /**
    * Reads a response; `text` is undefined if its body could not be decoded. If the GraphQL answer of any waiter is
    * large, all of them wait until the event loop has time.
    */
-  #read(raw: RawResponse, text: string | undefined): void {
+  #decoded(raw: RawResponse, text: string | undefined): void {
     raw.release();
     this.#unread = undefined;
     let response: DecodedResponse;
@@ -251,7 +250,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
       return this.failed(error);
     }
     const { status } = response;
-    this.#onEnd?.(status);
+    this.#ended?.(status);
     this.#span?.answered(status);
     this.run.calls.hasSucceeded = true;
     this.#leave({ kind: 'answered', status, error: undefined, provesKey: true, tookMs: this.#tookMs });
@@ -269,7 +268,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
     const error = this.#isGivenUp && this.hasArrived ? new TransportError('aborted') : reason;
     this.#unread = undefined;
     if (!this.hasArrived) this.#release();
-    this.#onEnd?.(statusOf(error));
+    this.#ended?.(statusOf(error));
     this.#span?.failed(this.#timeouts > 0 ? timedOut : error);
     this.#leave(this.#outcomeOf(error));
     const repeat = this.#mayRepeat(error);

@@ -11,10 +11,10 @@ import {
 } from '@opentelemetry/api';
 import { shownName } from '../../operation/operation-report.ts';
 import type { OperationSpan, Tracing } from '../../operation/operation-run.ts';
-import type { CallSpan, TraceContext } from '../../rest/call-spans.ts';
+import { statusOf } from '../../rest/errors.ts';
 import { reasonOf } from '../../rest/failure-reasons.ts';
-import { statusOf } from '../../rest/operation-calls.ts';
 import type { RestOperation } from '../../rest/rest-operations.ts';
+import type { CallSpan, TraceContext } from '../../rest/rest-run.ts';
 import { TransportError } from '../../rest/transport/transport.ts';
 
 /**
