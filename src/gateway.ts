@@ -25,6 +25,8 @@ import { createRunOperation, type OperationsOptions, type RunOperation } from '.
 import { SharedOperations } from './operation/shared-operations.ts';
 import { type SubscriptionSettings, Subscriptions } from './operation/subscriptions.ts';
 import { connectRedis, type SharedRedis } from './redis.ts';
+import { BudgetCounts } from './rest/budget/budget-counts.ts';
+import { CallBudget, type CallBudgetOptions } from './rest/budget/call-budget.ts';
 import { createLedger } from './rest/budget/create-ledger.ts';
 import type { CacheOptions } from './rest/cache/answer-cache.ts';
 import { createPurge, type Purge } from './rest/cache/operator-purge.ts';
@@ -108,12 +110,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     (await import('./mcp/mcp.ts')).createAgents(options.mcp, { ...options, schema }, options.auth?.rules.issuer);
   const eventLoop = new EventLoopYield();
   const redis = connectRedis(options.persisted, log);
-  const budget = budgetOf(options, redis);
+  const budgetCounts = new BudgetCounts();
+  const budget = budgetOf(options, redis, { counts: budgetCounts, usualMs: () => resources.limiter.meanMs });
   const caching = cacheOptionsOf(options, redis);
   const memory = new MemoryRoom(processBytes(), { onDisconnect: () => metrics.countRefused('slowReader') });
   // The cache claims its part of the memory at the start.
   memory.claim().insist(caching?.maxBytes ?? 0);
-  const upstream = createUpstream({ ...upstreamOptionsOf(options, redis), memory, eventLoop, budget }, caching);
+  const upstreamOptions = { ...upstreamOptionsOf(options, redis), memory, eventLoop, limits: budget };
+  const upstream = createUpstream({ ...upstreamOptions, onRefused: (one) => budgetCounts.refused(one) }, caching);
   const { resources } = upstream;
   const cursors = createCursorCodec(options.cursorSecret);
   const schemas = createSchemas(schema, options.incremental);
@@ -137,12 +141,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const saved: SavedCalls = { count: 0 };
   const { cache } = upstream;
   const sources = {
-    resources,
+    ...{ resources, budgetCounts, counting: budget?.counting },
     documents: persisted.counts,
-    shared,
-    saved,
-    cache,
-    redis,
+    ...{ shared, saved, cache, redis },
     authentications: authenticator?.counts,
     expiries: tls && (() => expiriesOf(tls.current())),
     reloads: {
@@ -177,7 +178,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     purge: createPurge(cache && upstream.resources.epochs, tenants),
     resources,
     close: () => {
-      for (const one of [persisted.list, tls, authenticator?.keySet, upstream, redis]) one?.close();
+      for (const one of [persisted.list, tls, authenticator?.keySet, budget, upstream, redis]) one?.close();
     },
   };
 }
@@ -228,9 +229,26 @@ function createOperations(
   return { run, live: subscriptions };
 }
 
-function budgetOf(options: GatewayOptions, redis: SharedRedis | undefined): UpstreamOptions['budget'] {
-  const { budget: settings } = options;
-  return settings && { ...settings, ledger: options.ledger ?? createLedger({ ...options, settings, redis }) };
+function budgetOf(
+  options: GatewayOptions,
+  redis: SharedRedis | undefined,
+  made: Pick<CallBudgetOptions, 'counts' | 'usualMs'>,
+): CallBudget | undefined {
+  const { budget: settings, maxUpstreamInFlight: maxInFlight } = options;
+  if (settings === undefined) return undefined;
+  const ledger = options.ledger ?? createLedger({ ...options, settings, redis });
+  return new CallBudget({ ...settings, ledger, maxInFlight, ...made });
+}
+
+/** The ledger that the first process keeps for its workers, with its Redis. Neither is made if calls are not limited. */
+export function createSharedLedger(
+  { budget: settings, persisted, operationDeadlineMs }: Config,
+  upstreamUrl: string,
+  log: Log,
+): { readonly ledger?: Ledger; readonly redis?: SharedRedis | undefined } {
+  if (settings === undefined) return {};
+  const redis = connectRedis(persisted, log);
+  return { redis, ledger: createLedger({ settings, operationDeadlineMs, upstreamUrl, redis, log }) };
 }
 
 /**

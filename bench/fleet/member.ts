@@ -2,6 +2,8 @@
 import { hash } from 'node:crypto';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import { SharedRedis } from '../../src/redis.ts';
+import { BudgetCounts } from '../../src/rest/budget/budget-counts.ts';
+import { CallBudget } from '../../src/rest/budget/call-budget.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
 import { RedisAnswers } from '../../src/rest/cache/redis-answers.ts';
 import { RedisEpochs } from '../../src/rest/cache/redis-epochs.ts';
@@ -16,6 +18,9 @@ import type { FleetSize, Sharing } from './plan.ts';
 
 /** How long an operation may take, in milliseconds: the gateway's default. */
 const operationDeadlineMs = 8000;
+
+/** The most REST calls that a gateway has under way at a time. */
+const maxInFlight = 64;
 
 const key = 'phx_of_the_whole_fleet';
 const sharingKey = hash('sha256', key, 'base64url');
@@ -71,14 +76,15 @@ export class Member implements AsyncDisposable {
     const windows = { rest: [{ limit: size.limit.calls, ms: size.limit.seconds * 1000 }] };
     const settings = { windows, scope: 'key', share: 100, replicas: gateways } as const;
     const ledger = createLedger({ settings, operationDeadlineMs, upstreamUrl: url, redis, log });
+    const usualMs = (): number => this.#upstream.resources.limiter.meanMs;
     this.redis = redis;
     this.answers =
       sharing === 'both' && redis !== undefined ? new CountedAnswers(redis, url, size.fresh * 1000) : undefined;
     this.#upstream = createUpstream(
       {
-        ...{ url, connections: 64, maxInFlight: 64, log, eventLoop: new EventLoopYield() },
+        ...{ url, connections: maxInFlight, maxInFlight, log, eventLoop: new EventLoopYield() },
         bodyRoomLimits: bodyRoomLimitsFor(2 ** 20),
-        budget: { ...settings, ledger },
+        limits: new CallBudget({ ...settings, ledger, counts: new BudgetCounts(), maxInFlight, usualMs }),
         epochs: redis && this.answers && new RedisEpochs(redis, url, log),
       },
       {

@@ -1,10 +1,10 @@
-import type { CallBudget, Outlooks } from '../rest/budget/call-budget.ts';
-import { LocalLedger } from '../rest/budget/local-ledger.ts';
+import { CallWindows, type CountedCall } from '../rest/call-windows.ts';
 import type { Caller } from '../rest/caller.ts';
-import type { Want } from '../rest/ledger.ts';
+import { KeyMap } from '../rest/key-map.ts';
+import type { CallLimits, Outlooks } from '../rest/ledger.ts';
 import { mostCalls } from './walk.ts';
 
-/** The factor, at least 1, by which polls with an API key are slowed down while its budget runs low. */
+/** The factor, at least 1, by which polls with an API key are slowed down while few of its calls are left. */
 export type BackoffOf = (sharingKey: string) => number | Promise<number>;
 
 /** Settings of the pace of polls. */
@@ -13,35 +13,32 @@ export interface PaceOptions {
   readonly pollMs: number;
   /** The longest time of one poll, in milliseconds. */
   readonly deadlineMs: number;
-  /** Undefined if keys have no budget for events; each key then gets `mostPolls` calls a minute. */
+  /** Undefined if nothing else limits calls for events; each key then gets `mostPolls` calls a minute. */
   readonly backoffOf?: BackoffOf | undefined;
 }
 
 const minuteMs = 60_000;
 
-/** The most calls that polls with one key make in a minute if keys have no budget. A poll in flight counts as one. */
+/** The most calls that polls with one key make in a minute if nothing else limits them. A poll in flight counts as one. */
 const mostPolls = 60;
 
 /** The interval between calls with one key, in milliseconds, if `mostPolls` calls are spread evenly over a minute. */
 const spacingMs = minuteMs / mostPolls;
 
-/** The budget of polls if keys have no budget for events. */
-const ownBudget = { windows: { events: [{ limit: mostPolls, ms: minuteMs }] }, share: 100, scope: 'key' } as const;
-
 /**
- * Limits how often tails are polled. Tails are the lists that subscriptions follow. The budget of an API key sets the
- * limit, and each REST call of a poll counts. The tails of one key are spread, so that none waits for the others.
+ * Limits how often tails are polled. Tails are the lists that subscriptions follow. Each REST call of a
+ * poll counts against the limits of its API key. The tails of one key are spread, so that none waits for the others.
  */
 export class Pace {
   readonly #options: PaceOptions;
-  readonly #ledger: LocalLedger;
+  /** The calls of polls, by key. Empty if `backoffOf` decides. */
+  readonly #calls = new KeyMap<CallWindows>();
   /** The number of tails of each key. */
   readonly #tails = new Map<string, number>();
   polls = 0;
 
   constructor(options: PaceOptions) {
     this.#options = options;
-    this.#ledger = new LocalLedger({ ...ownBudget, gateways: 1, longestCallMs: options.deadlineMs });
   }
 
   join(key: string): void {
@@ -60,8 +57,11 @@ export class Pace {
    */
   reserve(key: string, id: string): number {
     if (this.#options.backoffOf !== undefined) return 0;
-    const [decision] = this.#ledger.reserve([wantOf(key, [id])]);
-    return decision?.kind === 'wait' ? decision.turnMs : 0;
+    const calls = this.#callsOf(key);
+    const now = performance.now();
+    const waitMs = calls.waitMs(now, [mostPolls], 1);
+    if (waitMs === 0) calls.begin(pollCall(key, id, now));
+    return waitMs;
   }
 
   /**
@@ -72,19 +72,31 @@ export class Pace {
   async next(key: string, id: string, calls: number, provesKey = false): Promise<number> {
     const { pollMs, backoffOf } = this.#options;
     if (backoffOf !== undefined) return pollMs * Math.max(1, await backoffOrOne(backoffOf, key));
-    const further = Array.from({ length: calls - 1 }, (_, index) => `${id} ${index}`);
-    this.#ledger.count(wantOf(key, further));
-    const end = provesKey ? 'proves key' : 'ended';
-    for (const one of [id, ...further]) this.#ledger.end({ id: one, key, subject: '', surface: 'events' }, end);
+    const counted = this.#callsOf(key);
+    const now = performance.now();
+    counted.end(id, now);
+    for (let further = 1; further < calls; further += 1) {
+      counted.begin(pollCall(key, id, now));
+      counted.end(id, now);
+    }
+    if (provesKey) this.#calls.prove(key);
     return Math.max(pollMs, spacingMs * (this.#tails.get(key) ?? 0) * calls);
+  }
+
+  #callsOf(key: string): CallWindows {
+    const known = this.#calls.get(key);
+    if (known !== undefined) return known;
+    const calls = new CallWindows([{ limit: mostPolls, ms: minuteMs }], this.#options.deadlineMs);
+    this.#calls.set(key, calls);
+    return calls;
   }
 }
 
-function wantOf(key: string, ids: readonly string[]): Want {
-  return { key, subject: '', isBackground: false, holdsPlaces: false, bySurface: [{ surface: 'events', ids }] };
+function pollCall(key: string, id: string, beganAt: number): CountedCall {
+  return { id, key, subject: '', surface: 'events', beganAt, endedAt: Number.POSITIVE_INFINITY };
 }
 
-/** The backoff of a key; 1 if it cannot be read. The budget limits each call of a poll even then. */
+/** The backoff of a key; 1 if it cannot be read. Each call of a poll is limited even then. */
 async function backoffOrOne(backoffOf: BackoffOf, key: string): Promise<number> {
   try {
     return await backoffOf(key);
@@ -93,19 +105,15 @@ async function backoffOrOne(backoffOf: BackoffOf, key: string): Promise<number> 
   }
 }
 
-/** Polls are not delayed while at least this share of each window of the budget is left. */
+/** Polls are not delayed while at least this share of each window is left. */
 const plenty = 0.5;
 
 const mostBackoff = 10;
 
-/** The backoff for a budget; undefined if no budget limits events. */
-export function backoffBy({
-  budget,
-}: {
-  readonly budget: Pick<CallBudget, 'covers' | 'look'> | undefined;
-}): BackoffOf | undefined {
-  if (budget?.covers('events') !== true) return undefined;
-  return async (key) => backoffIn(await budget.look({ key, subject: '' }, ['events']));
+/** The backoff under the limits of keys; undefined if these do not limit calls for events. */
+export function backoffBy(limits: Pick<CallLimits, 'covers' | 'look'> | undefined): BackoffOf | undefined {
+  if (limits?.covers('events') !== true) return undefined;
+  return async (key) => backoffIn(await limits.look({ key, subject: '' }, ['events']));
 }
 
 function backoffIn(outlooks: Outlooks): number {
@@ -115,14 +123,11 @@ function backoffIn(outlooks: Outlooks): number {
 }
 
 /**
- * The reason why the polls of a caller could starve: a window of the budget never has room for a whole poll, which may
- * take `mostCalls` calls even on a quiet list. Undefined if all windows have room.
+ * The reason why the polls of a caller could starve: a window never has room for a whole poll, which may take
+ * `mostCalls` calls even on a quiet list. Undefined if all windows have room.
  */
-export function starvationReason(
-  { budget }: { readonly budget: Pick<CallBudget, 'tooSmallFor'> | undefined },
-  { subject = '' }: Caller,
-): string | undefined {
-  const window = budget?.tooSmallFor(mostCalls, 'events', subject);
+export function starvationReason(limits: CallLimits | undefined, { subject = '' }: Caller): string | undefined {
+  const window = limits?.tooSmallFor(mostCalls, 'events', subject);
   if (window === undefined) return undefined;
   const needed = `The subscription needs room for a poll of up to ${mostCalls} REST calls of the surface events`;
   return `${needed}, more than the ${window.limit} in ${window.ms / 1000} seconds that it may make.`;

@@ -58,8 +58,8 @@ export function createMcpHandler(options: McpHandlerOptions): Handle {
       context = new HttpRequestContext(request, response, claim, onlyJson, authenticator, 'agents');
       await context.identified;
       const { refusal, caller } = context;
-      // All agents of a key share one part of its budget, whichever user they act for.
-      context.caller = caller && { ...caller, budgetSubject: agents };
+      // All agents of a key share one account, whichever user they act for.
+      context.caller = caller && { ...caller, chargedTo: agents };
       if (refusal !== undefined) answer = unauthorized(refusal, resource);
       else {
         const message = await readBody(request, bodyLimits, claim, toMessage);

@@ -1,9 +1,8 @@
 import type { GraphQLError } from 'graphql';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { Outlooks } from '../rest/budget/call-budget.ts';
 import type { RefusedCall } from '../rest/errors.ts';
 import { operations } from '../rest/generated/views.ts';
-import { accountOf } from '../rest/ledger.ts';
+import { accountOf, type Outlooks } from '../rest/ledger.ts';
 import type { UpstreamResources } from '../rest/resilience/upstream-resources.ts';
 import { type Surface, surfaces } from '../rest/rest-operations.ts';
 import type { OperationResult } from './operation-result.ts';
@@ -47,14 +46,14 @@ export function refusedOperation({ shortage, upstream }: RefusedCall): GraphQLEr
 export function withRateLimits(
   { request: { caller }, cost }: OperationRun,
   result: OperationResult,
-  { budget }: Pick<UpstreamResources, 'budget'>,
+  { limits }: Pick<UpstreamResources, 'limits'>,
 ): MaybePromise<OperationResult> {
-  if (budget === undefined || caller === undefined) return result;
+  if (limits === undefined || caller === undefined) return result;
   const { surfaces: touched } = cost.calls;
   const planned = cost.wantsCost ? cost.plan?.calls.map(({ operation }) => operations[operation].surface) : [];
   const asked = surfaces.filter((surface) => touched.has(surface) || planned?.includes(surface) === true);
   if (asked.length === 0) return result;
-  return budget.look(accountOf(caller), asked).then((outlooks) => {
+  return limits.look(accountOf(caller), asked).then((outlooks) => {
     const all = rateLimitsOf(outlooks);
     const rateLimits = all.filter(({ surface }) => touched.has(surface));
     if (!cost.wantsCost) return { ...result, rateLimits };

@@ -83,7 +83,7 @@ export class Subscriptions {
     this.tails = new Tails({
       pollMs: settings.pollMs,
       room: new MemoryRoom(waitingBytes, { within: memory }),
-      backoffOf: settings.backoffOf ?? backoffBy(resources),
+      backoffOf: settings.backoffOf ?? backoffBy(resources.limits),
       maxPageSize,
       deadlineMs,
       begin: (caller, calls) => this.beginRun({ caller, trace: {}, spans: undefined }, calls),
@@ -93,7 +93,7 @@ export class Subscriptions {
 
   /** Begins a subscription. Rejects if it is refused. Calls `onEnd` when its stream has ended. */
   async subscribe(run: OperationRun, caller: Caller, onEnd: (end: StreamEnd) => void): Promise<OperationResult> {
-    const reason = starvationReason(this.options.upstream.resources, caller);
+    const reason = starvationReason(this.options.upstream.resources.limits, caller);
     if (reason !== undefined) throw new RequestError('rateLimited', reason);
     const subscription = new Subscription(run, caller, this);
     const opening = this.streams.open(subscription);

@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Orders, Started } from '../cluster/messages.ts';
 import type { PrimaryLink } from '../cluster/primary-link.ts';
-import { createGateway, type Gateway } from '../gateway.ts';
+import { createGateway, createSharedLedger, type Gateway } from '../gateway.ts';
 import type { Log } from '../log.ts';
-import { connectRedis } from '../redis.ts';
-import { createLedger } from '../rest/budget/create-ledger.ts';
 import { checkUpstream } from '../rest/check-upstream.ts';
 import { createAdminEndpoint, followAdminToken } from '../server/admin.ts';
 import { startMetricsServer, startServer } from '../server/server.ts';
@@ -65,13 +63,10 @@ export async function lead({ environment, close, ...orders }: Task): Promise<Sta
   const { log } = journal;
   const { Workers } = await import('../cluster/primary.ts');
   const followed = await followSharedFiles(config, environment, log);
-  const { budget: settings, operationDeadlineMs } = config;
-  const redis = settings && connectRedis(config.persisted, log);
   const workers = new Workers({
     orders,
     files: followed.files,
-    ledger: settings && createLedger({ settings, operationDeadlineMs, upstreamUrl, redis, log }),
-    redis,
+    ...createSharedLedger(config, upstreamUrl, log),
     stopMs: config.stopDelayMs + drainMsOf(config) + endMs,
     log,
   });

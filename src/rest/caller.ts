@@ -16,8 +16,8 @@ export interface Caller {
   readonly tenant?: Tenant;
   /** SHA-256 of the user that the caller's token names; undefined without a tenant. */
   readonly subject?: string;
-  /** The subject whose share of the budget its calls use up; by default `subject`. */
-  readonly budgetSubject?: string;
+  /** The subject in whose account its calls are counted; by default `subject`. */
+  readonly chargedTo?: string;
 }
 
 /** The subject that stands for all agents of a key. Users have hashes as subjects, and no hash has this form. */

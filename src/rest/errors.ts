@@ -51,7 +51,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** A budget with fewer calls left on `surface` than the `calls` that an operation needs at once. */
+/** The reason of a refusal: an operation needs `calls` at once, and `surface` has fewer left. */
 export interface Shortage {
   readonly surface: Surface;
   readonly calls: number;

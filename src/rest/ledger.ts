@@ -6,12 +6,12 @@ import type { Surface } from './rest-operations.ts';
 export interface Account {
   /** A sharing key; empty if all keys are limited together. */
   readonly key: string;
-  /** The user of a tenant, or `agents` for all agents together; empty if there is neither. */
+  /** A user, or `agents` for all agents together; empty if there is neither. */
   readonly subject: string;
 }
 
 /** The account that the calls of a caller count against. */
-export function accountOf({ sharingKey: key, subject: user = '', budgetSubject: subject = user }: Caller): Account {
+export function accountOf({ sharingKey: key, subject: user = '', chargedTo: subject = user }: Caller): Account {
   return { key, subject };
 }
 
@@ -40,10 +40,17 @@ export type WantDecision =
   // left on `surface`.
   | { readonly kind: 'wait'; readonly turnMs: number; readonly surface: Surface };
 
-/** The state of one window, as clients see it. */
-export interface WindowStatus {
-  readonly ms: number;
+/** A limit of calls: at most `limit` in any span of `ms` milliseconds. */
+export interface WindowLimit {
   readonly limit: number;
+  readonly ms: number;
+}
+
+/** The limits of each surface that has any, the shortest window first. */
+export type SurfaceLimits = Readonly<Partial<Record<Surface, readonly WindowLimit[]>>>;
+
+/** The state of one window, as clients see it. */
+export interface WindowStatus extends WindowLimit {
   /** The number of calls that may begin now. */
   readonly remaining: number;
   /** Milliseconds until `limit` calls may begin, if no call begins until then. */
@@ -55,9 +62,25 @@ export type Outlook = readonly WindowStatus[];
 
 /**
  * The outlooks of an account, by surface. The first outlook is for all calls of the key. The second one is for the
- * calls of the subject, if it has a share of the budget.
+ * calls of the subject, if it has a share of its own.
  */
 export type LogOutlooks = ReadonlyMap<Surface, readonly Outlook[]>;
+
+/**
+ * The windows that limit an account, by surface. If both its key and its subject have a window, the stricter one
+ * counts.
+ */
+export type Outlooks = ReadonlyMap<Surface, Outlook>;
+
+/** The limits of calls that a ledger counts. */
+export interface CallLimits {
+  /** True if calls of a surface are counted at all. */
+  covers(surface: Surface): boolean;
+  /** The window that never has room for this many calls of a subject; undefined if there is none. */
+  tooSmallFor(calls: number, surface: Surface, subject: string): WindowLimit | undefined;
+  /** Reads what is left of the windows of an account on these surfaces. */
+  look(account: Account, surfaces: readonly Surface[]): Promise<Outlooks>;
+}
 
 /** The end of a call. */
 export type CallEnd =
@@ -69,7 +92,7 @@ export type CallEnd =
 
 /** The way in which calls are counted, for metrics. */
 export interface CountingState {
-  /** `redis`: Redis decides for all gateways. `local`: this gateway decides for its part of the budget. */
+  /** `redis`: Redis decides for all gateways. `local`: this gateway decides for its part of the limits. */
   readonly mode: 'redis' | 'local';
   /** The number of calls that Redis had lost, and this gateway has added again. */
   readonly lostCalls: number;

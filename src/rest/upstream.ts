@@ -29,7 +29,7 @@ export interface Upstream {
 /** Makes the upstream. Nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions, caching?: CacheOptions): Upstream {
   const resources = createUpstreamResources(options, caching && 2 * caching.refreshMs);
-  const { keys, heldKeys, epochs, budget, transport } = resources;
+  const { keys, heldKeys, epochs, transport } = resources;
   const cache = caching && new AnswerCache(caching, resources);
   const clientFor = (run: AnyRestRun): RestClient => {
     if (run.caller === undefined) return anonymousClient;
@@ -57,10 +57,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
     keyFaultOf,
     cache,
     epochOf,
-    close: () => {
-      budget?.close();
-      transport.close();
-    },
+    close: () => transport.close(),
   };
 }
 

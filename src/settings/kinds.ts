@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { ToolNames } from '../mcp/mcp.ts';
-import type { BudgetWindow, BudgetWindows } from '../rest/budget/settings.ts';
 import { cacheNouns } from '../rest/cache/freshness.ts';
+import type { SurfaceLimits, WindowLimit } from '../rest/ledger.ts';
 import { surfaces } from '../rest/rest-operations.ts';
 import { type Kind, showNothing, ValueError } from './settings.ts';
 
@@ -90,7 +90,7 @@ export function itemsOf(source: string): readonly string[] {
 
 const mostCalls = 1_000_000;
 
-/** The longest window of a budget, and the longest time that a cached answer may be fresh, in seconds: a day. */
+/** The longest span of a limit, and the longest time for which an answer may be fresh, in seconds: a day. */
 const mostSeconds = 86_400;
 
 /** The seconds for which answers are fresh, by noun. */
@@ -108,15 +108,15 @@ function secondsIn(given: string, noun: string): number {
   );
 }
 
-/** The windows of a budget, by surface. Each limits the calls in a span of time. */
-export const windows: Kind<BudgetWindows> = {
+/** Limits of the calls in spans of time, by surface. */
+export const windows: Kind<SurfaceLimits> = {
   expected:
     'limits for the surfaces events, values or rest, such as rest=480/60,4800/3600 events=240/60, where 480/60 means 480 calls in 60 seconds',
   read: (source) => membersOf(source, { label: 'surface', names: surfaces, wanted: '= and calls/seconds' }, windowsIn),
 };
 
-function windowsIn(list: string, surface: string): readonly BudgetWindow[] {
-  const own: BudgetWindow[] = [];
+function windowsIn(list: string, surface: string): readonly WindowLimit[] {
+  const own: WindowLimit[] = [];
   for (const item of list.split(',')) {
     const [, calls = '', length = ''] = /^(\d{1,7})\/(\d{1,5})$/.exec(item) ?? [];
     const [limit, ms] = [Number(calls), Number(length) * 1000];

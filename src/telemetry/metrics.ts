@@ -2,20 +2,26 @@ import type { AuthResult } from '../auth/authenticator.ts';
 import type { Reloads } from '../follow.ts';
 import type { PersistedCounts } from '../operation/persisted/persisted.ts';
 import type { SharedRedis } from '../redis.ts';
-import type { CallBudget } from '../rest/budget/call-budget.ts';
 import { mostTenants, otherTenants } from '../rest/call-counts.ts';
 import { mostDriftSeries, otherDrift } from '../rest/drift/drift-watch.ts';
-import type { CountingState } from '../rest/ledger.ts';
+import type { Ledger } from '../rest/ledger.ts';
 import type { UpstreamResources } from '../rest/resilience/upstream-resources.ts';
 import { packageVersion } from '../version.ts';
 import { ClientUsage, type Usage } from './client-usage.ts';
 import { byLabel, Instruments, type Measured, type Sample } from './instruments.ts';
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
 import { type CountRefused, countRefusedRequests } from './refused-requests.ts';
-import { measureRestCalls, measureSavedCalls, type Savers } from './rest-metrics.ts';
+import {
+  type CallsLimited,
+  measureCounting,
+  measureLimits,
+  measureRestCalls,
+  measureSavedCalls,
+  type Savers,
+} from './rest-metrics.ts';
 
 /** The sources of counters that are kept outside the metrics. */
-export interface MetricsSources extends Savers {
+export interface MetricsSources extends Savers, CallsLimited {
   readonly documents: PersistedCounts;
   readonly shared: { readonly joined: number; readonly savedCalls: number };
   readonly redis: SharedRedis | undefined;
@@ -64,6 +70,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
     () => shared.joined,
   );
   measureRestCalls(instruments, resources);
+  measureLimits(instruments, sources);
   measureSavedCalls(instruments, sources);
   instruments.counter(
     'gateway_upstream_drift_total',
@@ -73,8 +80,6 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   );
   measureDocuments(instruments, documents);
   if (redis !== undefined) measureRedis(instruments, redis);
-  const counting = resources.budget?.counting;
-  if (counting !== undefined) measureCounting(instruments, counting);
   measureReloads(instruments, reloads);
   if (authentications !== undefined) measureAuth(instruments, authentications, resources);
   instruments.gauge(
@@ -194,21 +199,8 @@ function measureRedis(instruments: Instruments, redis: SharedRedis): void {
   instruments.gauge('gateway_redis_up', '1 if Redis can be asked, else 0.', () => (redis.isUp ? 1 : 0), 'min');
 }
 
-function measureCounting(instruments: Instruments, counting: () => CountingState): void {
-  instruments.gauge(
-    'gateway_budget_mode',
-    '1 for the place where calls are counted: redis for all gateways together, or local for the part of this gateway.',
-    () => ['redis', 'local'].map((mode) => [{ mode }, mode === counting().mode ? 1 : 0]),
-  );
-  instruments.counter(
-    'gateway_budget_lost_calls_total',
-    'Counted calls that Redis had lost and that were added again.',
-    () => counting().lostCalls,
-  );
-}
-
 export interface PrimarySources {
-  readonly counting: CallBudget['counting'];
+  readonly counting: Ledger['counting'];
   readonly redis: SharedRedis | undefined;
   /** The counts of attempts to read the keys of tenants again; undefined if the gateway holds no keys. */
   readonly reloads: Readonly<Reloads> | undefined;
@@ -219,7 +211,7 @@ export interface PrimarySources {
 /** Makes the metrics of the first of several processes, as data to be added to the metrics of the workers. */
 export function createPrimaryMetrics({ counting, redis, reloads, workers }: PrimarySources): () => Promise<Snapshot> {
   const instruments = new Instruments({ hasProcess: false });
-  if (counting !== undefined) measureCounting(instruments, counting);
+  measureCounting(instruments, counting);
   if (counting !== undefined && redis !== undefined) measureRedis(instruments, redis);
   if (reloads !== undefined) measureReloads(instruments, { tenants: reloads });
   instruments.gauge('gateway_workers', 'Workers that serve now.', () => workers().running);

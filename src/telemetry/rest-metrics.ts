@@ -1,12 +1,14 @@
 import type { SavedCalls } from '../loaders/window-loader.ts';
+import type { BudgetCounts } from '../rest/budget/budget-counts.ts';
 import type { AnswerCache } from '../rest/cache/answer-cache.ts';
 import { ageBounds } from '../rest/cache/cache-counts.ts';
 import { durationBounds } from '../rest/call-counts.ts';
+import type { Ledger } from '../rest/ledger.ts';
 import type { UpstreamResources } from '../rest/resilience/upstream-resources.ts';
 import { byLabel, type Instruments, type Sample } from './instruments.ts';
 
 export function measureRestCalls(instruments: Instruments, resources: UpstreamResources): void {
-  const { counts, reachability, retries, limiter, keys, reads, breakers, budgetCounts } = resources;
+  const { counts, reachability, retries, limiter, keys, reads, breakers } = resources;
   instruments.counter(
     'gateway_rest_calls_total',
     'REST calls sent, by method, route and HTTP status, or by the reason why there was none.',
@@ -47,6 +49,15 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
     () => (breakers.isOpen ? 1 : 0),
     'max',
   );
+}
+
+/** The counts of refusals and waits, and the state of the counting. */
+export interface CallsLimited {
+  readonly budgetCounts: BudgetCounts;
+  readonly counting: Ledger['counting'];
+}
+
+export function measureLimits(instruments: Instruments, { budgetCounts, counting }: CallsLimited): void {
   instruments.counter(
     'gateway_budget_refusals_total',
     'Operations and REST calls refused because a budget was spent, by surface.',
@@ -60,6 +71,22 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
     'Smallest share of a window of the budget that was left in the last minute, by surface.',
     () => byLabel('surface', budgetCounts.leastLeft()),
     'min',
+  );
+  measureCounting(instruments, counting);
+}
+
+/** Measures how calls are counted, if this process counts them in a Redis. */
+export function measureCounting(instruments: Instruments, counting: Ledger['counting']): void {
+  if (counting === undefined) return;
+  instruments.gauge(
+    'gateway_budget_mode',
+    '1 for the place where calls are counted: redis for all gateways together, or local for the part of this gateway.',
+    () => ['redis', 'local'].map((mode) => [{ mode }, mode === counting().mode ? 1 : 0]),
+  );
+  instruments.counter(
+    'gateway_budget_lost_calls_total',
+    'Counted calls that Redis had lost and that were added again.',
+    () => counting().lostCalls,
   );
 }
 

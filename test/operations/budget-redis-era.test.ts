@@ -3,8 +3,7 @@ import { expect, test, vi } from 'vitest';
 import type { Log } from '../../src/log.ts';
 import { connectRedis, type SharedRedis } from '../../src/redis.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
-import type { BudgetWindow } from '../../src/rest/budget/settings.ts';
-import type { Ledger } from '../../src/rest/ledger.ts';
+import type { Ledger, WindowLimit } from '../../src/rest/ledger.ts';
 import { pause } from '../support/load.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -15,7 +14,7 @@ const first = { key: '', subject: '' };
 
 async function connect(
   url: string,
-  windows: readonly BudgetWindow[],
+  windows: readonly WindowLimit[],
   { log = () => undefined, replicas = 1 }: { readonly log?: Log; readonly replicas?: number } = {},
 ): Promise<Counting> {
   const redis = connectRedis({ redisUrl: url });

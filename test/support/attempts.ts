@@ -38,7 +38,7 @@ export function attemptOf(
     mayBeStale: false,
     isUrgent,
     slot: undefined,
-    budgeted: undefined,
+    reserved: undefined,
     isTrial,
     sleep: () => Promise.resolve(),
     failEarly: () => undefined,

@@ -1,8 +1,9 @@
-import type { CallBudget } from '../../src/rest/budget/call-budget.ts';
+import { BudgetCounts } from '../../src/rest/budget/budget-counts.ts';
+import { CallBudget } from '../../src/rest/budget/call-budget.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
-import type { BudgetSettings, BudgetWindows } from '../../src/rest/budget/settings.ts';
+import type { BudgetSettings } from '../../src/rest/budget/settings.ts';
 import { operations } from '../../src/rest/generated/views.ts';
-import type { Ledger } from '../../src/rest/ledger.ts';
+import type { Ledger, SurfaceLimits } from '../../src/rest/ledger.ts';
 import { OperationCalls } from '../../src/rest/operation-calls.ts';
 import type { Surface } from '../../src/rest/rest-operations.ts';
 import { attemptOf, lostAfter, successAfter } from './attempts.ts';
@@ -12,7 +13,7 @@ export function budgetOf(
   windows: Readonly<Partial<Record<Surface, string>>>,
   others: Partial<Omit<BudgetSettings, 'windows'>> = {},
 ): BudgetSettings {
-  const parsed: BudgetWindows = Object.fromEntries(
+  const parsed: SurfaceLimits = Object.fromEntries(
     Object.entries(windows).map(([surface, list]) => [
       surface,
       list.split(',').map((text) => {
@@ -30,6 +31,11 @@ export function localBudget(settings: BudgetSettings): BudgetSettings & { readon
     ...settings,
     ledger: createLedger({ settings, operationDeadlineMs: 5000, upstreamUrl: 'http://upstream.test' }),
   };
+}
+
+/** The gate of a budget, before ten calls at a time; by default, calls take no time. */
+export function gateOf(budget: ReturnType<typeof localBudget>, usualMs = () => 0): CallBudget {
+  return new CallBudget({ ...budget, counts: new BudgetCounts(), maxInFlight: 10, usualMs });
 }
 
 /** A call that asks for a place. */

@@ -1,7 +1,7 @@
 import { array, assert, integer, nat, option, property, record } from 'fast-check';
 import { expect, test } from 'vitest';
-import { CallWindows, type CountedCall, notSent } from '../../src/rest/budget/call-windows.ts';
-import type { BudgetWindow } from '../../src/rest/budget/settings.ts';
+import { CallWindows, type CountedCall, notSent } from '../../src/rest/call-windows.ts';
+import type { WindowLimit } from '../../src/rest/ledger.ts';
 
 const second = 1000;
 
@@ -12,7 +12,7 @@ class Clocked {
   readonly begun: CountedCall[] = [];
   readonly #limits: readonly number[];
 
-  constructor(windows: readonly BudgetWindow[], longestCallMs = 60 * second) {
+  constructor(windows: readonly WindowLimit[], longestCallMs = 60 * second) {
     this.#limits = windows.map(({ limit }) => limit);
     this.log = new CallWindows(windows, longestCallMs);
   }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { backoffBy, Pace } from '../../src/live/pace.ts';
-import type { CallBudget, Outlooks } from '../../src/rest/budget/call-budget.ts';
+import type { CallLimits, Outlooks } from '../../src/rest/ledger.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -110,7 +110,7 @@ test('a key whose budget cannot say how slow it has to be is polled at the usual
 });
 
 /** A budget of which so much is left of a hundred calls, in each of its windows; undefined: events have none. */
-function budgetWith(...left: readonly number[]): Pick<CallBudget, 'covers' | 'look'> {
+function budgetWith(...left: readonly number[]): Pick<CallLimits, 'covers' | 'look'> {
   const windows = left.map((remaining) => ({ ms: 60_000, limit: 100, remaining, resetsInMs: 0 }));
   const outlooks: Outlooks = new Map([['events', windows]]);
   return {
@@ -127,9 +127,9 @@ test.each([
   [[1], 10],
   [[0], 10],
 ])('with %j of a hundred calls left, polls wait %i times as long', async (left, backoff) => {
-  expect(await backoffBy({ budget: budgetWith(...left) })?.('key')).toBe(backoff);
+  expect(await backoffBy(budgetWith(...left))?.('key')).toBe(backoff);
 });
 
 test('a budget that has none for events leaves the pace to the limit of keys without one', () => {
-  expect([budgetWith(), undefined].map((budget) => backoffBy({ budget }))).toEqual([undefined, undefined]);
+  expect([budgetWith(), undefined].map(backoffBy)).toEqual([undefined, undefined]);
 });

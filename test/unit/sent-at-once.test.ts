@@ -8,7 +8,7 @@ import type { RestClient } from '../../src/rest/client.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { UpstreamOptions } from '../../src/rest/resilience/upstream-resources.ts';
 import { createUpstream } from '../../src/rest/upstream.ts';
-import { budgetOf, localBudget } from '../support/budgets.ts';
+import { budgetOf, gateOf, localBudget } from '../support/budgets.ts';
 import { begin, callerWith, connectCached } from '../support/cached-clients.ts';
 import { project } from '../support/rows.ts';
 import { runOf } from '../support/runs.ts';
@@ -54,12 +54,12 @@ async function withinRead(client: RestClient): Promise<Within> {
 
 async function clientOver(
   url: string,
-  budget?: UpstreamOptions['budget'],
+  limits?: UpstreamOptions['limits'],
 ): Promise<{ readonly client: RestClient; readonly close: () => void }> {
   const bodyRoomLimits = { operation: 2 ** 20, process: 2 ** 27 };
-  const limits = { connections: 10, maxInFlight: 10, bodyRoomLimits };
+  const sizes = { connections: 10, maxInFlight: 10, bodyRoomLimits };
   const log = (): undefined => undefined;
-  const upstream = createUpstream({ url, ...limits, eventLoop: new EventLoopYield(), log, budget });
+  const upstream = createUpstream({ url, ...sizes, eventLoop: new EventLoopYield(), log, limits });
   const caller = callerWith('phx_test');
   const epoch = await upstream.epochOf(caller, 'normal');
   return { client: upstream.clientFor(runOf(caller, { epoch })), close: () => upstream.close() };
@@ -74,7 +74,7 @@ test('without a cache and a budget a read is sent before it returns, with no tim
 
 test('with a budget it is not: its wave is decided at the end of the turn', async () => {
   await using api = await startUpstream({ 'GET /api/projects/:id/': project(1) }, { hold: 1 });
-  const budget = localBudget(budgetOf({ rest: '100/60' }));
+  const budget = gateOf(localBudget(budgetOf({ rest: '100/60' })));
   const { client, close } = await clientOver(api.url, budget);
   expect(await withinRead(client)).toMatchObject({ sent: 0 });
   close();

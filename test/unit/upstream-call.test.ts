@@ -7,14 +7,10 @@ import type { OperationCalls } from '../../src/rest/operation-calls.ts';
 import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 import type { CallResult } from '../../src/rest/resilience/gate.ts';
 import { UpstreamCall } from '../../src/rest/resilience/upstream-call.ts';
-import {
-  createUpstreamResources,
-  type UpstreamOptions,
-  type UpstreamResources,
-} from '../../src/rest/resilience/upstream-resources.ts';
+import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
 import { TransportError } from '../../src/rest/transport/transport.ts';
 import { attemptOf, lostAfter, prove, successAfter } from '../support/attempts.ts';
-import { budgetOf, localBudget } from '../support/budgets.ts';
+import { budgetOf, gateOf, localBudget } from '../support/budgets.ts';
 import * as rows from '../support/rows.ts';
 import { runOf } from '../support/runs.ts';
 import { until } from '../support/until.ts';
@@ -25,7 +21,7 @@ const caller = { key: 'phx_test', sharingKey: 'hash', queueKey: 'hash' };
 /** The options of an upstream that never answers. */
 interface SilentOptions {
   readonly slots?: number;
-  readonly budget?: UpstreamOptions['budget'];
+  readonly budget?: Parameters<typeof gateOf>[0] | undefined;
   /** True if there is never a connection to it. */
   readonly isUnconnected?: boolean;
 }
@@ -45,7 +41,7 @@ function createSilentUpstream(options: SilentOptions = {}): SilentUpstream {
     bodyRoomLimits: { operation: 1000, process: 1000 },
     eventLoop: new EventLoopYield(),
     log: () => undefined,
-    budget,
+    limits: budget && gateOf(budget, () => upstream.limiter.meanMs),
   });
   prove(upstream.keys, caller);
   let sent = 0;

@@ -5,16 +5,19 @@ import { FairQueue, type Queued, unproven } from '../fair-queue.ts';
 import {
   type Account,
   accountOf,
+  type CallLimits,
   type Ledger,
   type LedgerCall,
   type Outlook,
+  type Outlooks,
   type Want,
   type WantDecision,
+  type WindowLimit,
 } from '../ledger.ts';
 import type { Attempt, Gate, Outcome } from '../resilience/gate.ts';
 import type { Surface } from '../rest-operations.ts';
 import type { BudgetCounts } from './budget-counts.ts';
-import { type BudgetSettings, type BudgetWindow, tooSmallFor } from './settings.ts';
+import { type BudgetSettings, tooSmallFor } from './settings.ts';
 
 /** Settings and collaborators of the budget. */
 export interface CallBudgetOptions extends BudgetSettings {
@@ -43,19 +46,25 @@ const unanswered: WantDecision = { kind: 'wait', turnMs: 1000, surface: 'rest' }
 /** The longest time until the ledger is asked again about a queue, in milliseconds. */
 const longestTimerMs = 60_000;
 
-/**
- * The windows that limit an account, by surface. If both its key and its subject have a window, the stricter one
- * counts.
- */
-export type Outlooks = ReadonlyMap<Surface, Outlook>;
-
 /** A call that waits for the budget, or that the budget has let begin. */
-export interface BudgetedCall extends Queued {
+class BudgetedCall implements Queued {
+  readonly caller: string;
+  readonly user: string;
   readonly attempt: Attempt;
   readonly counted: LedgerCall;
   readonly group: Group;
   readonly begin: () => void;
   readonly fail: (error: Error) => void;
+
+  constructor({ caller, user, attempt, counted, group, begin, fail }: Pick<BudgetedCall, keyof BudgetedCall>) {
+    this.caller = caller;
+    this.user = user;
+    this.attempt = attempt;
+    this.counted = counted;
+    this.group = group;
+    this.begin = begin;
+    this.fail = fail;
+  }
 }
 
 /** Calls of one operation that asked the budget in one turn of the event loop. They begin together, or not at all. */
@@ -88,7 +97,7 @@ interface KeyQueue {
  * Gives out the calls of a budget, which a ledger counts. All calls that ask in one turn of the event loop are a round,
  * about which the ledger is asked once. A call that finds too little left waits, if it can begin in time.
  */
-export class CallBudget implements Gate {
+export class CallBudget implements Gate, CallLimits {
   readonly #options: CallBudgetOptions;
   readonly #ledger: Ledger;
   readonly #queues = new Map<string, KeyQueue>();
@@ -118,7 +127,7 @@ export class CallBudget implements Gate {
   }
 
   /** The window that never has room for this many calls of a subject; undefined if there is none. */
-  tooSmallFor(calls: number, surface: Surface, subject: string): BudgetWindow | undefined {
+  tooSmallFor(calls: number, surface: Surface, subject: string): WindowLimit | undefined {
     return tooSmallFor(calls, this.#options, surface, subject);
   }
 
@@ -137,9 +146,9 @@ export class CallBudget implements Gate {
   }
 
   leave(attempt: Attempt, outcome: Outcome): void {
-    const call = attempt.budgeted;
-    attempt.budgeted = undefined;
-    if (call === undefined) return;
+    const call = attempt.reserved;
+    attempt.reserved = undefined;
+    if (!(call instanceof BudgetedCall)) return;
     if (call.group.calls.has(call.counted.id)) this.#dequeue(call);
     else if (outcome.kind === 'not-sent') this.#giveBack(call.counted);
     // The upstream may still have a call that was given up, so it counts for the longest time that a call can last.
@@ -173,8 +182,8 @@ export class CallBudget implements Gate {
     this.#lastId += 1;
     const counted = { id: `${this.#idPrefix}${this.#lastId}`, key, subject, surface };
     const group = this.#groupOf(attempt, operation, queue);
-    const call = { ...place, attempt, counted, group, begin, fail };
-    attempt.budgeted = call;
+    const call = new BudgetedCall({ ...place, attempt, counted, group, begin, fail });
+    attempt.reserved = call;
     group.calls.set(counted.id, call);
     queue.calls.add(call);
     this.#waiting += 1;
@@ -285,7 +294,7 @@ export class CallBudget implements Gate {
   #refuse(group: Group, refusal: RefusedCall): void {
     for (const call of group.calls.values()) {
       this.#dequeue(call);
-      call.attempt.budgeted = undefined;
+      call.attempt.reserved = undefined;
       // A client's operation has joined this call, which may now use the share that is closed to background calls.
       if (group.isBackground && !call.attempt.isBackground) this.#enqueue(call.attempt, call.begin, call.fail);
       else call.fail(refusal);

@@ -1,4 +1,5 @@
 import { RecentMap } from '../../recent-map.ts';
+import { CallWindows, type CountedCall, callsOf, notSent } from '../call-windows.ts';
 import { KeyMap } from '../key-map.ts';
 import {
   type Account,
@@ -10,7 +11,6 @@ import {
   type WantDecision,
 } from '../ledger.ts';
 import type { Surface } from '../rest-operations.ts';
-import { CallWindows, type CountedCall, callsOf, notSent } from './call-windows.ts';
 import { type BudgetSettings, hasShare, type LimitSettings, limitsOf } from './settings.ts';
 
 /** The maximum number of logs of single subjects for one key. A subject has a log for each surface. */

@@ -3,6 +3,7 @@ import { messageOf } from '../../error-text.ts';
 import { type Log, LogThrottle } from '../../log.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { SharedRedis } from '../../redis.ts';
+import { type CountedCall, callsOf, notSent } from '../call-windows.ts';
 import {
   type Account,
   type CallEnd,
@@ -14,7 +15,6 @@ import {
   type WantDecision,
 } from '../ledger.ts';
 import type { Surface } from '../rest-operations.ts';
-import { type CountedCall, callsOf, notSent } from './call-windows.ts';
 import { LocalLedger, type LocalLedgerOptions } from './local-ledger.ts';
 import { script } from './redis-script.ts';
 import { hasShare, limitsOf } from './settings.ts';

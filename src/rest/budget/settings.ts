@@ -1,21 +1,13 @@
 import { agents } from '../caller.ts';
+import type { SurfaceLimits, WindowLimit } from '../ledger.ts';
 import type { Surface } from '../rest-operations.ts';
-
-/** A limit of calls: at most `limit` in any span of `ms` milliseconds. */
-export interface BudgetWindow {
-  readonly limit: number;
-  readonly ms: number;
-}
-
-/** The windows of each surface that has a budget, shortest first. */
-export type BudgetWindows = Readonly<Partial<Record<Surface, readonly BudgetWindow[]>>>;
 
 /** Settings of a budget. */
 export interface BudgetSettings {
-  readonly windows: BudgetWindows;
+  readonly windows: SurfaceLimits;
   /** `key` if each upstream key has the budget; `all` if all keys have it together. */
   readonly scope: 'key' | 'all';
-  /** Percent of each window that one user of a tenant may use. */
+  /** Percent of each window that one user may use. */
   readonly share: number;
   /** Percent of each window that all agents together may use; by default all. */
   readonly agentShare?: number | undefined;
@@ -63,7 +55,7 @@ export function tooSmallFor(
   settings: LimitSettings,
   surface: Surface,
   subject: string,
-): BudgetWindow | undefined {
+): WindowLimit | undefined {
   const limits = limitsOf(settings, surface, subject).at(-1) ?? [];
   const windows = (settings.windows[surface] ?? []).map(({ ms }, nth) => ({ limit: limits[nth] ?? 0, ms }));
   return windows.find(({ limit }) => calls > limit);

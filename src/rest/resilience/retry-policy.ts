@@ -4,7 +4,7 @@ import { longestPause } from './rate-limit-pauses.ts';
 
 /** The policy for sending failed reads again. Writes are never repeated, because they may have had an effect. */
 export const retryPolicy = {
-  /** The maximum number of retries of one read at the cost of the retry budget. */
+  /** The maximum number of retries of one read each for one of the `RetryTokens`. */
   limit: 1,
   /** The statuses that are retried. Failures without a response are, too. */
   statuses: new Set([429, 502, 503, 504]),
@@ -21,7 +21,7 @@ export const retryPolicy = {
 export type Repeat =
   // The upstream closed a kept-alive connection before the response began, and has processed nothing.
   | { readonly kind: 'free'; readonly delayMs: 0; readonly pauseMs: 0 }
-  // Safe to repeat after a delay, at the cost of the retry budget. Other calls of the key also pause, for `pauseMs`.
+  // Safe to repeat after a delay, for one of the `RetryTokens`. Other calls of the key also pause, for `pauseMs`.
   | { readonly kind: 'paid'; readonly delayMs: number; readonly pauseMs: number };
 
 const free: Repeat = { kind: 'free', delayMs: 0, pauseMs: 0 };
@@ -53,8 +53,11 @@ const earnedRetries = 0.2;
 /** The most retries that can be saved up, so that a long time without failures does not pay for a burst. */
 const mostSaved = 10;
 
-/** Keeps retries from multiplying the load of a failing upstream: at most 20 % of the reads, plus ten. */
-export class RetryBudget {
+/**
+ * The token bucket of retries. It keeps them from multiplying the load of a failing upstream: at most 20 % of the reads
+ * are repeated, plus ten.
+ */
+export class RetryTokens {
   #tokens = mostSaved;
   sent = 0;
 

@@ -35,7 +35,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   mayBeStale: boolean;
   isUrgent = false;
   slot: Attempt['slot'];
-  budgeted: Attempt['budgeted'];
+  reserved: Attempt['reserved'];
   isTrial = false;
   readonly #upstream: UpstreamResources;
   /** The number of gates that the attempt has entered; it may wait at the last one. */
@@ -295,8 +295,8 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   }
 
   /**
-   * The way in which a failed read is retried; undefined if it is not. A paid retry is taken from the retry budget and
-   * from the calls of its operation. There is none while the upstream's breaker is open, or while calls wait for a
+   * The way in which a failed read is retried; undefined if it is not. A paid retry takes a retry token, and one of the
+   * calls of its operation. There is none while the upstream's breaker is open, or while calls wait for a
    * slot.
    */
   #mayRepeat(error: unknown): Repeat | undefined {
@@ -360,7 +360,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   #fail(error: unknown): void {
     // An earlier refusal may have ended the operation. Its further calls then have no waiters, and do not count.
     if (error instanceof RefusedCall && this.waiters.length > 0 && !this.isBackground)
-      this.#upstream.budgetCounts.refused(error);
+      this.#upstream.onRefused?.(error);
     this.#reject(toDomainError(error));
   }
 

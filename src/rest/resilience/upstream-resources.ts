@@ -1,11 +1,10 @@
 import type { EventLoopYield } from '../../event-loop-yield.ts';
 import type { Log } from '../../log.ts';
 import type { MemoryRoom } from '../../memory.ts';
-import { BudgetCounts } from '../budget/budget-counts.ts';
-import { CallBudget, type CallBudgetOptions } from '../budget/call-budget.ts';
 import { CallCounts } from '../call-counts.ts';
 import type { DriftWatch } from '../drift/drift-watch.ts';
-import { UpstreamError } from '../errors.ts';
+import { type RefusedCall, UpstreamError } from '../errors.ts';
+import type { CallLimits } from '../ledger.ts';
 import type { RestRun } from '../rest-run.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { HeldKeys } from '../tenant-client.ts';
@@ -19,7 +18,7 @@ import type { Gate } from './gate.ts';
 import { KeyTrials } from './key-trials.ts';
 import { RateLimitPauses } from './rate-limit-pauses.ts';
 import { Reachability } from './reachability.ts';
-import { RetryBudget } from './retry-policy.ts';
+import { RetryTokens } from './retry-policy.ts';
 import type { UpstreamCall } from './upstream-call.ts';
 
 /** The resources that all calls to the upstream share. Metrics and `/readyz` read them. Counts are since the start. */
@@ -38,10 +37,11 @@ export interface UpstreamResources {
   readonly heldKeys: HeldKeys;
   readonly breakers: Breakers;
   readonly limiter: ConcurrencyLimiter;
-  readonly retries: RetryBudget;
-  /** The budget of calls; undefined if calls are not limited. */
-  readonly budget: CallBudget | undefined;
-  readonly budgetCounts: BudgetCounts;
+  readonly retries: RetryTokens;
+  /** Undefined if calls are not limited. */
+  readonly limits: CallLimits | undefined;
+  /** Called if the gateway refuses a call for which a client waits. */
+  readonly onRefused: ((refusal: RefusedCall) => void) | undefined;
   readonly bodies: BodyRoom;
   readonly eventLoop: EventLoopYield;
   readonly counts: CallCounts;
@@ -66,8 +66,9 @@ export interface UpstreamOptions {
   /** The memory of the process; undefined means that it is unlimited. */
   readonly memory?: MemoryRoom | undefined;
   readonly eventLoop: EventLoopYield;
-  /** The budget of calls and the place where they are counted; undefined if calls are not limited. */
-  readonly budget?: Omit<CallBudgetOptions, 'counts' | 'maxInFlight' | 'usualMs'> | undefined;
+  /** The gate that reserves calls of a ledger; undefined if calls are not limited. */
+  readonly limits?: (CallLimits & Gate) | undefined;
+  readonly onRefused?: ((refusal: RefusedCall) => void) | undefined;
   readonly drift?: DriftWatch | undefined;
   /** The epochs of keys, if other processes renew them, too; by default only this process does. */
   readonly epochs?: Epochs | undefined;
@@ -83,7 +84,7 @@ const spareConnections = 8;
 
 /** Makes the resources that calls share; nothing is sent yet. */
 export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: number): UpstreamResources {
-  const { url, route, connections, maxInFlight, eventLoop, log } = options;
+  const { url, route, connections, maxInFlight, eventLoop, limits, log } = options;
   const { epochs = new LocalEpochs() } = options;
   const { origin, pathname, host } = new URL(url);
   const most = Math.min(maxInFlight, connections);
@@ -104,18 +105,14 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     },
   });
   const counts = new CallCounts();
-  const budgetCounts = new BudgetCounts();
-  const budget =
-    options.budget &&
-    new CallBudget({ ...options.budget, counts: budgetCounts, maxInFlight, usualMs: () => limiter.meanMs });
   const epochRenewal = new EpochRenewal(epochs, keys);
-  // The order matters. Keys come first: each gateway counts an unproven key alone, so only calls on trial may reserve
-  // budget for it. The budget comes next, because a whole wave is reserved together. Rate limit pauses follow both,
-  // because a pause may begin while a call waits for its key or its budget. The slot is taken after these gates, so
+  // The order matters. Keys come first: each gateway counts an unproven key alone, so only its calls on trial may be
+  // reserved. The limits come next, because a whole wave is reserved together. Rate limit pauses follow both, because a
+  // pause may begin while a call waits for its key or its reservation. The slot is taken after these gates, so
   // that no call holds a slot while it waits there. The last two gates only learn from the end of attempts.
   const gates: readonly (Gate | undefined)[] = [
     keys,
-    budget,
+    limits,
     new RateLimitPauses(keys),
     breakers,
     limiter,
@@ -135,8 +132,8 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     gates: gates.filter((gate) => gate !== undefined),
     reads: new SingleFlight(joinWindowMs),
     heldKeys: new HeldKeys(log),
-    retries: new RetryBudget(),
-    ...{ budget, budgetCounts, counts, drift: options.drift },
+    retries: new RetryTokens(),
+    ...{ limits, onRefused: options.onRefused, counts, drift: options.drift },
     ...{
       epochs,
       renewEpoch: epochRenewal.renew,

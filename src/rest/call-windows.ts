@@ -1,7 +1,6 @@
-import type { LedgerCall, Outlook, Want } from '../ledger.ts';
-import type { BudgetWindow } from './settings.ts';
+import type { LedgerCall, Outlook, Want, WindowLimit } from './ledger.ts';
 
-/** A call that uses up budget. All logs that contain it share this object. */
+/** A call in the logs that count it. They share this object. */
 export interface CountedCall extends LedgerCall {
   /** The time on the clock of `performance.now()`, in milliseconds. */
   readonly beganAt: number;
@@ -26,7 +25,7 @@ const pruneThreshold = 64;
  * in any window than the log allows. Arrays of limits are in the order of the windows.
  */
 export class CallWindows {
-  readonly #windows: readonly BudgetWindow[];
+  readonly #windows: readonly WindowLimit[];
   readonly #longestCallMs: number;
   /** In the order of their beginning. */
   readonly #inFlight = new Map<string, CountedCall>();
@@ -35,7 +34,7 @@ export class CallWindows {
   readonly #longestWindowMs: number;
 
   /** A call without an answer for `longestCallMs` milliseconds counts as ended then. */
-  constructor(windows: readonly BudgetWindow[], longestCallMs: number) {
+  constructor(windows: readonly WindowLimit[], longestCallMs: number) {
     this.#windows = windows;
     this.#longestCallMs = longestCallMs;
     this.#longestWindowMs = Math.max(...windows.map(({ ms }) => ms));
