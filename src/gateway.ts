@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { createTokenAuth } from './auth/authenticator.ts';
+import { checkRoleDocuments } from './auth/entry-rights.ts';
 import type { CursorCodec } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
@@ -14,7 +15,7 @@ import { Costs, type ToolOf } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { Schemas } from './operation/execute.ts';
 import type { Tracing } from './operation/operation-run.ts';
-import { checkRoleDocuments, type DocumentSet } from './operation/persisted/document-set.ts';
+import type { DocumentSet } from './operation/persisted/document-set.ts';
 import {
   createPersisted,
   type Persisted,
@@ -141,7 +142,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const saved: SavedCalls = { count: 0 };
   const { cache } = upstream;
   const sources = {
-    ...{ resources, budgetCounts, counting: budget?.counting },
+    ...{ resources, heldKeys: upstream.heldKeys, budgetCounts, counting: budget?.counting },
     documents: persisted.counts,
     ...{ shared, saved, cache, redis },
     authentications: authenticator?.counts,

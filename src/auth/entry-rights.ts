@@ -1,6 +1,8 @@
+import { Kind, parse } from 'graphql';
+import { ConfigError } from '../config-error.ts';
 import { isUpstreamId } from '../graphql/ids.ts';
 import type { Reach, Rights } from '../rest/reach.ts';
-import type { Role, Tenant } from '../rest/tenants.ts';
+import type { Role, Tenant, Tenants } from '../rest/tenants.ts';
 import { isList, isObject, type JsonObject } from '../rest/values.ts';
 import { type FilePlace, kindOf, memberPath } from './file-place.ts';
 
@@ -120,4 +122,32 @@ function documentsOf(value: unknown, place: FilePlace): ReadonlySet<string> | un
     throw place.at(`[${index}]`).unexpected('the name of a listed operation', name);
   });
   return new Set(names);
+}
+
+/**
+ * Throws a ConfigError if a role names an operation that no listed document has, valid or not. The documents are parsed
+ * only if a role names an operation.
+ */
+export function checkRoleDocuments(tenants: Tenants, listed: () => Iterable<{ readonly text: string }>): void {
+  let known: ReadonlySet<string> | undefined;
+  for (const { name: tenant, roles = [] } of tenants.values())
+    for (const [role, { documents = [] }] of roles)
+      for (const name of documents) {
+        known ??= new Set([...listed()].flatMap(namesIn));
+        if (known.has(name)) continue;
+        const place = `the role ${JSON.stringify(role)} of ${JSON.stringify(tenant)}`;
+        throw new ConfigError(
+          `UPSTREAM_KEYS: expected ${name} in ${place} to be an operation of a listed document, but there is none`,
+        );
+      }
+}
+
+/** The names of the operations in a text; none if it is not GraphQL. */
+function namesIn({ text }: { readonly text: string }): readonly string[] {
+  try {
+    const { definitions } = parse(text, { noLocation: true });
+    return definitions.flatMap((one) => (one.kind === Kind.OPERATION_DEFINITION ? (one.name?.value ?? []) : []));
+  } catch {
+    return [];
+  }
 }

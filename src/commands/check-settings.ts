@@ -1,7 +1,8 @@
+import { checkRoleDocuments } from '../auth/entry-rights.ts';
 import { readTenants } from '../auth/tenants-file.ts';
 import { ConfigError } from '../config-error.ts';
 import { createAgents } from '../mcp/mcp.ts';
-import { checkRoleDocuments, type DocumentSet } from '../operation/persisted/document-set.ts';
+import type { DocumentSet } from '../operation/persisted/document-set.ts';
 import { sourcesOf } from '../operation/persisted/manifest.ts';
 import { followManifests } from '../operation/persisted/persisted.ts';
 import type { Tenants } from '../rest/tenants.ts';

@@ -39,7 +39,7 @@ export function listConnection(
   return fetch(context, list, args, wantedOf(selection));
 }
 
-/** The connection of all projects. With limited reach, it has the projects of the tenant's entry, in their order. */
+/** The connection of all projects. With limited reach, it has the projects that the caller may reach, in the order in which its entry names them. */
 export function projectConnection(
   args: ConnectionArguments,
   context: GatewayContext,

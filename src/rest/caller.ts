@@ -23,6 +23,11 @@ export interface Caller {
 /** The subject that stands for all agents of a key. Users have hashes as subjects, and no hash has this form. */
 export const agents = 'agents';
 
+/** True if the gateway holds the key of a caller, so that the upstream knows it. */
+export function isKeyHeld({ tenant }: Caller): boolean {
+  return tenant !== undefined;
+}
+
 /**
  * Callers with the same name share whole operations. The name of a tenant's caller is the hash of what the tenant
  * allows it, because tenants with the same key may reach different objects.

@@ -10,12 +10,13 @@ import {
   type UpstreamResources,
 } from './resilience/upstream-resources.ts';
 import type { AnyRestRun } from './rest-run.ts';
-import { keyUnavailable, TenantClient } from './tenant-client.ts';
+import { HeldKeys, keyUnavailable, TenantClient } from './tenant-client.ts';
 import { OperationEpoch, type Reuse } from './write-epochs.ts';
 
 /** The REST API, shared by all operations. */
 export interface Upstream {
   readonly resources: UpstreamResources;
+  readonly heldKeys: HeldKeys;
   readonly clientFor: (run: AnyRestRun) => RestClient;
   /** The error of a caller whose key is known to be unusable; undefined for any other caller. */
   readonly keyFaultOf: (caller: Caller | undefined) => UpstreamError | undefined;
@@ -29,7 +30,8 @@ export interface Upstream {
 /** Makes the upstream. Nothing is sent yet. */
 export function createUpstream(options: UpstreamOptions, caching?: CacheOptions): Upstream {
   const resources = createUpstreamResources(options, caching && 2 * caching.refreshMs);
-  const { keys, heldKeys, epochs, transport } = resources;
+  const { keys, epochs, transport } = resources;
+  const heldKeys = new HeldKeys(options.log);
   const cache = caching && new AnswerCache(caching, resources);
   const clientFor = (run: AnyRestRun): RestClient => {
     if (run.caller === undefined) return anonymousClient;
@@ -53,6 +55,7 @@ export function createUpstream(options: UpstreamOptions, caching?: CacheOptions)
   };
   return {
     resources,
+    heldKeys,
     clientFor,
     keyFaultOf,
     cache,

@@ -1,7 +1,7 @@
+import { checkRoleDocuments } from '../auth/entry-rights.ts';
 import { followTenants } from '../auth/tenants-file.ts';
 import type { Changing, Followed } from '../follow.ts';
 import type { Log } from '../log.ts';
-import { checkRoleDocuments } from '../operation/persisted/document-set.ts';
 import { entriesIn, type ManifestFile, sourcesOf } from '../operation/persisted/manifest.ts';
 import { followRemoteManifests } from '../operation/persisted/remote-manifests.ts';
 import type { Tenants } from '../rest/tenants.ts';

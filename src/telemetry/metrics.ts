@@ -5,7 +5,7 @@ import type { SharedRedis } from '../redis.ts';
 import { mostTenants, otherTenants } from '../rest/call-counts.ts';
 import { mostDriftSeries, otherDrift } from '../rest/drift/drift-watch.ts';
 import type { Ledger } from '../rest/ledger.ts';
-import type { UpstreamResources } from '../rest/resilience/upstream-resources.ts';
+import type { HeldKeys } from '../rest/tenant-client.ts';
 import { packageVersion } from '../version.ts';
 import { ClientUsage, type Usage } from './client-usage.ts';
 import { byLabel, Instruments, type Measured, type Sample } from './instruments.ts';
@@ -23,6 +23,7 @@ import {
 /** The sources of counters that are kept outside the metrics. */
 export interface MetricsSources extends Savers, CallsLimited {
   readonly documents: PersistedCounts;
+  readonly heldKeys: Pick<HeldKeys, 'rejectedCalls' | 'stoppedCalls'>;
   readonly shared: { readonly joined: number; readonly savedCalls: number };
   readonly redis: SharedRedis | undefined;
   /** The counts of authentications; undefined if callers send their own keys. */
@@ -81,7 +82,7 @@ export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: Met
   measureDocuments(instruments, documents);
   if (redis !== undefined) measureRedis(instruments, redis);
   measureReloads(instruments, reloads);
-  if (authentications !== undefined) measureAuth(instruments, authentications, resources);
+  if (authentications !== undefined) measureAuth(instruments, authentications, sources);
   instruments.gauge(
     'gateway_certificate_expiry_timestamp_seconds',
     'Time at which the first certificate of a file expires, in seconds since 1970, by the setting that names the file.',
@@ -141,7 +142,7 @@ const authLabels: Readonly<Record<AuthResult, string>> = {
 function measureAuth(
   instruments: Instruments,
   authentications: ReadonlyMap<AuthResult, number>,
-  { counts, heldKeys }: UpstreamResources,
+  { resources: { counts }, heldKeys }: MetricsSources,
 ): void {
   instruments.counter(
     'gateway_tenant_rest_calls_total',

@@ -5,10 +5,10 @@ import { addEnded, totalsOf } from '../../src/cluster/totals.ts';
 import { createRestarts } from '../../src/cluster/worker-handle.ts';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
 import type { OperationReport } from '../../src/operation/operation-report.ts';
+import { BudgetCounts } from '../../src/rest/budget/budget-counts.ts';
 import { durationBounds } from '../../src/rest/call-counts.ts';
 import { DriftWatch } from '../../src/rest/drift/drift-watch.ts';
 import { operations } from '../../src/rest/generated/views.ts';
-import { BudgetCounts } from '../../src/rest/budget/budget-counts.ts';
 import { createUpstreamResources, type UpstreamResources } from '../../src/rest/resilience/upstream-resources.ts';
 import { Tally } from '../../src/tally.ts';
 import { createMetrics, createPrimaryMetrics, type Metrics, type Snapshot } from '../../src/telemetry/metrics.ts';
@@ -134,7 +134,7 @@ function processWith(
       {
         ...{ resources, documents, shared: { joined: 0, savedCalls: 8 }, saved: { count: 0 } },
         ...{ cache: undefined, redis: undefined, authentications: new Map(), reloads: {} },
-        ...{ budgetCounts: new BudgetCounts(), counting: undefined },
+        ...{ budgetCounts: new BudgetCounts(), counting: undefined, heldKeys: { rejectedCalls: 0, stoppedCalls: 0 } },
       },
       { maxUpstreamCalls: 150 },
     ),

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { Kind, parse, stripIgnoredCharacters } from 'graphql';
+import { stripIgnoredCharacters } from 'graphql';
 import { ConfigError } from '../../config-error.ts';
-import type { Tenants } from '../../rest/tenants.ts';
 import type { PreparedOperation, PrepareListed } from '../document.ts';
 import { RefusedDocument } from '../request-error.ts';
 import type { ManifestEntry } from './manifest.ts';
@@ -139,32 +138,4 @@ function shortened(text: string, longest: number): string {
 function twoTexts(id: string, file: string, other: string): ConfigError {
   const where = file === other ? file : `${file} and ${other}`;
   return new ConfigError(`${where}: the id ${JSON.stringify(shortened(id, longestId))} has two different documents`);
-}
-
-/**
- * Throws a ConfigError if a role names an operation that no listed document has, valid or not. The documents are parsed
- * only if a role names an operation.
- */
-export function checkRoleDocuments(tenants: Tenants, listed: () => Iterable<Pick<ListedDocument, 'text'>>): void {
-  let known: ReadonlySet<string> | undefined;
-  for (const { name: tenant, roles = [] } of tenants.values())
-    for (const [role, { documents = [] }] of roles)
-      for (const name of documents) {
-        known ??= new Set([...listed()].flatMap(namesIn));
-        if (known.has(name)) continue;
-        const place = `the role ${JSON.stringify(role)} of ${JSON.stringify(tenant)}`;
-        throw new ConfigError(
-          `UPSTREAM_KEYS: expected ${name} in ${place} to be an operation of a listed document, but there is none`,
-        );
-      }
-}
-
-/** The names of the operations in a text; none if it is not GraphQL. */
-function namesIn({ text }: Pick<ListedDocument, 'text'>): readonly string[] {
-  try {
-    const { definitions } = parse(text, { noLocation: true });
-    return definitions.flatMap((one) => (one.kind === Kind.OPERATION_DEFINITION ? (one.name?.value ?? []) : []));
-  } catch {
-    return [];
-  }
 }

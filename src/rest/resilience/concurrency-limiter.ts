@@ -20,8 +20,8 @@ export interface WaitingCall extends Queued {
 
 /**
  * Limits the calls in flight. Callers take turns. A caller may use every slot while no other waits, and otherwise half
- * of them. It may have at most half of the queue. The users of a tenant take turns in the same way, and one user has at
- * most half of the tenant's part. All unproven keys are one caller. Calls that cannot start before their deadline are
+ * of them. It may have at most half of the queue. The users of a caller take turns in the same way, and one user has at
+ * most half of the caller's part. All unproven keys are one caller. Calls that cannot start before their deadline are
  * shed.
  */
 export class ConcurrencyLimiter implements Gate {

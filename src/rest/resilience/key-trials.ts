@@ -1,5 +1,5 @@
 import { RecentMap } from '../../recent-map.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, isKeyHeld } from '../caller.ts';
 import { isUnauthenticated, RefusedCall, type UpstreamError } from '../errors.ts';
 import type { Attempt, Gate, Outcome } from './gate.ts';
 
@@ -42,8 +42,8 @@ export class KeyTrials implements Gate {
   }
 
   /** True if the upstream has shown that it knows the key, or if the gateway holds it. */
-  isProven({ sharingKey, tenant }: Caller): boolean {
-    return tenant !== undefined || this.#proven.get(sharingKey) === true;
+  isProven(caller: Caller): boolean {
+    return isKeyHeld(caller) || this.#proven.get(caller.sharingKey) === true;
   }
 
   /** The upstream's error for a key that it recently did not know; undefined if there was none. */
@@ -106,11 +106,12 @@ export class KeyTrials implements Gate {
     }
   }
 
-  #prove({ sharingKey, tenant }: Caller): void {
+  #prove(caller: Caller): void {
+    const { sharingKey } = caller;
     if (this.#rejections.size > 0) this.#rejections.delete(sharingKey);
     const trial = this.#trials.get(sharingKey);
     if (trial === undefined) return;
-    if (tenant === undefined) this.#proven.set(sharingKey, true);
+    if (!isKeyHeld(caller)) this.#proven.set(sharingKey, true);
     this.#trials.delete(sharingKey);
     for (const { resolve } of this.#decide(trial)) resolve();
   }

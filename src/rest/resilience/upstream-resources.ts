@@ -7,7 +7,6 @@ import { type RefusedCall, UpstreamError } from '../errors.ts';
 import type { CallLimits } from '../ledger.ts';
 import type { RestRun } from '../rest-run.ts';
 import { SingleFlight } from '../single-flight.ts';
-import { HeldKeys } from '../tenant-client.ts';
 import { BodyRoom, type BodyRoomLimits, largestBody } from '../transport/body-room.ts';
 import type { Route } from '../transport/connect.ts';
 import { Transport } from '../transport/transport.ts';
@@ -34,7 +33,6 @@ export interface UpstreamResources {
   readonly epochs: Epochs;
   /** Renews the epoch of a key, so that later operations, and later reads of this one, get no older answers. */
   readonly renewEpoch: (run: RestRun) => Promise<void> | undefined;
-  readonly heldKeys: HeldKeys;
   readonly breakers: Breakers;
   readonly limiter: ConcurrencyLimiter;
   readonly retries: RetryTokens;
@@ -131,7 +129,6 @@ export function createUpstreamResources(options: UpstreamOptions, lateWriteMs?: 
     prefix: pathname.replace(/\/+$/, ''),
     gates: gates.filter((gate) => gate !== undefined),
     reads: new SingleFlight(joinWindowMs),
-    heldKeys: new HeldKeys(log),
     retries: new RetryTokens(),
     ...{ limits, onRefused: options.onRefused, counts, drift: options.drift },
     ...{
