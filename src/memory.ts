@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 
 /**
- * The share of the heap that bodies, cached answers, answers under way and messages may take together. The rest is for
+ * The share of the heap that bodies, kept answers, answers under way and messages may take together. The rest is for
  * code, for many small objects, and for garbage that is not yet collected.
  */
 const shareOfHeap = 0.6;

@@ -156,7 +156,7 @@ export class Workers {
     const hanging = others.flatMap(([index], at) => (adopted[at] === true ? [] : [index]));
     if (hanging.length === 0) return true;
     if (this.#throttle.mayLog('hanging'))
-      this.#options.log('warn', 'workers do not answer: they may use cached answers that are older than a write', {
+      this.#options.log('warn', 'workers do not answer: they may give answers that are older than a write', {
         workers: hanging,
       });
     return undefined;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../log.ts';
+import { reuseHeader } from './request-context.ts';
 import { answerHeaders } from './response.ts';
 
 /**
@@ -25,7 +26,7 @@ const usualHeaders = [
   // bytes.
   'accept',
   'authorization',
-  'cache-control',
+  reuseHeader,
   'content-type',
   'x-request-id',
   // Client awareness, the operation headers of Apollo's mobile clients, and Apollo's guard against requests without a

@@ -117,7 +117,7 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
   };
 }
 
-/** The `Vary` header of answers. It is a single header, because some caches read only the first of several. */
+/** The `Vary` header of answers. It is a single header, because some proxies read only the first of several. */
 function varyOf(origins: readonly string[], compression: boolean): string {
   const encoding = compression ? ', Accept-Encoding' : '';
   return `Authorization, Accept${encoding}${origins.length > 0 ? ', Origin' : ''}`;

@@ -22,6 +22,9 @@ import type { Accepted } from './negotiation.ts';
 import { largeBody, methodOf } from './request.ts';
 import { pausesUntil, stuckSince } from './slow-readers.ts';
 
+/** The request header that limits which kept answers the client takes. */
+export const reuseHeader = 'cache-control';
+
 /** The context of an operation that came in a request of node's HTTP server. */
 export class HttpRequestContext implements RequestContext {
   readonly method: string;
@@ -69,7 +72,7 @@ export class HttpRequestContext implements RequestContext {
   }
 
   get reuse(): Reuse {
-    return reuseOf(this.#request.headers['cache-control']);
+    return reuseOf(this.#request.headers[reuseHeader]);
   }
 
   get parts(): PartsFormat | undefined {

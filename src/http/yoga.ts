@@ -16,8 +16,7 @@ interface YogaContext {
 /** Writes results by way of Yoga, which is loaded when it is first needed. */
 export interface StreamWriter {
   /**
-   * Sends a result that is a stream or comes in parts, or any result to a client that accepts only a stream. Never
-   * rejects: a fault is reported, and the client gets status 500 or an incomplete answer.
+   * Sends a result that is not sent whole, or any result to a client that accepts only a stream. Never rejects: a fault is reported, and the client gets status 500 or an incomplete answer.
    */
   readonly send: (
     request: IncomingMessage,

@@ -63,7 +63,7 @@ export class AnswerLimits {
     return this.#dropped({ prepared, data, errors: ofMutations, extensions }, error);
   }
 
-  /** Checks data against the limits of an answer. `earlierBytes` is the number of bytes of its earlier parts. */
+  /** Checks data against the limits of an answer. `earlierBytes` is the number of bytes that were sent before. */
   check(
     { data, errors }: DataAndErrors,
     { prepared, answerCounter, deadline }: Execution,

@@ -284,10 +284,10 @@ export class Cost {
     return { ...this.plan, ...(tool && { tool }) };
   }
 
-  #costOf({ made, cached, stale }: OperationCalls): Readonly<Record<string, unknown>> {
+  #costOf({ made, reuse }: OperationCalls): Readonly<Record<string, unknown>> {
     return {
       ...{ requested: this.plan?.upper ?? 0, actual: made, limit: this.#costs.options.maxUpstreamCalls },
-      ...(this.#costs.options.isCaching === true && { cached, stale }),
+      ...(this.#costs.options.isCaching === true && reuse),
       ...(this.rateLimits !== undefined && { budget: this.rateLimits }),
     };
   }

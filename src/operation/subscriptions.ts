@@ -112,7 +112,7 @@ export class Subscriptions {
     }
   }
 
-  /** Begins the REST calls for the start of a stream, for one message, or for a poll. No read uses the cache. */
+  /** Begins the REST calls for the start of a stream, for one message, or for a poll. No read uses kept answers. */
   async beginRun(
     { caller, trace, spans }: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
     calls: OperationCalls,

@@ -24,7 +24,7 @@ export interface Plan {
   readonly objects: number;
   /** The length of the longest chain of calls that wait for one another. */
   readonly waves: number;
-  /** Sentences for people: causes of calls, and ways to save or defer them. */
+  /** Sentences for people: causes of calls, and ways to save or delay them. */
   readonly hints: readonly string[];
 }
 

@@ -20,7 +20,7 @@ export interface RestClient {
   readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
 
-/** Makes REST calls with the key of the caller, past the cache. */
+/** Makes REST calls with the key of the caller, whatever answers are kept. */
 export class CallerClient implements RestClient {
   readonly #resources: UpstreamResources;
   readonly #run: RestRun;

@@ -6,8 +6,9 @@ import type { DecodedResponse } from './transport/decode-response.ts';
 const mostValues = 250_000;
 
 /** The JSON that a response holds. */
-export function jsonOf({ status, contentType, text }: DecodedResponse): unknown {
-  if (/^text\/csv\b/i.test(contentType)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
+export function jsonOf({ status, headers, text }: DecodedResponse): unknown {
+  if (/^text\/csv\b/i.test(headers['content-type'] ?? ''))
+    throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   try {
     refuseMany(text, mostValues);
     return parseJson(text);
@@ -18,13 +19,14 @@ export function jsonOf({ status, contentType, text }: DecodedResponse): unknown 
 
 /** Throws for JSON and for markup, such as a proxy's error page with status 200. */
 function csvOf(response: DecodedResponse): string {
-  const { status, contentType, text } = response;
-  if (/json/i.test(contentType) || isMarkup(response)) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
+  const { status, headers, text } = response;
+  if (/json/i.test(headers['content-type'] ?? '') || isMarkup(response))
+    throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
   return text;
 }
 
-function isMarkup({ contentType, text }: DecodedResponse): boolean {
-  return /html|xml/i.test(contentType) || text.trimStart().startsWith('<');
+function isMarkup({ headers, text }: DecodedResponse): boolean {
+  return /html|xml/i.test(headers['content-type'] ?? '') || text.trimStart().startsWith('<');
 }
 
 /** The formats of reads: the `Accept` header, and the decoder of answers. */

@@ -14,7 +14,7 @@ export type Epoch = string;
 /** The epochs of all upstream keys, by sharing key. */
 export interface Epochs {
   /**
-   * The epoch of a key; undefined if the key has none, or if it cannot be known now. Then nothing is cached. `isProven`
+   * The epoch of a key; undefined if the key has none, or if it cannot be known now. Then nothing is kept. `isProven`
    * is true if the upstream has shown that it knows the key.
    */
   readonly current: (sharingKey: string, isProven: boolean) => MaybePromise<Epoch | undefined>;
@@ -86,7 +86,7 @@ export class LocalEpochs implements Epochs {
   }
 }
 
-/** The rule by which an operation uses cached answers. */
+/** The rule by which an operation uses kept answers. */
 export type Reuse =
   // The operation may be given earlier answers.
   | 'normal'
@@ -94,7 +94,7 @@ export type Reuse =
   | 'reload'
   // Everything is read anew, and nothing is kept.
   | 'none'
-  // Like `none`, but metrics of the cache do not count the reads. For the lists of subscriptions, and without a cache.
+  // Like `none`, but metrics do not count the reads. For the lists of subscriptions, and if no answers are kept.
   | 'uncounted';
 
 let unshared = 0;
@@ -134,12 +134,12 @@ export class OperationEpoch {
     return this.#reuse === 'reload' || this.#reuse === 'none';
   }
 
-  /** True if the cache keeps the answers to the operation's reads. */
+  /** True if the answers to the operation's reads are kept. */
   get keeps(): boolean {
     return this.#reuse === 'normal' || this.#reuse === 'reload';
   }
 
-  /** Sets the epoch of later reads, after the operation has written. Without an epoch, they do not use the cache. */
+  /** Sets the epoch of later reads, after the operation has written. Without an epoch, they use no kept answers. */
   moveTo(epoch: Epoch | undefined): void {
     this.#isShared = epoch !== undefined;
     if (epoch === undefined) {

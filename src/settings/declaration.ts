@@ -1,4 +1,5 @@
 import { documentModes } from '../operation/persisted/resolve.ts';
+import { cacheNouns } from '../rest/cache/freshness.ts';
 import {
   fraction,
   headerNames,
@@ -193,7 +194,7 @@ export const budgetSettings = {
 export const cacheSettings = {
   ttls: define(
     'CACHE_TTL',
-    secondsByNoun,
+    secondsByNoun(cacheNouns),
     'Seconds for which a cached answer is fresh, by kind of data. Default: no cache',
   ),
   staleSeconds: define(

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import type { ToolNames } from '../mcp/mcp.ts';
-import { cacheNouns } from '../rest/cache/freshness.ts';
 import type { SurfaceLimits, WindowLimit } from '../rest/ledger.ts';
 import { surfaces } from '../rest/rest-operations.ts';
 import { type Kind, showNothing, ValueError } from './settings.ts';
@@ -93,12 +92,14 @@ const mostCalls = 1_000_000;
 /** The longest span of a limit, and the longest time for which an answer may be fresh, in seconds: a day. */
 const mostSeconds = 86_400;
 
-/** The seconds for which answers are fresh, by noun. */
-export const secondsByNoun: Kind<Readonly<Record<string, number>>> = {
-  expected: `seconds from 1 to ${mostSeconds} for ${cacheNouns.join(', ')}, such as projects=60 events=5`,
-  read: (source) =>
-    membersOf(source, { label: 'kind', names: cacheNouns, wanted: '= and a number of seconds' }, secondsIn),
-};
+/** The seconds for which answers are fresh, by noun. `nouns` are the names that may be given. */
+export function secondsByNoun(nouns: readonly string[]): Kind<Readonly<Record<string, number>>> {
+  return {
+    expected: `seconds from 1 to ${mostSeconds} for ${nouns.join(', ')}, such as projects=60 events=5`,
+    read: (source) =>
+      membersOf(source, { label: 'kind', names: nouns, wanted: '= and a number of seconds' }, secondsIn),
+  };
+}
 
 function secondsIn(given: string, noun: string): number {
   const value = /^\d{1,6}$/.test(given) ? Number(given) : Number.NaN;

@@ -99,7 +99,7 @@ function keySetFile(path: string): string {
   }
 }
 
-/** The locations of manifests. Messages leave out the parts of a URL that may hold a key. */
+/** The locations of manifests. Messages leave out what may hold a key in a URL. */
 export const manifests: Kind<string> = {
   expected: 'paths of files or folders, globs, or https URLs (http on loopback only), separated by commas',
   shown: (source) => (/:\/\/|@/.test(source) ? shownUrls(source) : JSON.stringify(source)),

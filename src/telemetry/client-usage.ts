@@ -37,7 +37,7 @@ export interface Usage {
   readonly operations: readonly UsageRow[];
   readonly deprecated: readonly DeprecatedUse[];
   /**
-   * The number of REST calls outside finished operations: polls of streams, refreshes of cached answers, and calls of
+   * The number of REST calls outside finished operations: polls of streams, refreshes of kept answers, and calls of
    * operations still under way.
    */
   readonly otherRestCalls: number;

@@ -229,8 +229,8 @@ function hasRows({ limit: has }: { readonly limit: number | undefined }, limit: 
 
 /** The value of a kept text. Only texts that could be read are kept. */
 function valueIn(text: string, format: ReadFormat): unknown {
-  const { accept: contentType, decode } = readFormats[format];
-  return decode({ status: 200, contentType, cacheControl: '', text });
+  const { accept, decode } = readFormats[format];
+  return decode({ status: 200, headers: { 'content-type': accept }, text });
 }
 
 /** The maximum number of ended epochs that are remembered. Fewer of them end while an old one has calls in flight. */

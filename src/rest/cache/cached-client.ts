@@ -69,7 +69,7 @@ export class CachedClient implements RestClient {
       return isNotFound(result.error) || isForbidden(result.error) ? cache.endEpoch(run, target) : undefined;
     }
     if (read === undefined) return undefined;
-    if (forbidsKeeping(result.response.cacheControl)) return cache.endEpoch(run, target);
+    if (forbidsKeeping(result.response.headers['cache-control'])) return cache.endEpoch(run, target);
     if (run.epoch.keeps) cache.keep(read, result);
     return undefined;
   }

@@ -46,8 +46,8 @@ export function reuseOf(cacheControl: string | undefined): Reuse {
 }
 
 /** True if the `Cache-Control` of an answer forbids keeping it (RFC 9111 §5.2.2.5). */
-export function forbidsKeeping(cacheControl: string): boolean {
-  return cacheControl !== '' && directivesOf(cacheControl).includes('no-store');
+export function forbidsKeeping(cacheControl: string | undefined): boolean {
+  return cacheControl !== undefined && directivesOf(cacheControl).includes('no-store');
 }
 
 function directivesOf(cacheControl: string): readonly string[] {

@@ -5,11 +5,8 @@ import { UpstreamError } from '../errors.ts';
 import { toUpstreamError } from '../response-errors.ts';
 import type { RawResponse } from './transport.ts';
 
-/** A response with a success status. A header or a body that it does not have is empty. */
-export interface DecodedResponse {
-  readonly status: number;
-  readonly contentType: string;
-  readonly cacheControl: string;
+/** A response with a success status. Without a body, its text is empty. */
+export interface DecodedResponse extends Pick<RawResponse, 'status' | 'headers'> {
   readonly text: string;
 }
 
@@ -68,11 +65,10 @@ function textOf(bytes: Buffer): string | undefined {
 export function toDecoded({ status, headers }: RawResponse, text: string | undefined, key: string): DecodedResponse {
   if (status < 200 || status > 299) throw toUpstreamError(status, headers, text ?? '', key);
   if (text === undefined) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-  const { 'content-type': contentType = '', 'cache-control': cacheControl = '' } = headers;
   // A page is from a proxy or another server. The API may send JSON, but no HTML, with the content type of a page.
-  const isPage = contentType.startsWith('text/html') && text.trimStart().startsWith('<');
+  const isPage = headers['content-type']?.startsWith('text/html') === true && text.trimStart().startsWith('<');
   if (isPage) throw new UpstreamError('UPSTREAM_INVALID_RESPONSE', { status });
-  return { status, contentType, cacheControl, text };
+  return { status, headers, text };
 }
 
 const inflateZlib = promisify(inflate);
