@@ -59,15 +59,13 @@ export class FairQueue<Item extends Queued> {
     this.#size += 1;
   }
 
-  /** Removes an item; false if it did not wait. */
-  delete(item: Item): boolean {
+  delete(item: Item): void {
     const users = this.#callers.get(item.caller);
     const items = users?.get(item.user);
-    if (users === undefined || items?.delete(item) !== true) return false;
+    if (users === undefined || items?.delete(item) !== true) return;
     this.#size -= 1;
     if (items.size === 0) users.delete(item.user);
     if (users.size === 0) this.#callers.delete(item.caller);
-    return true;
   }
 
   /** The next item whose caller may go. */

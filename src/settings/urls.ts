@@ -1,5 +1,5 @@
 import { isLoopback } from '../http/loopback.ts';
-import { redisAddressOf } from '../redis-address.ts';
+import { redisAddressOf } from '../redis.ts';
 import { itemsOf } from './kinds.ts';
 import { type Kind, ValueError } from './settings.ts';
 

@@ -180,16 +180,14 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
       if (!this.hasArrived) this.#leave(notSent);
       return;
     }
-    // If a deadline passed while it waited for a connection, the upstream may be failing. The call then stays counted.
-    if (sent.isWaiting && this.#timeouts === 0) this.#withdraw();
+    // A call that still waits for a connection no longer counts as sent. If a deadline has passed meanwhile, the
+    // upstream may be failing, and the call stays counted.
+    if (sent.isWaiting && this.#timeouts === 0) {
+      this.run.calls.withdraw();
+      this.#ended = undefined;
+      this.#leave(notSent);
+    }
     sent.abort();
-  }
-
-  /** Stops counting the call as sent, because it still waits for a connection. */
-  #withdraw(): void {
-    this.run.calls.withdraw();
-    this.#ended = undefined;
-    this.#leave(notSent);
   }
 
   #startAfter(waiting: Promise<void>): void {
