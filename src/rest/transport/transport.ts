@@ -62,12 +62,6 @@ export interface TransportOptions {
 /** The interval at which connections that were idle for too long are closed, in milliseconds. */
 const sweepMs = 1000;
 
-interface Idle {
-  readonly connection: UpstreamConnection;
-  /** The time until which it may be used, in milliseconds of `performance.now()`. */
-  readonly until: number;
-}
-
 /**
  * Sends requests to one upstream over HTTP/1.1 connections that are kept open. Every REST call passes through this
  * client, which takes half the time of undici. Only the deadline of the operation limits the time of a call.
@@ -78,7 +72,7 @@ interface Idle {
 export class Transport {
   readonly #options: TransportOptions;
   #connector: Connector;
-  readonly #idle: Idle[] = [];
+  readonly #idle: UpstreamConnection[] = [];
   readonly #waiting: Request[] = [];
   /**
    * Connections being opened, each with its request if the request needs a new one. Any other connection takes the
@@ -106,11 +100,11 @@ export class Transport {
       return request;
     }
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (idle.until > performance.now()) {
-        idle.connection.write(request);
+      if (idle.idleUntil > performance.now()) {
+        idle.write(request);
         return request;
       }
-      idle.connection.close();
+      idle.close();
     }
     this.#waiting.push(request);
     this.#openMore();
@@ -123,7 +117,7 @@ export class Transport {
    */
   reroute(route: Route): void {
     this.#connector = new Connector(this.#options.origin, route);
-    for (const { connection } of [...this.#idle]) connection.close();
+    for (const connection of [...this.#idle]) connection.close();
   }
 
   /** Closes all connections. Requests that are on them, or wait for one, fail. */
@@ -151,7 +145,8 @@ export class Transport {
     if (connection.connector !== this.#connector) return connection.close();
     const next = this.#waiting.shift();
     if (next !== undefined) return connection.write(next);
-    this.#idle.push({ connection, until: performance.now() + connection.idleMs });
+    connection.idleUntil = performance.now() + connection.idleMs;
+    this.#idle.push(connection);
     this.#sweep ??= setInterval(() => this.#closeOld(), sweepMs).unref();
   }
 
@@ -162,14 +157,14 @@ export class Transport {
     }
     this.#opening.delete(connection);
     this.#open.delete(connection);
-    const at = this.#idle.findIndex((idle) => idle.connection === connection);
+    const at = this.#idle.indexOf(connection);
     if (at !== -1) this.#idle.splice(at, 1);
     this.#openMore();
   }
 
   #closeOld(): void {
     const now = performance.now();
-    for (const { connection } of this.#idle.filter(({ until }) => until <= now)) connection.close();
+    for (const connection of this.#idle.filter(({ idleUntil }) => idleUntil <= now)) connection.close();
     if (this.#idle.length > 0) return;
     clearInterval(this.#sweep);
     this.#sweep = undefined;

@@ -34,7 +34,10 @@ const longestIdleMs = 600_000;
 /** An HTTP/1.1 connection. It has one request at a time, so that no response can be taken for another's. */
 export class UpstreamConnection {
   readonly connector: Connector;
+  /** The longest that it may be idle, in milliseconds. */
   idleMs = usualIdleMs;
+  /** While it is idle, the time until which it may be used, on the clock of `performance.now()`. */
+  idleUntil = 0;
   readonly #pool: Pool;
   readonly #opening: Opening;
   readonly #parser = new ResponseParser();
