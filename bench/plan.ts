@@ -8,7 +8,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createGateway } from '../src/gateway.ts';
 import { createCursorCodec } from '../src/graphql/cursors.ts';
-import { Costs } from '../src/operation/cost.ts';
+import { Cost, Costs } from '../src/operation/cost.ts';
 import { createPrepare } from '../src/operation/document.ts';
 import { createCompilerSchema, createSchema } from '../src/schema.ts';
 import { startServer } from '../src/server/server.ts';
@@ -85,7 +85,7 @@ function microsecondsOfPlan(count: number): number {
       const params = { query, variables, operationName: undefined, extensions: { explain: 'plan' }, ids: {} };
       const prepared = prepare(query, undefined);
       const coerced = prepared.coerce(variables);
-      costs.of({ document: { prepared }, params, coerced, request: { caller: undefined } });
+      void new Cost({ document: { prepared }, params, coerced, request: { caller: undefined } }, costs);
     }
   };
   run();

@@ -1,4 +1,5 @@
 import type { Claim, MemoryRoom } from './memory.ts';
+import type { OperationDeadline } from './rest/operation-deadline.ts';
 
 /** The most objects and bytes of the data of an answer. */
 export interface CounterLimits {
@@ -61,9 +62,10 @@ const smallAnswer = 2 ** 20;
  * text of the upstream may be repeated. All counts are upper bounds: an object that turns out to be null counts too.
  */
 export class AnswerCounter {
+  /** Ends the operation at a limit of its answer, and knows how much the upstream has answered. */
+  readonly deadline: OperationDeadline;
   readonly #limits: CounterLimits;
   readonly #room: MemoryRoom;
-  readonly #onExcess: () => void;
   #claim: Claim | undefined;
   #state: 'open' | 'exceeded' | 'no room' | 'done' = 'open';
   #excess: AnswerExcess | undefined;
@@ -76,11 +78,11 @@ export class AnswerCounter {
   /** The number of characters that a stream's polls got from the upstream, not those of the operation's own calls. */
   #received = 0;
 
-  /** `onExcess` ends the calls that are still under way for the answer. `finish` releases its memory. */
-  constructor(limits: CounterLimits, room: MemoryRoom, onExcess: () => void) {
+  /** `finish` releases the memory of the answer in `room`. */
+  constructor(limits: CounterLimits, room: MemoryRoom, deadline: OperationDeadline) {
     this.#limits = limits;
     this.#room = room;
-    this.#onExcess = onExcess;
+    this.deadline = deadline;
   }
 
   get excess(): AnswerExcess | undefined {
@@ -133,27 +135,26 @@ export class AnswerCounter {
     this.#received += characters;
   }
 
-  /**
-   * The most bytes that the data of the answer can have. `root` is the weight of the selection on the root type.
-   * `received` is the number of characters that the operation's own calls got from the upstream.
-   */
-  mostBytes(root: ObjectWeight, received: number): number {
+  /** The most bytes that the data of the answer can have. `root` is the weight of the selection on the root type. */
+  mostBytes(root: ObjectWeight): number {
     const structure = this.#bytes + root.bytes + this.#values + root.leaves * longestLeaf + root.ids * longerId;
-    return structure + (this.#copies + root.copies) * (received + this.#received) * mostGrowth;
+    return structure + (this.#copies + root.copies) * (this.deadline.received + this.#received) * mostGrowth;
   }
 
   #end(unit: AnswerExcess['unit'], count: number, limit: number, at: ResponsePath): void {
     this.#excess = { unit, count, limit, path: textOf(at) };
-    this.#state = 'exceeded';
-    this.#onExcess();
-    throw new AnswerLimitError();
+    this.#stop('exceeded');
   }
 
   #claimRoom(bytes: number): void {
     this.#claim ??= this.#room.claim();
     if (this.#claim.resize(bytes)) return;
-    this.#state = 'no room';
-    this.#onExcess();
+    this.#stop('no room');
+  }
+
+  #stop(state: 'exceeded' | 'no room'): never {
+    this.#state = state;
+    this.deadline.end('limit');
     throw new AnswerLimitError();
   }
 }

@@ -1,11 +1,16 @@
-import type { AnswerCounter } from './answer-counter.ts';
+import { AnswerCounter, type CounterLimits } from './answer-counter.ts';
 import type { TailMessage } from './live/listener.ts';
-import type { Loaders } from './loaders/loaders.ts';
-import type { RestApi } from './rest/api.ts';
+import { Loaders } from './loaders/loaders.ts';
+import type { SavedCalls } from './loaders/window-loader.ts';
+import type { MemoryRoom } from './memory.ts';
+import { RestApi } from './rest/api.ts';
+import { rightsOf } from './rest/caller.ts';
 import type { UpstreamError } from './rest/errors.ts';
 import type { ListRef } from './rest/pages.ts';
 import type { Position } from './rest/positions.ts';
 import type { Rights } from './rest/reach.ts';
+import type { AnyRestRun } from './rest/rest-run.ts';
+import type { Upstream } from './rest/upstream.ts';
 
 /**
  * The format of an answer in parts. `v0.2` has `pending`, `incremental` and `completed`
@@ -48,4 +53,33 @@ export interface CursorCodec {
   readonly encodeQuery: (log: string, query: string) => string;
   /** The query that a cursor of an activity log holds. A changed or foreign cursor is a UserInputError. */
   readonly decodeQuery: (log: string, cursor: string, argument: string) => string;
+}
+
+/** Makes the context of one operation. */
+export type CreateContext = (run: AnyRestRun) => GatewayContext;
+
+/** Collaborators and limits of the contexts of all operations. */
+export interface ContextOptions extends CounterLimits {
+  readonly maxPageSize: number;
+  readonly cursors: CursorCodec;
+  readonly upstream: Pick<Upstream, 'clientFor' | 'keyFaultOf'>;
+  readonly room: MemoryRoom;
+  readonly saved: SavedCalls;
+}
+
+/** Makes the function that makes the context of each operation. */
+export function createContexts(options: ContextOptions): CreateContext {
+  const { maxPageSize, cursors, upstream, room, saved } = options;
+  return (run) => {
+    const rest = new RestApi(upstream.clientFor(run));
+    return {
+      rest,
+      keyFault: upstream.keyFaultOf(run.caller),
+      rights: rightsOf(run.caller),
+      loaders: new Loaders(rest, maxPageSize, saved),
+      cursors,
+      maxPageSize,
+      answerCounter: new AnswerCounter(options, room, run.deadline),
+    };
+  };
 }

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { createTokenAuth } from './auth/authenticator.ts';
 import { checkRoleDocuments } from './auth/entry-rights.ts';
-import type { CursorCodec } from './context.ts';
+import { type CursorCodec, createContexts } from './context.ts';
 import { EventLoopYield } from './event-loop-yield.ts';
 import { createCursorCodec } from './graphql/cursors.ts';
 import { createHandle, type Handle, type HandleGraphQL } from './http/handle.ts';
@@ -10,7 +10,6 @@ import type { SavedCalls } from './loaders/window-loader.ts';
 import type { Log } from './log.ts';
 import { answerRoomBytes, MemoryRoom, processBytes } from './memory.ts';
 import { AnswerLimits } from './operation/answer-limits.ts';
-import { createContexts } from './operation/contexts.ts';
 import { Costs, type ToolOf } from './operation/cost.ts';
 import { createPrepare } from './operation/document.ts';
 import type { Schemas } from './operation/execute.ts';

@@ -26,9 +26,10 @@ export function identifyingHeaders(raw: readonly string[]): IdentifyingHeaders {
   let authorizations = 0;
   let traceparents = 0;
   for (let at = 0; at + 1 < raw.length; at += 2) {
-    const [name = '', value = ''] = [raw[at], raw[at + 1]];
+    const name = raw[at] ?? '';
     // Nearly all other names of headers are shorter or longer.
     if (name.length < 10 || name.length > 13) continue;
+    const value = raw[at + 1] ?? '';
     switch (name.toLowerCase()) {
       case 'authorization':
         authorization = value;

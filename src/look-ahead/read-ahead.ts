@@ -76,7 +76,7 @@ export function readAhead(
   const isStillAhead = (): boolean => isRowAwaited && context.isStillAhead?.() !== false;
   // The executor counts the objects, so they are not counted here. Without `parts`, the reads are those of an answer
   // that is sent whole. Otherwise, answers in parts would make further calls.
-  const answerCounter = new AnswerCounter(unlimited, endlessRoom, ignore);
+  const answerCounter = new AnswerCounter(unlimited, endlessRoom, context.answerCounter.deadline);
   const ahead = { ...context, answerCounter, isStillAhead, parts: undefined };
   for (const relation of withCalls) {
     const goOn = (value: unknown): Promise<void> => readBelow(relation, value, ahead, infoOf(relation, info));

@@ -1,19 +1,20 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import { type AnswerExcess, AnswerLimitError } from '../answer-counter.ts';
+import { type AnswerCounter, type AnswerExcess, AnswerLimitError } from '../answer-counter.ts';
 import { rootWeight } from '../look-ahead/object-weight.ts';
-import type { Claim, MemoryRoom, Reader } from '../memory.ts';
+import type { MemoryRoom, Reader } from '../memory.ts';
 import { noRoomForBodies, RefusedCall } from '../rest/errors.ts';
+import type { OperationCalls } from '../rest/operation-calls.ts';
 import type { BodyExcess } from '../rest/operation-deadline.ts';
 import { isObject } from '../rest/values.ts';
 import { measureJson, mostValues } from './answer-bytes.ts';
+import type { PreparedOperation } from './document.ts';
 import { causeOf, type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import { type OperationResult, textOf } from './operation-result.ts';
-import type { Execution } from './operation-run.ts';
+import type { OperationRun } from './operation-run.ts';
 import { refusedOperation } from './rate-limits.ts';
 import { overload } from './request-error.ts';
 
 interface AnswerLimitsOptions extends ErrorReporting {
-  /** The memory for answers that are being made or that clients have not read yet. */
   readonly room: MemoryRoom;
   readonly maxAnswerBytes: number;
 }
@@ -32,31 +33,34 @@ interface LimitCheck {
 
 /** Makes the results of operations within the limits of answers. */
 export class AnswerLimits {
+  /** The memory for answers that are being made or that clients have not read yet. */
+  readonly room: MemoryRoom;
   readonly #options: AnswerLimitsOptions;
 
   constructor(options: AnswerLimitsOptions) {
+    this.room = options.room;
     this.#options = options;
   }
 
   /**
-   * Makes room for a further answer, if need be by ending stuck clients. Returns false if even that does not make room.
+   * The result of an execution. If it exceeds a limit, an error with the reason replaces its data. `calls` are the
+   * calls of a message, if the operation is a subscription.
    */
-  makeRoomForAnswer(): boolean {
-    return this.#options.room.makeRoom(1);
-  }
-
-  /** The result of an execution. If it exceeds a limit, an error with the reason replaces its data. */
-  resultOf({ data, errors }: DataAndErrors, execution: Execution): OperationResult {
-    const { prepared, cost, deadline } = execution;
-    const extensions = cost.extensions();
-    const { error, mostBytes } = this.check({ data, errors }, execution);
+  resultOf(
+    { data, errors }: DataAndErrors,
+    { document: { prepared }, cost }: OperationRun,
+    counter: AnswerCounter,
+    calls: OperationCalls = cost.calls,
+  ): OperationResult {
+    const extensions = cost.extensions(calls);
+    const { error, mostBytes } = this.check({ data, errors }, prepared, counter);
     if (error === undefined) {
-      const { freshUntil } = cost.calls;
+      const { freshUntil } = calls;
       const publicErrors = errors && toPublicErrors(errors, this.#options);
       return { prepared, data, errors: publicErrors, extensions, text: undefined, mostBytes, freshUntil };
     }
     // No REST call was sent, so the operation counts as not executed, and its result has no data.
-    if (deadline.ended instanceof RefusedCall) return this.#dropped({ prepared, extensions }, error);
+    if (counter.deadline.ended instanceof RefusedCall) return this.#dropped({ prepared, extensions }, error);
     // Errors below the root fields are dropped together with their data.
     const ofRoot = errors?.filter((one) => one.path?.length === 1 && !(causeOf(one) instanceof AnswerLimitError));
     const ofMutations = toPublicErrors(ofRoot ?? [], this.#options);
@@ -66,20 +70,21 @@ export class AnswerLimits {
   /** Checks data against the limits of an answer. `earlierBytes` is the number of bytes that were sent before. */
   check(
     { data, errors }: DataAndErrors,
-    { prepared, answerCounter, deadline }: Execution,
+    prepared: PreparedOperation,
+    counter: AnswerCounter,
     earlierBytes = 0,
   ): LimitCheck {
-    const { bodyExcess, ended, received } = deadline;
+    const { bodyExcess, ended } = counter.deadline;
     if (bodyExcess !== undefined) {
       const waiting = errors?.find((error) => causeOf(error) === ended);
       return { error: bodyExcessError(bodyExcess, waiting?.path), mostBytes: 0 };
     }
     if (ended instanceof RefusedCall) return { error: refusedOperation(ended), mostBytes: 0 };
-    if (answerCounter.hadNoRoom || ended === noRoomForBodies) return { error: overload(), mostBytes: 0 };
+    if (counter.hadNoRoom || ended === noRoomForBodies) return { error: overload(), mostBytes: 0 };
     if (data === undefined) return { error: undefined, mostBytes: 0 };
-    const mostBytes = answerCounter.mostBytes(rootWeight(prepared), received);
+    const mostBytes = counter.mostBytes(rootWeight(prepared));
     const { maxAnswerBytes: limit } = this.#options;
-    if (answerCounter.excess !== undefined) return { error: excessError(answerCounter.excess), mostBytes };
+    if (counter.excess !== undefined) return { error: excessError(counter.excess), mostBytes };
     // Checked before measuring, because measuring takes as long as writing.
     if (mostBytes <= limit) return { error: undefined, mostBytes };
     const { bytes: own, values, path } = measureJson(data, limit - earlierBytes);
@@ -103,7 +108,7 @@ export class AnswerLimits {
       return this.#dropped(result, overload());
     const text = textOf(result);
     if (text.length <= mostUnclaimedBytes) return result;
-    const fits = this.claimFor(reader).resize(Buffer.byteLength(text));
+    const fits = this.room.claimFor(reader).resize(Buffer.byteLength(text));
     return fits ? result : this.#dropped(result, overload());
   }
 
@@ -112,13 +117,7 @@ export class AnswerLimits {
    * text is made, because a text that is made and then refused is megabytes of garbage.
    */
   makeRoomForText(data: unknown, mostBytes: number): boolean {
-    const { room, maxAnswerBytes } = this.#options;
-    return room.isFree(mostBytes) || room.makeRoom(measureJson(data, maxAnswerBytes).bytes);
-  }
-
-  /** Makes an empty claim for the texts of an answer. The claim ends when the client has read all texts or has left. */
-  claimFor(reader: Reader): Claim {
-    return this.#options.room.claimFor(reader);
+    return this.room.isFree(mostBytes) || this.room.makeRoom(measureJson(data, this.#options.maxAnswerBytes).bytes);
   }
 
   /** A result without its data. The data of a mutation is reduced to the effect (see `effectOf`). */

@@ -13,6 +13,7 @@ import type { Rights } from '../rest/reach.ts';
 import { answerRefusal, type CostLimits, expenseRefusal, isExpensive } from './cost-limits.ts';
 import type { PreparedOperation } from './document.ts';
 import type { OperationRun, RequestContext } from './operation-run.ts';
+import { noVariables } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
 import type { RateLimit } from './rate-limits.ts';
 import { RefusedDocument, RequestError } from './request-error.ts';
@@ -67,47 +68,12 @@ export class Costs {
   );
   /** The most REST calls of an operation without variables. It is planned once for all of its runs. */
   readonly upperOfEveryRun = memoize((prepared: PreparedOperation) => {
-    const planned = this.#plan(prepared, noVariables, undefined);
+    const planned = this.plan(prepared, noVariables, undefined);
     return planned instanceof PlanLimitError ? undefined : planned.plan.upper;
   });
 
   constructor(options: CostsOptions) {
     this.options = options;
-  }
-
-  /**
-   * The cost of an operation. An operation without a usable key makes no call, so it is planned only if its client
-   * wants the plan. Throws a GraphQLError for an unknown `explain`. Throws a RefusedDocument if the variables do not
-   * fit, or if an agent's tool has arguments that a field would refuse: the agent will ask again, so answering the
-   * other fields would be wasted work.
-   */
-  of(run: CostedRun): Cost {
-    const { options } = this;
-    const { prepared } = run.document;
-    const { caller, tool } = run.request;
-    const rights = rightsOf(caller);
-    const explain = explainOf(run, options);
-    if (explain === 'plan') {
-      const planned = this.#plan(prepared, run.coerced, rights, true);
-      const refusal = planned instanceof PlanLimitError ? expenseRefusal(planned, prepared, options) : undefined;
-      return new Cost(run, this, { explain, planned, isSameForEveryRun: false, refusal, isLarge: false });
-    }
-    // Checked before the plan, which takes longer.
-    const size = this.#answerEstimateOf(run);
-    const isLarge = size.objects > manyObjects || size.introspects;
-    const tooMany = answerRefusal(size, options);
-    const mayCall = options.keyFaultOf(caller) === undefined;
-    const mayRun = mayCall && tooMany === undefined;
-    const isWanted = wantsCost(run) || tool !== undefined;
-    const isPlanned =
-      (mayCall && isWanted) || (mayRun && isExpensive(this.#upperBoundOf(prepared, rights), prepared, options));
-    const planned = isPlanned ? this.#plan(prepared, run.coerced, rights) : undefined;
-    if (tool !== undefined && planned !== undefined) refuseToolArguments(planned);
-    const refusal = (planned && expenseRefusal(planned, prepared, options)) ?? tooMany;
-    const isCheap = mayRun && !isPlanned;
-    const hasVariables = (prepared.operation.variableDefinitions ?? []).length > 0;
-    const isSameForEveryRun = isCheap && !hasVariables && rights?.reach === undefined;
-    return new Cost(run, this, { explain, planned, isSameForEveryRun, refusal, isLarge });
   }
 
   /**
@@ -124,7 +90,7 @@ export class Costs {
    * The most calls and rows of an operation, whatever its variables are. Infinite if a caller with limited reach asks
    * for a list: each project of the list is then read by its id, which the estimate does not cover.
    */
-  #upperBoundOf(prepared: PreparedOperation, rights: Rights | undefined): Pick<Estimate, 'calls' | 'rows'> {
+  upperBoundOf(prepared: PreparedOperation, rights: Rights | undefined): Pick<Estimate, 'calls' | 'rows'> {
     const hasLimitedReach = rights?.reach !== undefined;
     const readsByKey =
       hasLimitedReach && rootOf(prepared, undefined)?.fields.some(({ origin }) => origin.kind === 'list');
@@ -135,7 +101,7 @@ export class Costs {
    * The most that an operation can answer, whatever its variables are. If that is too much, the most that it can answer
    * with the variables of the request.
    */
-  #answerEstimateOf(run: CostedRun): Estimate {
+  answerEstimateOf(run: CostedRun): Estimate {
     const { prepared } = run.document;
     const worst = this.#worstEstimateOf(prepared);
     return worst.objects <= this.options.maxAnswerObjects ? worst : this.#estimateOf(prepared, run.coerced);
@@ -154,7 +120,7 @@ export class Costs {
   }
 
   /** The plan of an operation, or the reason why it has none. */
-  #plan(
+  plan(
     prepared: PreparedOperation,
     variableValues: VariableValues,
     rights: Rights | undefined,
@@ -184,12 +150,6 @@ function refuseToolArguments(planned: CheckedPlan | PlanLimitError): void {
   if (wrong.length > 0) throw new RefusedDocument(wrong.map((refusal) => locatedError(refusal, undefined)));
 }
 
-const noVariables: VariableValues = { sources: {}, coerced: {} };
-
-function wantsCost({ params: { extensions } }: CostedRun): boolean {
-  return extensions?.['cost'] === true;
-}
-
 /** The facts that a client asks for about the REST calls of its operation. */
 type Explain = 'plan' | 'trace' | undefined;
 
@@ -205,52 +165,74 @@ function explainOf({ params: { extensions } }: CostedRun, { explain: isAllowed }
   throw new RequestError('badParameter', `Expected the extension \`explain\` ${expected}.`);
 }
 
-interface CostDetails {
-  readonly explain: Explain;
-  /** Undefined if the operation was not planned. */
-  readonly planned: CheckedPlan | PlanLimitError | undefined;
-  /**
-   * True if the operation was not planned, and the most calls that it can make are the same for each run. All runs then
-   * share one plan, because to plan each run would take a tenth of the time of a small operation.
-   */
-  readonly isSameForEveryRun: boolean;
-  readonly refusal: GraphQLError | undefined;
-  readonly isLarge: boolean;
-}
-
 /** The cost of one operation, and the parts of the cost that its client requested. */
 export class Cost {
   /** Counts the calls that the operation makes, and stops it at the limit. */
   readonly calls: OperationCalls;
   readonly refusal: GraphQLError | undefined;
   readonly isLarge: boolean;
+  /** False if the operation makes no REST call. */
+  readonly mayCall: boolean;
   /** The plan of its calls; undefined if it was not planned, or if planning takes too many steps. */
   readonly plan: Plan | undefined;
-  /** True if the answer is the plan of the operation. Nothing is executed then. */
-  readonly planOnly: boolean;
   readonly wantsCost: boolean;
-  /** True if the client requested the cost, the plan or the trace. */
-  readonly wantsExtensions: boolean;
   /** The rate limits of the surfaces of its calls, if the client wants to know them. */
   rateLimits: readonly RateLimit[] | undefined;
   readonly #run: CostedRun;
-  readonly #explain: Explain;
-  readonly #isSameForEveryRun: boolean;
   readonly #costs: Costs;
-  #mayDefer: boolean | undefined;
+  readonly #explain: Explain;
+  /**
+   * True if the operation was not planned, and the most calls that it can make are the same for each run. All runs then
+   * share one plan, because to plan each run would take a tenth of the time of a small operation.
+   */
+  readonly #isSameForEveryRun: boolean;
 
-  constructor(run: CostedRun, costs: Costs, { explain, planned, isSameForEveryRun, refusal, isLarge }: CostDetails) {
-    this.calls = new OperationCalls(costs.options.maxUpstreamCalls, explain === 'trace');
-    this.refusal = refusal;
-    this.isLarge = isLarge;
-    this.plan = planned instanceof PlanLimitError ? undefined : planned?.plan;
-    this.planOnly = explain === 'plan' && this.plan !== undefined;
-    this.wantsCost = wantsCost(run);
-    this.wantsExtensions = this.planOnly || explain === 'trace' || this.wantsCost;
+  /**
+   * An operation without a usable key makes no call, so it is planned only if its client wants the plan. Throws a
+   * GraphQLError for an unknown `explain`. Throws a RefusedDocument if the variables do not fit, or if an agent's tool
+   * has arguments that a field would refuse: the agent will ask again, so answering the other fields would be wasted
+   * work.
+   */
+  constructor(run: CostedRun, costs: Costs) {
+    const { options } = costs;
+    const { prepared } = run.document;
+    const { caller, tool } = run.request;
+    const rights = rightsOf(caller);
     this.#run = run;
-    this.#explain = explain;
-    this.#isSameForEveryRun = isSameForEveryRun;
     this.#costs = costs;
+    this.#explain = explainOf(run, options);
+    this.calls = new OperationCalls(options.maxUpstreamCalls, this.#explain === 'trace');
+    this.wantsCost = run.params.extensions?.['cost'] === true;
+    const isExplained = this.#explain === 'plan';
+    // Checked before the plan, which takes longer.
+    const size = isExplained ? undefined : costs.answerEstimateOf(run);
+    const tooMany = size && answerRefusal(size, options);
+    const hasKey = options.keyFaultOf(caller) === undefined;
+    const mayRun = hasKey && tooMany === undefined;
+    const isWanted = this.wantsCost || tool !== undefined;
+    const isPlanned =
+      isExplained ||
+      (hasKey && isWanted) ||
+      (mayRun && isExpensive(costs.upperBoundOf(prepared, rights), prepared, options));
+    const planned = isPlanned ? costs.plan(prepared, run.coerced, rights, isExplained) : undefined;
+    if (tool !== undefined && planned !== undefined) refuseToolArguments(planned);
+    const hasVariables = (prepared.operation.variableDefinitions ?? []).length > 0;
+    this.#isSameForEveryRun = mayRun && !isPlanned && !hasVariables && rights?.reach === undefined;
+    this.plan = planned instanceof PlanLimitError ? undefined : planned?.plan;
+    // A plan that is only shown may exceed the limits.
+    this.refusal = this.planOnly ? undefined : ((planned && expenseRefusal(planned, prepared, options)) ?? tooMany);
+    this.isLarge = size !== undefined && (size.objects > manyObjects || size.introspects);
+    this.mayCall = size === undefined || size.calls > 0;
+  }
+
+  /** True if the answer is the plan of the operation. Nothing is executed then. */
+  get planOnly(): boolean {
+    return this.#explain === 'plan' && this.plan !== undefined;
+  }
+
+  /** True if the client requested the cost, the plan or the trace. */
+  get wantsExtensions(): boolean {
+    return this.planOnly || this.#explain === 'trace' || this.wantsCost;
   }
 
   /** The most REST calls of the operation; undefined if the number depends on the run and this run was not planned. */
@@ -260,8 +242,7 @@ export class Cost {
 
   /** True if the operation may be answered in parts (see `Costs.mayDefer`). */
   get mayDefer(): boolean {
-    this.#mayDefer ??= this.#costs.mayDefer(this.#run.document.prepared, this.#run.coerced);
-    return this.#mayDefer;
+    return this.#costs.mayDefer(this.#run.document.prepared, this.#run.coerced);
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { AnswerCounter } from '../answer-counter.ts';
 import type { GatewayContext, PartsFormat } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Claim } from '../memory.ts';
@@ -8,7 +9,7 @@ import type { PartEntry, PartPayload } from './defer.ts';
 import type { DeferredOperation } from './document.ts';
 import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import { type AnswerParts, formatted, type OperationResult, textOf } from './operation-result.ts';
-import type { Execution, OperationRun } from './operation-run.ts';
+import type { OperationRun } from './operation-run.ts';
 import { withRateLimits } from './rate-limits.ts';
 import { overload } from './request-error.ts';
 
@@ -34,16 +35,16 @@ export function deferredOf({ document: { prepared }, cost, request }: OperationR
  */
 export async function executeInParts(
   run: OperationRun,
-  execution: Execution,
   context: GatewayContext,
   { format, execute }: Deferred,
   options: PartsOptions,
 ): Promise<OperationResult> {
   const { cost, coerced } = run;
-  const { prepared, answerCounter, deadline } = execution;
+  const { prepared } = run.document;
+  const { answerCounter } = context;
   const { answerLimits, eventLoop, upstream } = options;
   const finish = (): void => {
-    deadline.finish();
+    answerCounter.deadline.finish();
     answerCounter.finish();
   };
   const waitToWrite = async (): Promise<void> => {
@@ -54,12 +55,12 @@ export async function executeInParts(
     await waitToWrite();
     const isInParts = 'initialResult' in executed;
     const whole = isInParts ? executed.initialResult : executed;
-    const { error, mostBytes } = answerLimits.check(whole, execution);
+    const { error, mostBytes } = answerLimits.check(whole, prepared, answerCounter);
     if (!isInParts || error !== undefined) {
       finish();
-      return await withRateLimits(run, answerLimits.resultOf(whole, execution), upstream.resources);
+      return await withRateLimits(run, answerLimits.resultOf(whole, run, answerCounter), upstream.resources);
     }
-    const writer = new PartsWriter(run, format, execution, options);
+    const writer = new PartsWriter(run, format, answerCounter, options);
     const first = writer.first(executed.initialResult, mostBytes);
     cost.calls.noteAnswer();
     const parts = writeParts(writer, first, executed.subsequentResults, waitToWrite);
@@ -114,7 +115,7 @@ function writeParts(
 class PartsWriter {
   readonly #run: OperationRun;
   readonly #format: PartsFormat;
-  readonly #execution: Execution;
+  readonly #counter: AnswerCounter;
   readonly #options: PartsOptions;
   /** The memory that all parts have claimed so far. */
   readonly #claim: Claim;
@@ -123,12 +124,12 @@ class PartsWriter {
   readonly #reported: PublicError[] = [];
   #written = 0;
 
-  constructor(run: OperationRun, format: PartsFormat, execution: Execution, options: PartsOptions) {
+  constructor(run: OperationRun, format: PartsFormat, counter: AnswerCounter, options: PartsOptions) {
     this.#run = run;
     this.#format = format;
-    this.#execution = execution;
+    this.#counter = counter;
     this.#options = options;
-    this.#claim = options.answerLimits.claimFor(run.request);
+    this.#claim = options.answerLimits.room.claimFor(run.request);
   }
 
   get errors(): readonly PublicError[] | undefined {
@@ -139,7 +140,7 @@ class PartsWriter {
   first({ data, errors = [], pending = [] }: PartPayload, mostBytes: number): string {
     if (!this.#options.answerLimits.makeRoomForText(data, mostBytes)) throw overload();
     for (const entry of pending) this.#pending.add(idOf(entry));
-    const { prepared } = this.#execution;
+    const { prepared } = this.#run.document;
     const reported = errors.length === 0 ? undefined : toPublicErrors(errors, this.#options);
     this.#reported.push(...(reported ?? []));
     const result = textOf({ data, errors: reported, prepared });
@@ -154,7 +155,12 @@ class PartsWriter {
   async next({ pending = [], incremental = [], completed = [], hasNext }: PartPayload): Promise<string> {
     const { answerLimits } = this.#options;
     const data = incremental.map((entry) => entry.data);
-    const { error, mostBytes } = answerLimits.check({ data }, this.#execution, this.#written);
+    const { error, mostBytes } = answerLimits.check(
+      { data },
+      this.#run.document.prepared,
+      this.#counter,
+      this.#written,
+    );
     if (error !== undefined) throw error;
     if (!answerLimits.makeRoomForText(data, mostBytes)) throw new UpstreamError('OVERLOADED');
     if (!hasNext) await this.#completeCost();

@@ -17,6 +17,7 @@ import { measureOf } from '../look-ahead/document-measure.ts';
 import { isIntrospection } from '../look-ahead/selection-tree.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { liftedPrefix, liftLiterals } from './lift-literals.ts';
+import { noVariables } from './params.ts';
 
 /** Runs one prepared operation with its coerced variables. */
 export type Execute = (context: GatewayContext, variables: VariableValues) => MaybePromise<ExecutionResult>;
@@ -134,7 +135,7 @@ function compiled(
   if (!isCompiledQuery(query)) return undefined;
   const { variableDefinitions = [] } = operation;
   if (variableDefinitions.length === 0) {
-    const values = lifted.valuesOf({ sources: {}, coerced: {} });
+    const values = lifted.valuesOf(noVariables);
     return (context) => query.query(undefined, context, values);
   }
   // If a variable is null where null is not allowed, graphql-jit words the errors differently, ignores the default of

@@ -1,11 +1,9 @@
 import type { VariableValues } from 'graphql';
-import type { AnswerCounter } from '../answer-counter.ts';
 import type { PartsFormat } from '../context.ts';
 import { type Caller, callerNameOf } from '../rest/caller.ts';
-import type { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { CallSpans, TraceContext } from '../rest/rest-run.ts';
 import type { Reuse } from '../rest/write-epochs.ts';
-import type { Cost, Costs } from './cost.ts';
+import { Cost, type Costs } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { type GraphQLParams, shortName } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
@@ -38,7 +36,8 @@ export interface RequestContext {
   readonly client?: ClientName | undefined;
   /** The trace context of the request, or that of its span if the operation is traced. */
   trace: TraceContext;
-  spans: CallSpans | undefined;
+  /** The span of its operation; undefined without tracing, and once it has ended while the operation goes on. */
+  span: OperationSpan | undefined;
   readonly tool?: string | undefined;
   /** The time since which the client has read nothing although bytes wait for it; undefined if no bytes wait. */
   readonly stuckSince: number | undefined;
@@ -98,7 +97,7 @@ export class OperationRun {
   answerName: string | undefined;
   #coerced: VariableValues | undefined;
 
-  /** Determines the cost. Throws as `Costs.of` does. */
+  /** Determines the cost. Throws as the constructor of `Cost` does. */
   constructor(
     params: GraphQLParams,
     request: RequestContext,
@@ -112,7 +111,7 @@ export class OperationRun {
     this.startedAt = startedAt;
     this.document = document;
     this.variablesText = variablesText;
-    this.cost = costs.of(this);
+    this.cost = new Cost(this, costs);
   }
 
   /** The variables, coerced when they are first read. Throws a RefusedDocument if they do not fit. */
@@ -120,13 +119,4 @@ export class OperationRun {
     this.#coerced ??= this.document.prepared.coerce(this.params.variables);
     return this.#coerced;
   }
-}
-
-/** One execution of an operation. A message of a subscription has its own. */
-export interface Execution {
-  readonly prepared: PreparedOperation;
-  readonly cost: Pick<Cost, 'calls' | 'extensions'>;
-  readonly answerCounter: AnswerCounter;
-  /** It also records how much the upstream has answered. */
-  readonly deadline: OperationDeadline;
 }

@@ -29,20 +29,30 @@ export function asksForPlan({ extensions }: GraphQLParams): boolean {
  */
 export const idMembers = ['documentId', 'doc_id', 'id', 'documentID'] as const;
 
-/** Drops the variables that an operation does not declare. They would be kept for as long as the operation waits. */
-export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }: OperationDefinitionNode): void {
+/**
+ * Drops the variables that an operation does not declare. They would be kept for as long as the operation waits.
+ * Returns the others as JSON. Variables with equal texts are equal.
+ */
+export function keepDeclared(params: GraphQLParams, { variableDefinitions = [] }: OperationDefinitionNode): string {
   const { variables } = params;
-  if (variables === undefined) return;
+  if (variables === undefined || variableDefinitions.length === 0) {
+    params.variables = undefined;
+    return '';
+  }
   const declared = variableDefinitions.map(({ variable }) => variable.name.value);
-  if (Object.keys(variables).every((name) => declared.includes(name))) return;
-  const kept = declared
-    .filter((name) => Object.hasOwn(variables, name))
-    .map((name) => [name, variables[name]] as const);
-  params.variables = Object.fromEntries(kept);
+  if (!Object.keys(variables).every((name) => declared.includes(name))) {
+    const kept = declared.filter((name) => Object.hasOwn(variables, name));
+    params.variables = Object.fromEntries(kept.map((name) => [name, variables[name]]));
+  }
+  const text = JSON.stringify(params.variables);
+  return text.includes('null') ? JSON.stringify(params.variables, keepInfinite) : text;
 }
 
 /** The most coercion errors that are reported. Each quotes a whole value, which may have a megabyte. */
 const mostErrors = 5;
+
+/** The coerced variables of an operation that declares none. */
+export const noVariables: VariableValues = { sources: {}, coerced: {} };
 
 /** The coerced variables of an operation. Throws a RefusedDocument if they do not fit. */
 export function coercedVariables(
@@ -50,6 +60,7 @@ export function coercedVariables(
   { variableDefinitions = [] }: OperationDefinitionNode,
   given: GraphQLParams['variables'] = {},
 ): VariableValues {
+  if (variableDefinitions.length === 0) return noVariables;
   const options = { maxErrors: mostErrors, hideSuggestions: !introspection };
   const { variableValues, errors } = getVariableValues(schema, variableDefinitions, given, options);
   if (variableValues === undefined) throw new RefusedDocument(errors);
@@ -62,13 +73,6 @@ const longestName = 500;
 /** A short name of a text of variables. Equal texts have equal names. */
 export function shortName(text: string): string {
   return text.length <= longestName ? text : hash('sha256', text, 'base64url');
-}
-
-/** Variables as JSON. Variables with equal texts are equal. */
-export function variablesTextOf(variables: GraphQLParams['variables']): string {
-  if (variables === undefined) return '';
-  const text = JSON.stringify(variables);
-  return text.includes('null') ? JSON.stringify(variables, keepInfinite) : text;
 }
 
 /** Writes an infinite number as a number beyond the range of doubles, as the client sent it. JSON would write null. */

@@ -1,23 +1,22 @@
 import { hash } from 'node:crypto';
 import type { ExecutionResult } from 'graphql';
+import type { CreateContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import { type Caller, callerNameOf, runningCaller } from '../rest/caller.ts';
+import { callerNameOf, runningCaller } from '../rest/caller.ts';
 import type { OperationCalls } from '../rest/operation-calls.ts';
 import { OperationDeadline } from '../rest/operation-deadline.ts';
 import type { Upstream } from '../rest/upstream.ts';
 import type { OperationEpoch } from '../rest/write-epochs.ts';
 import type { AnswerLimits } from './answer-limits.ts';
 import { refuseArguments } from './argument-sizes.ts';
-import type { CreateContext } from './contexts.ts';
 import type { Costs } from './cost.ts';
 import { deferredOf, executeInParts } from './deferred-parts.ts';
-import type { PreparedOperation } from './document.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
-import { codesOf, type OnOperation, type OperationReport, reportOf, streamReportOf } from './operation-report.ts';
+import { codesOf, type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { type OperationResult, textOf } from './operation-result.ts';
 import { type AnsweredOperation, nameOf, OperationRun, type RequestContext, type Tracing } from './operation-run.ts';
-import { asksForPlan, type GraphQLParams, keepDeclared, variablesTextOf } from './params.ts';
+import { asksForPlan, type GraphQLParams, keepDeclared } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
 import { withRateLimits } from './rate-limits.ts';
 import { overload, RefusedDocument, RequestError } from './request-error.ts';
@@ -70,13 +69,13 @@ export type RunOperation = (params: GraphQLParams, request: RequestContext) => P
  * because each further `await` costs a small operation one percent of its time.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
-  const { resolve, costs, answerLimits, eventLoop } = options;
+  const { resolve, costs, answerLimits, eventLoop, upstream, wholeAnswers } = options;
   return async (params, request) => {
     const startedAt = performance.now();
     const isPlan = asksForPlan(params);
     if (!isPlan) options.onBegin();
-    const span = isPlan ? undefined : options.tracing?.begin(request);
-    if (span !== undefined) [request.trace, request.spans] = [span.trace, span];
+    request.span = isPlan ? undefined : options.tracing?.begin(request);
+    if (request.span !== undefined) request.trace = request.span.trace;
     let document: Resolved | undefined;
     let run: OperationRun | undefined;
     let result: OperationResult;
@@ -94,15 +93,19 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       const { prepared } = document;
 
       // FORBIDDEN if no role of the caller allows the document
-      request.caller = callerFor(prepared, request.caller);
+      if (request.caller !== undefined) {
+        const running = runningCaller(request.caller, prepared.listed ? prepared.operation.name?.value : undefined);
+        if (running === undefined)
+          throw new RequestError('unallowedDocument', 'No role of the token may run this operation.');
+        request.caller = running;
+      }
 
       // METHOD_NOT_ALLOWED
       if (request.method === 'GET' && prepared.operation.operation === 'mutation')
         throw new RequestError('mutationByGet', 'Expected a mutation to come by POST, but it came by GET.');
 
       // LIMIT_EXCEEDED
-      keepDeclared(params, prepared.operation);
-      const variablesText = variablesTextOf(params.variables);
+      const variablesText = keepDeclared(params, prepared.operation);
       request.onKept(params.query ?? '', variablesText);
       refuseArguments(prepared, params.variables, variablesText, options.argumentBytes);
 
@@ -114,41 +117,36 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       if (cost.planOnly) result = { data: null, extensions: cost.extensions() };
       else {
         // OVERLOADED
-        if (!answerLimits.makeRoomForAnswer() || (cost.isLarge && eventLoop.isCrowded)) throw overload();
+        if (!answerLimits.room.makeRoom(1) || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
         // OVERLOADED and RATE_LIMITED if the first REST calls are refused; later errors are in the result
-        const { caller } = request;
-        const current = options.upstream.epochOf(caller, request.reuse);
+        const current = upstream.epochOf(cost.mayCall ? request.caller : undefined, request.reuse);
         const epoch = current instanceof Promise ? await current : current;
-        const running = begin(run, epoch, options);
-        const made = running instanceof Promise ? await running : running;
+        const executed = execute(run, epoch, options);
+        const made = executed instanceof Promise ? await executed : executed;
         if (answerLimits.isLarge(made)) await eventLoop.waitToWrite();
 
         // COST_LIMIT_EXCEEDED and OVERLOADED in place of the data
         result = answerLimits.claimText(made, request);
-        keepAnswer(run, result, options.wholeAnswers);
+
+        const { sources } = cost.calls;
+        if (run.answerName !== undefined && sources.length > 0 && result.errors === undefined)
+          wholeAnswers?.keep(run.answerName, textOf(result), sources);
       }
     } catch (error) {
       const errors = error instanceof RefusedDocument ? error.errors : [error];
       result = { errors: toPublicErrors(errors, options), extensions: run?.cost.extensions() };
     }
     const operation: AnsweredOperation = run ?? { params, request, startedAt, document, cost: undefined };
-    const { parts, stream } = result;
-    const prepared = document?.prepared;
-    const end = (last: OperationResult): void => {
-      const report = reportOf(operation, last);
-      span?.end(prepared, report.codes[0]);
-      noteEnd(operation, last, report, options);
-    };
     if (isPlan) options.onPlan();
-    else if (parts !== undefined) {
+    else if (result.parts !== undefined) {
+      const end = (last: OperationResult): void => noteEnd(operation, last, options);
       // The operation also ends if its parts cannot be made.
       const fail = (error: unknown): void => end({ errors: toPublicErrors([error], options) });
-      parts.finished.then(end, fail).catch(options.report);
+      result.parts.finished.then(end, fail).catch(options.report);
     }
-    // A subscription ends when its stream does. Its span ends when the stream begins.
-    else if (stream !== undefined) span?.end(prepared, codesOf(request)[0]);
-    else end(result);
+    // A subscription ends when its stream does.
+    else if (result.stream === undefined) noteEnd(operation, result, options);
     return withMaxAge(document, request, result, options);
   };
 }
@@ -159,16 +157,19 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
  * the memory of these processes.
  */
 function noteEnd(
-  { document, request: { caller } }: AnsweredOperation,
-  { errors }: Pick<OperationResult, 'errors'>,
-  report: OperationReport,
-  { upstream, onEnd }: OperationsOptions,
+  operation: AnsweredOperation,
+  last: Pick<OperationResult, 'errors'>,
+  { upstream, onEnd }: Pick<OperationsOptions, 'upstream' | 'onEnd'>,
+  report = reportOf(operation, last),
 ): void {
+  const { document, request } = operation;
+  const { caller } = request;
+  request.span?.end(document?.prepared, report.codes[0]);
   const { counts, publish } = document ?? {};
   if (counts !== undefined) {
     counts.hits += 1;
     counts.restCalls += report.calls;
-    if (errors !== undefined) counts.errors += 1;
+    if (last.errors !== undefined) counts.errors += 1;
   }
   if (publish !== undefined && caller !== undefined && upstream.resources.keys.isProven(caller))
     publish(callerNameOf(caller));
@@ -176,16 +177,20 @@ function noteEnd(
 }
 
 async function beginStream(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {
-  const { caller, takesMessages } = run.request;
+  const { request, document } = run;
+  const { caller } = request;
   const { subscriptions, upstream, onOpen } = options;
   const refusal = upstream.keyFaultOf(caller);
   if (refusal !== undefined) throw refusal;
   if (subscriptions === undefined || caller === undefined)
     throw new Error('expected a schema with subscriptions, and a key');
-  if (!takesMessages) throw new RequestError('onlyStreamed', streamed);
+  if (!request.takesMessages) throw new RequestError('onlyStreamed', streamed);
   const result = await subscriptions.subscribe(run, caller, (end) =>
-    noteEnd(run, end, streamReportOf(run, end), options),
+    noteEnd(run, end, options, streamReportOf(run, end)),
   );
+  // The span of a subscription ends when its stream begins.
+  request.span?.end(document.prepared, codesOf(request)[0]);
+  request.span = undefined;
   onOpen(performance.now() - run.startedAt);
   return result;
 }
@@ -193,98 +198,64 @@ async function beginStream(run: OperationRun, options: OperationsOptions): Promi
 const streamed =
   'A subscription is answered as a stream: accept `text/event-stream`, or `multipart/mixed; subscriptionSpec="1.0"`.';
 
-/** The caller, with only the roles that allow an operation. Throws the refusal if no role does. */
-function callerFor({ listed, operation }: PreparedOperation, caller: Caller | undefined): Caller | undefined {
-  if (caller === undefined) return undefined;
-  const running = runningCaller(caller, listed ? operation.name?.value : undefined);
-  if (running === undefined)
-    throw new RequestError('unallowedDocument', 'No role of the token may run this operation.');
-  return running;
-}
-
 /**
- * Begins an operation. A query gets the kept answer to an equal one, or joins an equal one that has just begun. It is
- * executed only if there is neither.
+ * Gives a query the kept answer to an equal one, or lets it join an equal one that has just begun. If there is neither,
+ * the operation is executed. It ends early if its client leaves, or all clients that have joined it.
  */
-function begin(run: OperationRun, epoch: OperationEpoch, options: OperationsOptions): MaybePromise<OperationResult> {
-  const { wholeAnswers, shared } = options;
-  const kind = run.document.prepared.operation.operation;
-  if (kind === 'subscription') return beginStream(run, options);
-  const name = kind === 'query' ? sharedNameOf(run, epoch) : undefined;
-  if (name === undefined) return execute(run, epoch, options);
-  run.answerName = name;
-  return wholeAnswers?.find(name) ?? shared.join(name, run.request) ?? execute(run, epoch, options, name);
-}
-
-/**
- * The name under which equal queries of a caller are executed once. Undefined for an answer in parts, for an answer
- * with the cost, and for a request for the latest data.
- */
-function sharedNameOf(run: OperationRun, epoch: OperationEpoch): string | undefined {
-  const { request, cost } = run;
-  if (request.caller === undefined || cost.wantsExtensions || epoch.isBypassed || deferredOf(run) !== undefined)
-    return undefined;
-  // With the epoch in the name, no request joins an operation that began before a write of the key.
-  return `${epoch.name} ${nameOf(run, request.caller)}`;
-}
-
-/**
- * Executes an operation, and ends it early if its client leaves. An operation with a name ends early only if all
- * clients that wait for it have left.
- */
-function execute(
-  run: OperationRun,
-  epoch: OperationEpoch,
-  options: OperationsOptions,
-  name?: string,
-): MaybePromise<OperationResult> {
+function execute(run: OperationRun, epoch: OperationEpoch, options: OperationsOptions): MaybePromise<OperationResult> {
   const { request, cost } = run;
   const { prepared } = run.document;
+  const { answerLimits, eventLoop, shared } = options;
+  if (prepared.operation.operation === 'subscription') return beginStream(run, options);
   const deferred = deferredOf(run);
+  const name = deferred === undefined ? sharedNameOf(run, epoch) : undefined;
+  if (name !== undefined) {
+    run.answerName = name;
+    const answer = options.wholeAnswers?.find(name) ?? shared.join(name, request);
+    if (answer !== undefined) return answer;
+  }
   const deadline = new OperationDeadline(options.operationDeadlineMs);
   deadline.isLarge = cost.isLarge;
-  const { caller, trace, spans } = request;
+  const { caller, trace, span: spans } = request;
   const context = options.createContext({ caller, deadline, calls: cost.calls, epoch, trace, spans });
-  const { answerCounter } = context;
-  const execution = { prepared, cost, answerCounter, deadline };
   let result: MaybePromise<OperationResult>;
-  if (deferred !== undefined)
-    result = executeInParts(run, execution, { ...context, parts: deferred.format }, deferred, options);
+  if (deferred !== undefined) result = executeInParts(run, { ...context, parts: deferred.format }, deferred, options);
   else {
     const executed = prepared.execute(context, run.coerced);
     const finish = (whole: ExecutionResult): MaybePromise<OperationResult> => {
       deadline.finish();
       const make = (): MaybePromise<OperationResult> => {
-        answerCounter.finish();
-        const made = options.answerLimits.resultOf(whole, execution);
+        context.answerCounter.finish();
+        const made = answerLimits.resultOf(whole, run, context.answerCounter);
         return withRateLimits(run, made, options.upstream.resources);
       };
       // A large result is made when there is time for it.
-      const largeTurn = cost.isLarge ? options.eventLoop.waitToWrite() : undefined;
+      const largeTurn = cost.isLarge ? eventLoop.waitToWrite() : undefined;
       return largeTurn === undefined ? make() : largeTurn.then(make);
     };
     const fail = (error: unknown): never => {
       deadline.finish();
-      answerCounter.finish();
+      context.answerCounter.finish();
       throw error;
     };
     result = executed instanceof Promise ? executed.then(finish, fail) : finish(executed);
   }
   if (!(result instanceof Promise)) return result;
   if (name === undefined) request.onLeave(() => deadline.end('left'));
-  else options.shared.add(name, run, deadline, result);
+  else shared.add(name, run, deadline, result);
   return result;
 }
 
-/** Keeps the answer to a query for equal queries, if it was made of kept, fresh REST answers alone. */
-function keepAnswer(
-  { answerName, cost: { calls } }: OperationRun,
-  result: OperationResult,
-  wholeAnswers: WholeAnswers | undefined,
-): void {
-  const { sources } = calls;
-  if (answerName === undefined || sources.length === 0 || result.errors !== undefined) return;
-  wholeAnswers?.keep(answerName, textOf(result), sources);
+/**
+ * The name under which equal queries of a caller are executed once. Undefined for an answer with the cost, and for a
+ * request for the latest data.
+ */
+function sharedNameOf(run: OperationRun, epoch: OperationEpoch): string | undefined {
+  const { request, cost, document } = run;
+  const isQuery = document.prepared.operation.operation === 'query';
+  if (!isQuery || request.caller === undefined || cost.wantsExtensions || epoch.isBypassed) return undefined;
+  // With the epoch in the name, no request joins an operation that began before a write of the key.
+  return `${epoch.name} ${nameOf(run, request.caller)}`;
 }
 
 /**

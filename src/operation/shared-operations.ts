@@ -10,7 +10,7 @@ import type { OperationRun, RequestContext } from './operation-run.ts';
  */
 const joinWindowMs = 100;
 
-type Waiter = Pick<RequestContext, 'onLeave' | 'trace' | 'spans'>;
+type Waiter = Pick<RequestContext, 'onLeave' | 'trace' | 'span'>;
 
 /**
  * Lets equal queries of one caller share one execution: a request joins an operation that has just begun, and gets the
@@ -64,7 +64,7 @@ class SharedOperation extends SharedWork<Waiter> {
   join(waiter: Waiter): Promise<OperationResult> | undefined {
     this.add(waiter);
     this.joined += 1;
-    waiter.spans?.share(this.#trace);
+    waiter.span?.share(this.#trace);
     return this.#result;
   }
 

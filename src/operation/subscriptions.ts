@@ -7,7 +7,7 @@ import {
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
 } from 'graphql';
-import type { GatewayContext } from '../context.ts';
+import type { CreateContext, GatewayContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { Listener } from '../live/listener.ts';
 import { type BackoffOf, backoffBy, starvationReason } from '../live/pace.ts';
@@ -21,7 +21,6 @@ import type { AnyRestRun } from '../rest/rest-run.ts';
 import type { Upstream } from '../rest/upstream.ts';
 import { isObject } from '../rest/values.ts';
 import type { AnswerLimits } from './answer-limits.ts';
-import type { CreateContext } from './contexts.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import type { OperationResult, StreamMessage } from './operation-result.ts';
 import { nameOf, type OperationRun, type RequestContext } from './operation-run.ts';
@@ -86,7 +85,7 @@ export class Subscriptions {
       backoffOf: settings.backoffOf ?? backoffBy(resources.limits),
       maxPageSize,
       deadlineMs,
-      begin: (caller, calls) => this.beginRun({ caller, trace: {}, spans: undefined }, calls),
+      begin: (caller, calls) => this.beginRun({ caller, trace: {}, span: undefined }, calls),
       restFor: (run) => options.createContext(run).rest,
     });
   }
@@ -114,7 +113,7 @@ export class Subscriptions {
 
   /** Begins the REST calls for the start of a stream, for one message, or for a poll. No read uses kept answers. */
   async beginRun(
-    { caller, trace, spans }: Pick<RequestContext, 'caller' | 'trace' | 'spans'>,
+    { caller, trace, span: spans }: Pick<RequestContext, 'caller' | 'trace' | 'span'>,
     calls: OperationCalls,
   ): Promise<AnyRestRun> {
     const { upstream, operationDeadlineMs } = this.options;
@@ -148,21 +147,18 @@ export class Subscriptions {
     const calls = run.cost.calls.forNextMessage();
     // The stream goes on after this message. So a refused call must fail only the fields that need it.
     calls.noteAnswer();
-    const cost = { calls, extensions: () => run.cost.extensions(calls) };
     const { caller, trace } = run.request;
-    const begun = await this.beginRun({ caller, trace, spans: undefined }, calls);
-    const { deadline } = begun;
+    const begun = await this.beginRun({ caller, trace, span: undefined }, calls);
     const context = createContext(begun);
     const { answerCounter } = context;
     let executed: ExecutionResult;
     try {
       executed = await executeSubscriptionEvent({ ...args, rootValue: payload, contextValue: context });
     } finally {
-      deadline.finish();
+      begun.deadline.finish();
       answerCounter.finish();
     }
-    const { prepared } = run.document;
-    return { result: answerLimits.resultOf(executed, { prepared, cost, answerCounter, deadline }), calls: calls.made };
+    return { result: answerLimits.resultOf(executed, run, answerCounter, calls), calls: calls.made };
   }
 }
 

@@ -62,12 +62,14 @@ export class ClientConnections {
   readonly #readers: ReaderLimits;
   readonly #waitingRoom = new MemoryRoom(mostWaitingBytes);
   #due: (() => void)[] = [];
-  /** The requests that wait until `resume`; undefined if requests need not wait. */
-  #paused: (() => void)[] | undefined;
+  #answer: ClientConnectionsOptions['answer'];
+  /** The requests that wait until `resume`. */
+  readonly #paused: (() => void)[] = [];
   accepted = 0;
 
   constructor(options: ClientConnectionsOptions) {
     this.#options = options;
+    this.#answer = options.answer;
     this.#readers = options.readers ?? usualReaders;
   }
 
@@ -145,8 +147,7 @@ export class ClientConnections {
     connection.latest = response;
     if (latest === undefined || latest.writableFinished) {
       connection.oldestUnread = response;
-      this.#answer(request, response);
-      return;
+      return this.#answer(request, response);
     }
     const { claim, waiting } = connection;
     const claimed = waiting === 0 ? 0 : bytesOf(request);
@@ -181,21 +182,15 @@ export class ClientConnections {
     if (!connection.isClosing && !request.socket.destroyed) this.#answer(request, response);
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#paused === undefined) this.#options.answer(request, response);
-    else this.#paused.push(() => this.#options.answer(request, response));
-  }
-
   /** Lets all requests wait from now on. */
   pause(): void {
-    this.#paused ??= [];
+    this.#answer = (request, response) => void this.#paused.push(() => this.#options.answer(request, response));
   }
 
   /** Answers the requests that wait, and later ones as they come. */
   resume(): void {
-    const paused = this.#paused ?? [];
-    this.#paused = undefined;
-    for (const answer of paused) answer();
+    this.#answer = this.#options.answer;
+    for (const answer of this.#paused.splice(0)) answer();
   }
 
   /**

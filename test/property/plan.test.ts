@@ -83,10 +83,10 @@ function countedIn(world: World): CursorCodec {
 
 async function run({ world, document, operation, maxPageSize }: Case, pace: Pace, random: () => number) {
   const upstream = new Upstream(world, pace, random);
-  let received = 0;
+  const answerCounter = unlimitedAnswer();
   const read = <T>(answer: Promise<T>): Promise<T> =>
     answer.then((value) => {
-      received += JSON.stringify(value).length;
+      answerCounter.deadline.received += JSON.stringify(value).length;
       return value;
     });
   const { client } = upstream;
@@ -94,7 +94,6 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
     ...client,
     read: (...call) => read(client.read(...call)),
   });
-  const answerCounter = unlimitedAnswer();
   const context = {
     rest,
     loaders: new Loaders(rest, maxPageSize, { count: 0 }),
@@ -106,7 +105,7 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
   const execute: Execute = createExecute(options, document, operation, random() < 0.5 ? 'at once' : 'when repeated');
   const result = await execute(context, coercedVariables(options, operation, {}));
   const root = rootWeight({ schema, operation, fragments: fragmentsOf(document) });
-  const mostBytes = answerCounter.mostBytes(root, received);
+  const mostBytes = answerCounter.mostBytes(root);
   return { result, calls: upstream.calls, rounds: upstream.rounds, mostBytes };
 }
 

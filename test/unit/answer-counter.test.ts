@@ -1,27 +1,26 @@
 import { expect, test } from 'vitest';
 import { AnswerCounter } from '../../src/answer-counter.ts';
 import { MemoryRoom } from '../../src/memory.ts';
+import { OperationDeadline } from '../../src/rest/operation-deadline.ts';
 
 const at = { prev: { prev: undefined, key: 'projects' }, key: 'nodes' };
 const weight = { objects: 1, bytes: 10, leaves: 1, ids: 0, copies: 1 };
 
 test('the first object beyond the limit ends an answer, and nothing is counted after it', () => {
-  let ends = 0;
   const limits = { maxAnswerObjects: 5, maxAnswerBytes: 1000 };
-  const answer = new AnswerCounter(limits, new MemoryRoom(2 ** 20), () => {
-    ends += 1;
-  });
+  const deadline = new OperationDeadline(1000);
+  const answer = new AnswerCounter(limits, new MemoryRoom(2 ** 20), deadline);
   answer.add(5, weight, at);
   expect(() => answer.add(1, weight, at)).toThrow('as much as it may');
   expect(() => answer.add(0, weight, at)).toThrow('as much as it may');
   expect(answer.excess).toEqual({ unit: 'objects', count: 6, limit: 5, path: 'projects.nodes' });
-  expect(ends).toBe(1);
+  expect(deadline.ended).toMatchObject({ code: 'COST_LIMIT_EXCEEDED' });
 });
 
 test('answers that are made at the same time share the room of the process, and give it back', () => {
   const room = new MemoryRoom(2 ** 21);
   const create = (): AnswerCounter =>
-    new AnswerCounter({ maxAnswerObjects: 10_000, maxAnswerBytes: 2 ** 24 }, room, () => undefined);
+    new AnswerCounter({ maxAnswerObjects: 10_000, maxAnswerBytes: 2 ** 24 }, room, new OperationDeadline(1000));
   const [first, second] = [create(), create()];
   first.add(3000, weight, at);
   expect(() => second.add(3000, weight, at)).toThrow('as much as it may');
