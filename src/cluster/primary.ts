@@ -1,6 +1,6 @@
 import { messageOf } from '../error-text.ts';
 import { type Log, LogThrottle } from '../log.ts';
-import { createMemoryStore } from '../operation/persisted/registered-texts.ts';
+import { createMemoryStore } from '../operation/persisted/automatic.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { Ledger } from '../rest/ledger.ts';
 import type { EpochChange } from '../rest/write-epochs.ts';

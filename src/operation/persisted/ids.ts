@@ -54,6 +54,14 @@ function automaticId(persistedQuery: unknown): string {
   throw malformed('Expected `extensions.persistedQuery.sha256Hash` to be the SHA-256 of the document.');
 }
 
+/**
+ * The refusal of an id that no document has. Its message must not read like a miss of automatic persisted queries,
+ * because Apollo clients would then send the text.
+ */
+export function unknownDocument(id: string): RequestError {
+  return new RequestError('unknownDocument', `There is no document with the id ${JSON.stringify(id.slice(0, 100))}.`);
+}
+
 function malformed(message: string): Error {
   return new RequestError('badParameter', message);
 }

@@ -13,7 +13,7 @@ import {
   createRedisStore,
   createRegistrations,
   type SharedTexts,
-} from './registered-texts.ts';
+} from './automatic.ts';
 import { createResolve, type DocumentMode, type ResolveDocument } from './resolve.ts';
 
 /** Settings of persisted documents. */

@@ -6,9 +6,9 @@ import { operationNamed, type Prepare, type PreparedOperation } from '../documen
 import { shownName } from '../operation-report.ts';
 import type { GraphQLParams } from '../params.ts';
 import { RefusedDocument, RequestError } from '../request-error.ts';
+import { type AutomaticCounts, type Publish, type Registrations, registeredText } from './automatic.ts';
 import { type DocumentCounts, type DocumentSet, isTextOf, type ListedDocument, listedByText } from './document-set.ts';
-import { type DocumentId, documentIdOf, hashOf, isHash } from './ids.ts';
-import type { AutomaticCounts, Publish, Registrations } from './registered-texts.ts';
+import { type DocumentId, documentIdOf, hashOf, isHash, unknownDocument } from './ids.ts';
 
 /** The operation that a request asks for, by text or by id. */
 export interface Resolved {
@@ -51,9 +51,12 @@ export function createResolve(options: ResolveOptions): ResolveDocument {
     const listed = options.documents().byId.get(id.id);
     if (listed !== undefined) return resolveListed(listed, params);
     const { query } = params;
-    return query === undefined || query === ''
-      ? resolveRegistered(id, params, options)
-      : resolveTextWithHash(query, id, params, options);
+    if (query !== undefined && query !== '') return resolveTextWithHash(query, id, params, options);
+    const { store, automatic } = options;
+    return mapMaybePromise(registeredText(id, store, automatic), (text): Resolved => {
+      const resolved = resolveText(text, params, options, true);
+      return { ...resolved, publish: store?.publishOf(id.id, text) };
+    });
   };
 }
 
@@ -128,26 +131,6 @@ function resolveTextWithHash(text: string, id: DocumentId, params: GraphQLParams
   store.set(id.id, text);
   automatic.registrations += 1;
   return { ...resolved, publish: store.publishOf(id.id, text) };
-}
-
-function resolveRegistered(id: DocumentId, params: GraphQLParams, options: ResolveOptions): MaybePromise<Resolved> {
-  const { store, automatic } = options;
-  if (store === undefined)
-    throw id.automatic ? new RequestError('automaticOff', 'PersistedQueryNotSupported') : unknownDocument(id.id);
-  return mapMaybePromise(isHash(id.id) ? store.get(id.id) : undefined, (text): Resolved => {
-    automatic[text === undefined ? 'misses' : 'hits'] += 1;
-    if (text !== undefined)
-      return { ...resolveText(text, params, options, true), publish: store.publishOf(id.id, text) };
-    throw id.automatic ? new RequestError('automaticMiss', 'PersistedQueryNotFound') : unknownDocument(id.id);
-  });
-}
-
-/**
- * The refusal of an id that no document has. Its message must not read like a miss of automatic persisted queries,
- * because Apollo clients would then send the text.
- */
-function unknownDocument(id: string): GraphQLError {
-  return new RequestError('unknownDocument', `There is no document with the id ${JSON.stringify(id.slice(0, 100))}.`);
 }
 
 function hashMismatch(): GraphQLError {

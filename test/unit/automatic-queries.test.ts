@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { createMemoryStore, createRegistrations } from '../../src/operation/persisted/registered-texts.ts';
+import { createMemoryStore, createRegistrations } from '../../src/operation/persisted/automatic.ts';
 
 describe('A store in memory', () => {
   test('forgets the texts that were asked for least recently, by their number', () => {

@@ -1,7 +1,8 @@
-import type { MaybePromise } from '../../maybe-promise.ts';
+import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import { RecentMap } from '../../recent-map.ts';
 import { createScript, type SharedRedis } from '../../redis.ts';
-import { hashOf } from './ids.ts';
+import { RequestError } from '../request-error.ts';
+import { type DocumentId, hashOf, isHash, unknownDocument } from './ids.ts';
 
 /** Texts that clients registered, by their SHA-256. A store may forget any text at any time, and never fails. */
 export interface TextStore {
@@ -26,7 +27,7 @@ export function createMemoryStore(): TextStore {
   };
 }
 
-/** Counters of automatic persisted queries. */
+/** Counters of automatic persisted queries (https://www.apollographql.com/docs/apollo-server/performance/apq). */
 export interface AutomaticCounts {
   hits: number;
   misses: number;
@@ -49,6 +50,24 @@ export interface Registrations extends TextStore {
    * other processes.
    */
   readonly publishOf: (hash: string, text: string) => Publish | undefined;
+}
+
+/**
+ * Finds the text that a client registered under an id. Throws, or rejects with, a RequestError if there is none. Without
+ * a `store`, automatic persisted queries are off.
+ */
+export function registeredText(
+  { id, automatic }: DocumentId,
+  store: Registrations | undefined,
+  counts: AutomaticCounts,
+): MaybePromise<string> {
+  if (store === undefined)
+    throw automatic ? new RequestError('automaticOff', 'PersistedQueryNotSupported') : unknownDocument(id);
+  return mapMaybePromise(isHash(id) ? store.get(id) : undefined, (text) => {
+    counts[text === undefined ? 'misses' : 'hits'] += 1;
+    if (text !== undefined) return text;
+    throw automatic ? new RequestError('automaticMiss', 'PersistedQueryNotFound') : unknownDocument(id);
+  });
 }
 
 /** The time after which a text in use is published again, in milliseconds. */
