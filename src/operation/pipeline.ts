@@ -11,7 +11,7 @@ import type { OperationEpoch } from '../rest/write-epochs.ts';
 import type { AnswerLimits } from './answer-limits.ts';
 import { refuseArguments } from './argument-sizes.ts';
 import type { Costs } from './cost.ts';
-import { deferredOf, executeInParts } from './deferred-parts.ts';
+import { deferredOf, executeInParts } from './defer.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { codesOf, type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { type OperationResult, textOf } from './operation-result.ts';

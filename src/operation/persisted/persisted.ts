@@ -5,8 +5,6 @@ import type { RedisSettings, SharedRedis } from '../../redis.ts';
 import { createPrepareListed, type Prepare } from '../document.ts';
 import type { Schemas } from '../execute.ts';
 import { RefusedDocument } from '../request-error.ts';
-import { type DocumentCounts, type DocumentSet, documentsOf, noDocuments, prepareSet } from './document-set.ts';
-import { entriesIn, globOf, type ManifestFile, sourcesOf } from './manifest.ts';
 import {
   type AutomaticCounts,
   createMemoryStore,
@@ -14,6 +12,8 @@ import {
   createRegistrations,
   type SharedTexts,
 } from './automatic.ts';
+import { type DocumentCounts, type DocumentSet, documentsOf, noDocuments, prepareSet } from './document-set.ts';
+import { entriesIn, globOf, type ManifestFile, sourcesOf } from './manifest.ts';
 import { createResolve, type DocumentMode, type ResolveDocument } from './resolve.ts';
 
 /** Settings of persisted documents. */
