@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type Coding, negotiateCoding } from './negotiation.ts';
@@ -16,26 +15,14 @@ export const compressionLevel = 4;
 const brotli = promisify(brotliCompress);
 const deflate = promisify(gzip);
 
-/**
- * The coding for an answer of this many bytes and a client with this `Accept-Encoding`; undefined if the answer is not
- * compressed.
- */
-export function codingOf(accepted: string, bytes: number): Coding | undefined {
-  return bytes <= threshold ? undefined : negotiateCoding(accepted);
-}
-
 /** An answer whose body may be bytes. */
 export interface CompleteAnswer extends Omit<HttpAnswer, 'body'> {
   readonly body: string | Buffer<ArrayBuffer>;
 }
 
-/**
- * Compresses an answer in the coding that its client prefers. Returns undefined, without a promise, if the answer is
- * not compressed. The work runs outside the event loop, and the result is not kept for other answers.
- */
-export function compressed({ headers }: IncomingMessage, answer: CompleteAnswer): Promise<CompleteAnswer> | undefined {
-  const coding = codingFor(headers['accept-encoding'], answer);
-  return coding === undefined ? undefined : inCoding(answer, coding);
+/** The coding for an answer and a client with this `Accept-Encoding`; undefined if the answer is not compressed. */
+export function codingFor(accepted: string | undefined, { body }: Pick<CompleteAnswer, 'body'>): Coding | undefined {
+  return accepted === undefined || Buffer.byteLength(body) <= threshold ? undefined : negotiateCoding(accepted);
 }
 
 /** Returns an answer in the coding that suits a client's `Accept-Encoding`. */
@@ -55,11 +42,8 @@ export function compressedOnce(answer: CompleteAnswer): SelectVariant {
   };
 }
 
-function codingFor(accepted: string | undefined, { body }: CompleteAnswer): Coding | undefined {
-  return accepted === undefined ? undefined : codingOf(accepted, Buffer.byteLength(body));
-}
-
-function inCoding(answer: CompleteAnswer, coding: Coding): Promise<CompleteAnswer> {
+/** Compresses an answer outside the event loop. */
+export function inCoding(answer: CompleteAnswer, coding: Coding): Promise<CompleteAnswer> {
   return encode(answer.body, coding).then(
     (body) => ({ ...answer, headers: { ...answer.headers, 'content-encoding': coding }, body }),
     // If there is no memory for compression, the answer is sent uncompressed.

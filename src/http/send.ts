@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { freeLarge } from '../rest/transport/chunks.ts';
 import { sliceLength } from './byte-stream.ts';
-import { type CompleteAnswer, compressed } from './compression.ts';
+import { type CompleteAnswer, codingFor, inCoding } from './compression.ts';
 import { answerHeaders } from './response.ts';
 import { noteRead, watchReader } from './slow-readers.ts';
 
@@ -23,9 +23,9 @@ export interface SendOptions {
 export function createSend({ compression, vary }: SendOptions): Send {
   return (request, response, answer) => {
     if (isKnown(request, answer)) return sendUnchanged(response, answer, vary);
-    const smaller = compression ? compressed(request, answer) : undefined;
-    if (smaller === undefined) sendPlain(response, answer, vary);
-    else void smaller.then((complete) => sendPlain(response, complete, vary));
+    const coding = compression ? codingFor(request.headers['accept-encoding'], answer) : undefined;
+    if (coding === undefined) sendPlain(response, answer, vary);
+    else void inCoding(answer, coding).then((smaller) => sendPlain(response, smaller, vary));
   };
 }
 
