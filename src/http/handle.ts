@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Log } from '../log.ts';
-import type { Claim, MemoryRoom } from '../memory.ts';
+import type { MemoryRoom } from '../memory.ts';
 import { toPublicError } from '../operation/errors.ts';
 import type { GraphQLParams } from '../operation/params.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
@@ -60,7 +60,7 @@ export interface HandleOptions extends EdgeOptions, PageOptions {
  */
 export function createHandle(options: HandleOptions): HandleGraphQL {
   const { compression, corsOrigins: origins, corsHeaders: headers } = options;
-  const { run, authenticator, bodyLimits, bodyRoom, log, report, countRefused } = options;
+  const { run, authenticator, bodyLimits, log, report, countRefused } = options;
   const vary = varyOf(origins, compression);
   const send = createSend({ compression, vary });
   const cors = createCors({ origins, headers, vary, log });
@@ -72,7 +72,6 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
     if (cors(request, response) || graphiql?.(request, response) === true) return;
     const accepted = negotiate(request.headers.accept);
     const { document: mediaType } = accepted;
-    let claim: Claim | undefined;
     let context: HttpRequestContext | undefined;
     let params: GraphQLParams | undefined;
     let answer: HttpAnswer;
@@ -84,21 +83,20 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
         response.writeHead(406, { ...answerHeaders, vary, 'x-request-id': requestIdOf(request) }).end();
         return;
       }
-      claim = bodyRoom.claim();
-      context = new HttpRequestContext(request, response, claim, accepted, authenticator, 'graphql');
+      context = new HttpRequestContext(request, response, accepted, 'graphql', options);
       params =
         context.method === 'GET'
           ? paramsOfUrl(request.url ?? '', bodyLimits.jsonDepth)
-          : await readBody(request, bodyLimits, claim, paramsOfBody);
+          : await readBody(request, bodyLimits, context.claim, paramsOfBody);
       if (params === undefined) return;
       // Yoga is loaded before the first REST call. Loading it blocks the event loop, so no call can be sent meanwhile.
       const loading = mediaType === undefined || accepted.parts !== undefined ? streams.load() : undefined;
       if (loading !== undefined) await loading;
       const result = await run(params, context);
       if (mediaType === undefined || result.parts !== undefined || result.stream !== undefined) {
-        const held = claim;
-        held.hold();
-        context.onClose(() => held.release());
+        const { claim } = context;
+        claim.hold();
+        context.onClose(() => claim.release());
         return void streams.send(request, response, { context, result });
       }
       answer = toAnswer(result, mediaType);
@@ -110,7 +108,7 @@ export function createHandle(options: HandleOptions): HandleGraphQL {
         return void streams.send(request, response, { context, result });
       answer = toAnswer(result, mediaType ?? 'application/json');
     } finally {
-      claim?.release();
+      context?.claim.release();
     }
     answer.headers['x-request-id'] = context?.requestId ?? requestIdOf(request);
     send(request, response, answer);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authentication, Authenticator, AuthRefusal, Endpoint } from '../auth/authenticator.ts';
 import type { PartsFormat } from '../context.ts';
-import type { Claim } from '../memory.ts';
+import type { Claim, MemoryRoom } from '../memory.ts';
 import type { ClientName, OperationSpan, RequestContext } from '../operation/operation-run.ts';
 import { RequestError } from '../operation/request-error.ts';
 import { reuseOf } from '../rest/cache/freshness.ts';
@@ -25,6 +25,12 @@ import { pausesUntil, stuckSince } from './slow-readers.ts';
 /** The request header that limits which kept answers the client takes. */
 export const reuseHeader = 'cache-control';
 
+interface ContextOptions {
+  readonly authenticator: Authenticator | undefined;
+  /** The memory for the bodies of all requests. */
+  readonly bodyRoom: MemoryRoom;
+}
+
 /** The context of an operation that came in a request of node's HTTP server. */
 export class HttpRequestContext implements RequestContext {
   readonly method: string;
@@ -37,22 +43,21 @@ export class HttpRequestContext implements RequestContext {
   trace: TraceContext;
   span: OperationSpan | undefined;
   tool: string | undefined;
+  /** The memory that the body of the request takes. */
+  readonly claim: Claim;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #claim: Claim;
 
   /**
-   * `claim` is the memory that the body of the request takes, and `accepted` has the forms of answers that the client
-   * accepts. `authenticator` identifies callers by tokens that are sent to `endpoint`; undefined if callers send API
-   * keys.
+   * `accepted` has the forms of answers that the client accepts. `authenticator` identifies callers by tokens that are
+   * sent to `endpoint`; undefined if callers send API keys.
    */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    claim: Claim,
     accepted: Accepted,
-    authenticator: Authenticator | undefined,
     endpoint: Endpoint,
+    { authenticator, bodyRoom }: ContextOptions,
   ) {
     const headers = identifyingHeaders(request.rawHeaders);
     this.method = methodOf(request);
@@ -68,7 +73,7 @@ export class HttpRequestContext implements RequestContext {
     this.trace = traceContextOf(headers);
     this.#request = request;
     this.#response = response;
-    this.#claim = claim;
+    this.claim = bodyRoom.claim();
   }
 
   get reuse(): Reuse {
@@ -123,8 +128,8 @@ export class HttpRequestContext implements RequestContext {
   }
 
   onKept(query: string, variablesText: string): void {
-    const { bytes } = this.#claim;
-    if (bytes > largeBody) this.#claim.resize(Math.min(bytes, query.length + bytesOnceParsed(variablesText)));
+    const { bytes } = this.claim;
+    if (bytes > largeBody) this.claim.resize(Math.min(bytes, query.length + bytesOnceParsed(variablesText)));
   }
 
   /** Identifies the caller by its token. Returns undefined if the caller is known at once. */

@@ -8,7 +8,6 @@ import { countIfRefused, readBody, refusalOf } from '../http/request.ts';
 import { HttpRequestContext } from '../http/request-context.ts';
 import { answerHeaders } from '../http/response.ts';
 import { createSend } from '../http/send.ts';
-import type { Claim } from '../memory.ts';
 import { toPublicError } from '../operation/errors.ts';
 import { type RequestError, ruleOf } from '../operation/request-error.ts';
 import { agents } from '../rest/caller.ts';
@@ -41,28 +40,26 @@ interface McpHandlerOptions extends McpOptions, Pick<MethodOptions, 'tools'> {
  */
 export function createMcpHandler(options: McpHandlerOptions): Handle {
   const { authenticator, compression, corsOrigins: origins, corsHeaders, log } = options;
-  const { bodyLimits, bodyRoom, resource, report, countRefused } = options;
+  const { bodyLimits, resource, report, countRefused } = options;
   const vary = `Authorization, Origin${compression ? ', Accept-Encoding' : ''}`;
   const cors = createCors({ origins, headers: [...corsHeaders, ...protocolHeaders], vary, log });
   const send = createSend({ compression, vary });
   const isAllowed = createOriginCheck(options);
   const methodOptions = { ...options, isPrivate: authenticator !== undefined };
   const answerRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    let claim: Claim | undefined;
     let context: HttpRequestContext | undefined;
     let id: Message['id'];
     let answer: Answer;
     try {
       checkRequest(request, isAllowed);
-      claim = bodyRoom.claim();
-      context = new HttpRequestContext(request, response, claim, onlyJson, authenticator, 'agents');
+      context = new HttpRequestContext(request, response, onlyJson, 'agents', options);
       await context.identified;
       const { refusal, caller } = context;
       // All agents of a key share one account, whichever user they act for.
       context.caller = caller && { ...caller, chargedTo: agents };
       if (refusal !== undefined) answer = unauthorized(refusal, resource);
       else {
-        const message = await readBody(request, bodyLimits, claim, toMessage);
+        const message = await readBody(request, bodyLimits, context.claim, toMessage);
         if (message === undefined) return;
         ({ id } = message);
         const protocol = protocolOf(message, request.headers);
@@ -77,7 +74,7 @@ export function createMcpHandler(options: McpHandlerOptions): Handle {
       const known = toMcpError(error, report);
       answer = { status: known.status, headers: known.headers, body: errorText(id, known) };
     } finally {
-      claim?.release();
+      context?.claim.release();
     }
     const { status, body } = answer;
     const headers = { ...answerHeaders, ...answer.headers, 'x-request-id': context?.requestId ?? requestIdOf(request) };
