@@ -48,7 +48,7 @@ export interface OperationsOptions extends ErrorReporting {
   readonly onBegin: () => void;
   /** Called when a subscription has begun, with the milliseconds since its request. */
   readonly onOpen: (durationMs: number) => void;
-  readonly onEnd: OnOperation;
+  readonly onAnswered: OnOperation;
   /** Called when a client got a plan, or the reason why there is none. No operation is counted for such a request. */
   readonly onPlan: () => void;
 }
@@ -159,7 +159,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
 function noteEnd(
   operation: AnsweredOperation,
   last: Pick<OperationResult, 'errors'>,
-  { upstream, onEnd }: Pick<OperationsOptions, 'upstream' | 'onEnd'>,
+  { upstream, onAnswered }: Pick<OperationsOptions, 'upstream' | 'onAnswered'>,
   report = reportOf(operation, last),
 ): void {
   const { document, request } = operation;
@@ -173,7 +173,7 @@ function noteEnd(
   }
   if (publish !== undefined && caller !== undefined && upstream.resources.keys.isProven(caller))
     publish(callerNameOf(caller));
-  onEnd(report);
+  onAnswered(report);
 }
 
 async function beginStream(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {

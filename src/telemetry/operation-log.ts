@@ -7,12 +7,12 @@ import type { OperationMetrics } from './operation-metrics.ts';
 export function createCallbacks(
   metrics: OperationMetrics,
   { report, log }: Pick<ErrorReporting, 'report'> & { readonly log: Log },
-): Pick<OperationsOptions, 'onBegin' | 'onOpen' | 'onEnd' | 'onPlan' | 'report'> {
+): Pick<OperationsOptions, 'onBegin' | 'onOpen' | 'onAnswered' | 'onPlan' | 'report'> {
   return {
     onBegin: metrics.begin,
     onOpen: metrics.open,
     onPlan: metrics.plan,
-    onEnd: (operation) => {
+    onAnswered: (operation) => {
       metrics.end(operation);
       log('info', 'operation', operation);
     },
