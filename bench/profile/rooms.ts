@@ -25,13 +25,13 @@ const rooms = {
 const ownRooms: readonly (readonly [RegExp, string])[] = [
   [/^loaders\//, rooms.loaders],
   [
-    /^rest\/(resilience|budget)\/|^rest\/(fair-queue|single-flight|operation-deadline|rejections)\.ts|^server\/connections\.ts/,
+    /^rest\/(resilience|budget)\/|^rest\/(fair-queue|single-flight|operation-deadline)\.ts|^server\/client-connections\.ts/,
     rooms.gates,
   ],
-  [/^http\/body-budget\.ts|^operation\/(cost|cost-limits|planner|rate-limits)\.ts|^answer\//, rooms.gates],
+  [/^operation\/(cost|cost-limits|rate-limits)\.ts/, rooms.gates],
   [/^(telemetry\/)?log\.ts/, rooms.log],
   [/^telemetry\/(?!tracing\/)/, rooms.metrics],
-  [/^rest\/(json|json-counts|transport\/json-weight)\.ts|^operation\/(serialize|answer-bytes)\.ts/, rooms.json],
+  [/^rest\/(json|transport\/json-weight)\.ts|^operation\/answer-bytes\.ts/, rooms.json],
   [/^event-loop-yield\.ts/, rooms.promises],
   [/^rest\/transport\/(transport|upstream-connection|connect|response-parser|chunks)\.ts/, rooms.client],
 ];
