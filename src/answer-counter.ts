@@ -78,7 +78,6 @@ export class AnswerCounter {
   /** The number of characters that a stream's polls got from the upstream, not those of the operation's own calls. */
   #received = 0;
 
-  /** `finish` releases the memory of the answer in `room`. */
   constructor(limits: CounterLimits, room: MemoryRoom, deadline: OperationDeadline) {
     this.#limits = limits;
     this.#room = room;
@@ -94,8 +93,9 @@ export class AnswerCounter {
     return this.#state === 'no room';
   }
 
-  /** Ends the count and releases its memory. Afterwards, `add` throws for tasks that still run. */
+  /** Ends the operation and the count, and releases their memory. Afterwards, `add` throws for tasks that still run. */
   finish(): void {
+    this.deadline.finish();
     if (this.#state === 'open') this.#state = 'done';
     this.#claim?.release();
   }

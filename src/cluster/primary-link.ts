@@ -1,7 +1,7 @@
 import { ConfigError } from '../config-error.ts';
 import { type Changeable, changeable } from '../follow.ts';
-import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { TextStore } from '../operation/persisted/automatic.ts';
+import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { LocalEpochs } from '../rest/write-epochs.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';

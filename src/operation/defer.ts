@@ -114,10 +114,7 @@ export async function executeInParts(
   const { prepared } = run.document;
   const { answerCounter } = context;
   const { answerLimits, eventLoop, upstream } = options;
-  const finish = (): void => {
-    answerCounter.deadline.finish();
-    answerCounter.finish();
-  };
+  const finish = (): void => answerCounter.finish();
   const waitToWrite = async (): Promise<void> => {
     if (cost.isLarge) await eventLoop.waitToWrite();
   };

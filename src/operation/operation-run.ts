@@ -83,7 +83,11 @@ export interface AnsweredOperation extends Pick<OperationRun, 'params' | 'reques
   readonly cost: Cost | undefined;
 }
 
-/** One operation whose document is known. */
+/**
+ * One operation whose document is known. It holds its request, its document, and its cost, which counts its REST calls.
+ * Each execution has a `GatewayContext`, which resolvers get. The context holds the counter of the answer with its
+ * deadline, and the client of the REST API. To this client, the operation is a `RestRun`.
+ */
 export class OperationRun {
   readonly params: GraphQLParams;
   readonly request: RequestContext;

@@ -234,7 +234,6 @@ function execute(run: OperationRun, epoch: OperationEpoch, options: OperationsOp
       return largeTurn === undefined ? make() : largeTurn.then(make);
     };
     const fail = (error: unknown): never => {
-      deadline.finish();
       context.answerCounter.finish();
       throw error;
     };

@@ -148,14 +148,12 @@ export class Subscriptions {
     // The stream goes on after this message. So a refused call must fail only the fields that need it.
     calls.noteAnswer();
     const { caller, trace } = run.request;
-    const begun = await this.beginRun({ caller, trace, span: undefined }, calls);
-    const context = createContext(begun);
+    const context = createContext(await this.beginRun({ caller, trace, span: undefined }, calls));
     const { answerCounter } = context;
     let executed: ExecutionResult;
     try {
       executed = await executeSubscriptionEvent({ ...args, rootValue: payload, contextValue: context });
     } finally {
-      begun.deadline.finish();
       answerCounter.finish();
     }
     return { result: answerLimits.resultOf(executed, run, answerCounter, calls), calls: calls.made };
