@@ -1,13 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { freePort } from './free-port.ts';
-import { pause } from './load.ts';
+import { hasProgram, startProxyProgram } from './proxy-program.ts';
+import { until } from './until.ts';
 
-/** Whether this machine has HAProxy. */
-export const hasHaproxy = spawnSync('haproxy', ['-v']).status === 0;
+/** True if this machine has HAProxy. */
+export const hasHaproxy = hasProgram('haproxy', '-v');
 
 /** A load balancer on loopback. */
 export interface Haproxy extends AsyncDisposable {
@@ -16,22 +11,13 @@ export interface Haproxy extends AsyncDisposable {
 
 /** Balances over ports of loopback as people set it up: readiness decides, connections are kept and used again. */
 export async function startHaproxy(ports: readonly number[]): Promise<Haproxy> {
-  const port = await freePort();
-  const folder = await mkdtemp(join(tmpdir(), 'haproxy-'));
-  const config = join(folder, 'haproxy.cfg');
-  await writeFile(config, configOf(port, ports));
-  const child = spawn('haproxy', ['-f', config, '-db'], { stdio: 'ignore' });
-  const exited = once(child, 'exit');
-  const url = `http://127.0.0.1:${port}`;
-  while (!(await answers(url))) await pause(25);
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await exited;
-      await rm(folder, { recursive: true });
-    },
-  };
+  const haproxy = await startProxyProgram({
+    config: (port) => configOf(port, ports),
+    command: (config) => ['haproxy', '-f', config, '-db'],
+  });
+  const url = `http://127.0.0.1:${haproxy.port}`;
+  await until(async () => (await fetch(new URL('/readyz', url))).status === 200);
+  return { url, [Symbol.asyncDispose]: () => haproxy[Symbol.asyncDispose]() };
 }
 
 function configOf(port: number, ports: readonly number[]): string {
@@ -50,12 +36,4 @@ backend gateways
   http-reuse always
   default-server check inter 100ms fall 1 rise 1
 ${ports.map((number) => `  server gateway${number} 127.0.0.1:${number}\n`).join('')}`;
-}
-
-async function answers(url: string): Promise<boolean> {
-  try {
-    return (await fetch(new URL('/readyz', url))).status === 200;
-  } catch {
-    return false;
-  }
 }

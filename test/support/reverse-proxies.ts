@@ -1,38 +1,22 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './free-port.ts';
-import { pause } from './load.ts';
-import { accepts } from './nginx.ts';
+import { nginxCommand, nginxConfig } from './nginx.ts';
+import { hasProgram, type ProxyLaunch, startProxyProgram } from './proxy-program.ts';
 
-/** Debian puts some of them where only root looks for programs. */
-const environment = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` };
-
-interface Program {
-  readonly version: readonly string[];
+interface Program extends Pick<ProxyLaunch, 'command'> {
+  readonly version: readonly [command: string, flag: string];
   /** The file in examples/proxies/ with the part of its configuration that is about the gateway. */
   readonly file: string;
   /** Its configuration: that part with what has to stand around it. */
   readonly around: (snippet: string, port: number) => string;
-  readonly arguments: (config: string, folder: string, port: number) => readonly string[];
 }
-
-const user = process.getuid?.() === 0 ? 'user root;' : '';
 
 const programs = {
   nginx: {
     version: ['nginx', '-v'],
     file: 'nginx.conf',
-    around: (snippet, port) => `${user} daemon off; pid nginx.pid; events {}
-http {
-  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`).join(' ')}
-  access_log off;
-  server { listen 127.0.0.1:${port}; ${snippet} }
-}`,
-    arguments: (config, folder) => ['nginx', '-p', folder, '-c', config, '-e', join(folder, 'error.log')],
+    around: (snippet, port) => nginxConfig(`access_log off; server { listen 127.0.0.1:${port}; ${snippet} }`),
+    command: nginxCommand,
   },
   haproxy: {
     version: ['haproxy', '-v'],
@@ -46,7 +30,7 @@ frontend clients
   default_backend graphql
 ${snippet}
 `,
-    arguments: (config) => ['haproxy', '-f', config, '-db'],
+    command: (config) => ['haproxy', '-f', config, '-db'],
   },
   caddy: {
     version: ['caddy', 'version'],
@@ -60,13 +44,13 @@ http://127.0.0.1:${port} {
 ${snippet}
 }
 `,
-    arguments: (config) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', config],
+    command: (config) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', config],
   },
   varnish: {
     version: ['varnishd', '-V'],
     file: 'varnish.vcl',
     around: (snippet) => `vcl 4.1;\n${snippet}`,
-    arguments: (config, folder, port) => [
+    command: (config, folder, port) => [
       ...['varnishd', '-F', '-j', 'none', '-a', `127.0.0.1:${port}`, '-f', config],
       ...['-n', join(folder, 'work'), '-s', 'malloc,16m'],
     ],
@@ -81,46 +65,22 @@ export const proxyNames = ['nginx', 'haproxy', 'caddy', 'varnish'] as const sati
 
 /** True if this machine has the program. */
 export function hasProxy(name: ProxyName): boolean {
-  const [command = '', ...rest] = programs[name].version;
-  return spawnSync(command, rest, { env: environment }).status === 0;
-}
-
-interface ReverseProxy extends AsyncDisposable {
-  readonly url: string;
+  const { version }: Program = programs[name];
+  return hasProgram(...version);
 }
 
 /** Starts a program with its file of examples/proxies/, before a gateway that listens at `url`. */
-export async function startReverseProxy(name: ProxyName, url: string): Promise<ReverseProxy> {
-  const program: Program = programs[name];
-  const port = await freePort();
-  const folder = await mkdtemp(join(tmpdir(), `${name}-`));
-  const config = join(folder, 'config');
-  const snippet = snippetIn(program.file)
+export async function startReverseProxy(
+  name: ProxyName,
+  url: string,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const { file, around, command }: Program = programs[name];
+  const snippet = readFileSync(new URL(`../../examples/proxies/${file}`, import.meta.url), 'utf8')
     .replaceAll('127.0.0.1', new URL(url).hostname)
     .replaceAll('4000', new URL(url).port);
-  await writeFile(config, program.around(snippet, port));
-  const [command = '', ...rest] = program.arguments(config, folder, port);
-  const child = spawn(command, rest, {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...environment, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-  });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => void (said += text));
-  const exited = once(child, 'exit');
-  while (!(await accepts(port))) {
-    if (child.exitCode !== null) throw new Error(`${name} ended: ${said}`);
-    await pause(25);
-  }
+  const program = await startProxyProgram({ config: (port) => around(snippet, port), command });
   return {
-    url: new URL('/graphql', `http://127.0.0.1:${port}`).href,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      await exited;
-      await rm(folder, { recursive: true, force: true });
-    },
+    url: `http://127.0.0.1:${program.port}/graphql`,
+    [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
   };
-}
-
-function snippetIn(file: string): string {
-  return readFileSync(new URL(`../../examples/proxies/${file}`, import.meta.url), 'utf8');
 }
