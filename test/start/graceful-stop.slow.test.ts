@@ -102,20 +102,3 @@ test.skipIf(!hasHaproxy)('clients of HAProxy notice no stop of a gateway behind 
   expect([...outcomes.keys()]).toEqual(['200']);
   expect(await stop(stays)).toBe(0);
 });
-
-test.each(['application/json', 'text/event-stream'])(
-  'while it stops, each answer closes its connection: %s',
-  async (accept) => {
-    await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
-    upstream.release();
-    await using gateway = runMain([], { ...quiet, PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '3000' });
-    const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
-    const asked = (): Promise<Response> => fetch(url, { method: 'POST', headers: { ...headers, accept }, body });
-    expect((await asked()).headers.get('connection')).toBe('keep-alive');
-    gateway.child.kill('SIGTERM');
-    while ((await fetch(new URL('/readyz', url))).status !== 503) await pause(10);
-    const late = await asked();
-    expect([late.status, late.headers.get('connection')]).toEqual([200, 'close']);
-    expect(await late.text()).toContain('Project 1');
-  },
-);

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { inForm } from '../support/form.ts';
 import { freePort } from '../support/free-port.ts';
-import { ask } from '../support/gateway.ts';
+import { ask, key } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
 import { as, together } from '../support/load.ts';
 import { accepts, askForParts, mergeParts } from '../support/parts.ts';
@@ -110,15 +110,27 @@ test.concurrent('a termination signal while a part of an answer is pending: it c
   expect(await gateway.exit()).toBe(0);
 });
 
-test.concurrent('it is not ready any more at once, takes requests for a while longer, and then no connection', async () => {
+test.concurrent('it is not ready any more at once, takes requests for a while longer, each on a last connection, and then none', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
   const { gateway, url } = await startOver(upstream, { STOP_DELAY_MS: '3000' });
   await using _ = gateway;
+  const askBoth = (): Promise<readonly unknown[]> =>
+    Promise.all(
+      ['application/json', 'text/event-stream'].map(async (accept) => {
+        const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}`, accept };
+        const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query: read }) });
+        return [answer.status, answer.headers.get('connection'), await answer.text()];
+      }),
+    );
+  const answered = (connection: string): readonly unknown[] => {
+    const whole = expect.stringContaining('{"data":{"project":{"name":"Project 1"}}}') as unknown;
+    return [1, 2].map(() => [200, connection, whole]);
+  };
   expect((await fetch(new URL('/readyz', url))).status).toBe(200);
+  expect(await askBoth()).toEqual(answered('keep-alive'));
   stop(gateway);
   await until(async () => (await fetch(new URL('/readyz', url))).status === 503);
-  const late = await ask(url, read);
-  expect([late.status, late.errors, late.headers.get('connection')]).toEqual([200, undefined, 'close']);
+  expect(await askBoth()).toEqual(answered('close'));
   expect((await fetch(new URL('/healthz', url))).status).toBe(200);
   expect(await gateway.exit()).toBe(0);
   await expect(fetch(url)).rejects.toThrow('fetch failed');
