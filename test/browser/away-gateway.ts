@@ -1,18 +1,17 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { seriousFindings, type TestBrowser } from '../support/browser.ts';
+import { seriousFindings } from '../support/browser.ts';
 import { dashboard } from '../support/rows.ts';
-import { followProject, type LiveExample, openProject, someEvents, soon, streamsOf } from './live-example.ts';
+import { followEvents, type Live, openPage, openProject, soon, streamsOf } from './live-example.ts';
 
 /** Tests of what the page does while the gateway is away, and once it is back, with a browser and a page as the others. */
-export function testAwayGateway(started: () => { readonly browser: TestBrowser; readonly example: LiveExample }): void {
+export function testAwayGateway(started: () => Live): void {
   test('says that the gateway is away, and is whole once it is back, without a click', async () => {
-    const { browser, example } = started();
-    await using opened = await browser.open();
-    const { page, picture } = opened;
-    example.addProject(30, someEvents());
+    const { example } = started();
+    const { page, picture } = await openPage(started());
+    const id = example.addProject();
     await example.stopGateway();
-    await openProject(page, example, 30);
+    await openProject(page, example, id);
     const alerts = page.getByRole('alert');
     await expect.poll(() => alerts.count(), soon).toBe(4);
     expect(await alerts.allInnerTexts()).toEqual(
@@ -25,18 +24,15 @@ export function testAwayGateway(started: () => { readonly browser: TestBrowser; 
     expect(await seriousFindings(page)).toEqual([]);
     await picture('example-gateway-away');
     await example.startGateway();
-    await page.getByRole('heading', { name: 'Project 30' }).waitFor();
+    await page.getByRole('heading', { name: `Project ${id}` }).waitFor();
     await page.getByText('10 events loaded').waitFor();
     await page.getByRole('status').getByText('Live', { exact: true }).waitFor();
     await expect.poll(() => alerts.count(), soon).toBe(0);
   });
 
   test('an alert stands still while the page tries again, and the next page of a list comes by itself', async () => {
-    const { browser, example } = started();
-    await using opened = await browser.open();
-    const { page } = opened;
-    example.addProject(31, someEvents());
-    await followProject(page, example, 31);
+    const { example } = started();
+    const { page } = await followEvents(started());
     await example.stopGateway();
     const tries = readsOf(page);
     await page.getByRole('button', { name: 'Load more events' }).click();
@@ -52,16 +48,15 @@ export function testAwayGateway(started: () => { readonly browser: TestBrowser; 
   });
 
   test('reads anew what the gateway left unfinished', async () => {
-    const { browser, example } = started();
-    await using opened = await browser.open();
-    const { page } = opened;
+    const { example } = started();
+    const { page } = await openPage(started());
     let isHeld = true;
     const held = Promise.withResolvers<void>();
-    example.addProject(32, someEvents(), async ({ params }) => {
+    const id = example.addProject(undefined, async ({ params }) => {
       if (isHeld) await held.promise;
       return dashboard(Number(params['dashboard']));
     });
-    await openProject(page, example, 32);
+    await openProject(page, example, id);
     const busy = page.locator('dd[aria-busy="true"]');
     await page.getByText('Dashboard 2').waitFor();
     await expect.poll(() => busy.count(), soon).toBe(6);
@@ -75,12 +70,8 @@ export function testAwayGateway(started: () => { readonly browser: TestBrowser; 
   });
 
   test('however long the gateway has been away, the stream is tried again within three seconds', async () => {
-    const { browser, example } = started();
-    await using opened = await browser.open();
-    const { page } = opened;
-    example.addProject(33, someEvents());
-    await page.clock.install();
-    await followProject(page, example, 33);
+    const { example } = started();
+    const { page } = await followEvents(started(), ({ clock }) => clock.install());
     await example.stopGateway();
     await page.getByRole('status').getByText('Reconnecting…').waitFor();
     const streams = streamsOf(page);

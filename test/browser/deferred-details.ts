@@ -1,27 +1,24 @@
 import { expect, test } from 'vitest';
-import { seriousFindings, type TestBrowser } from '../support/browser.ts';
+import { seriousFindings } from '../support/browser.ts';
 import { GrowingEvents } from '../support/live.ts';
 import { reply } from '../support/replies.ts';
 import { dashboard } from '../support/rows.ts';
-import { type LiveExample, openProject, soon } from './live-example.ts';
+import { type Live, openPage, openProject, soon } from './live-example.ts';
 
 /** Tests of what the page of a project defers, with a browser and a page that are there once the tests run. */
-export function testDeferredDetails(
-  started: () => { readonly browser: TestBrowser; readonly example: LiveExample },
-): void {
+export function testDeferredDetails(started: () => Live): void {
   test('details come after the names, and move nothing: until then their room is kept', async () => {
-    const { browser, example } = started();
-    await using opened = await browser.open();
-    const { page, errors, picture } = opened;
+    const { example } = started();
+    const { page, errors, picture } = await openPage(started());
     const details = Promise.withResolvers<void>();
-    example.addProject(1, new GrowingEvents(), ({ params }) =>
+    const id = example.addProject(new GrowingEvents(), ({ params }) =>
       details.promise.then(() => dashboard(Number(params['dashboard']))),
     );
-    await openProject(page, example, 1);
+    await openProject(page, example, id);
     const cards = page.getByRole('region', { name: 'Dashboards' }).getByRole('listitem');
     const busy = page.locator('dd[aria-busy="true"]');
     await cards.getByText('Dashboard 2').waitFor();
-    await page.getByRole('heading', { name: 'Project 1' }).waitFor();
+    await page.getByRole('heading', { name: `Project ${id}` }).waitFor();
     // Two of each card, and two of the project: its primary dashboard waits for the same call.
     expect(await busy.count()).toBe(6);
     expect(await seriousFindings(page)).toEqual([]);
@@ -34,20 +31,22 @@ export function testDeferredDetails(
     await expect.poll(() => busy.count(), soon).toBe(0);
     expect(await boxes()).toEqual(before);
     expect(await cards.first().locator('dd').allInnerTexts()).toEqual(['1', 'Last 7 days']);
-    const asked = example.upstream.requests.filter((request) => /\/projects\/1\/dashboards\/\d/.test(request));
-    expect(asked.toSorted()).toEqual(['GET /api/projects/1/dashboards/1/', 'GET /api/projects/1/dashboards/2/']);
+    const dashboards = `GET /api/projects/${id}/dashboards/`;
+    const asked = example.upstream.requests.filter(
+      (request) => /\d\/$/.test(request) && request.startsWith(dashboards),
+    );
+    expect(asked.toSorted()).toEqual([`${dashboards}1/`, `${dashboards}2/`]);
     expect(errors).toEqual([]);
   });
 
   test('details that could not be loaded say so beside those that could', async () => {
-    const { browser, example } = started();
-    await using opened = await browser.open();
-    const { page, picture } = opened;
+    const { example } = started();
+    const { page, picture } = await openPage(started());
     let isDown = true;
-    example.addProject(2, new GrowingEvents(), ({ params }) =>
+    const id = example.addProject(new GrowingEvents(), ({ params }) =>
       isDown && params['dashboard'] === '2' ? reply({ status: 500 }) : dashboard(Number(params['dashboard'])),
     );
-    await openProject(page, example, 2);
+    await openProject(page, example, id);
     const cards = page.getByRole('region', { name: 'Dashboards' }).getByRole('listitem');
     const details = async (): Promise<unknown> => [
       await cards.first().locator('dd').allInnerTexts(),

@@ -20,7 +20,8 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
   let opened: TestPage;
 
   beforeAll(async () => {
-    opened = await openGraphiql(served.browser, served.gateway.url);
+    opened = await served.browser.open();
+    await openGraphiql(opened, served.gateway.url);
   }, 60_000);
 
   afterAll(() => opened[Symbol.asyncDispose]());
@@ -33,7 +34,8 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
     const link = await copied(sender.page, 'Copy link', 'Link copied.');
     await sender.picture('graphiql-share');
     expect(link).not.toContain('phx_');
-    await using reader = await openGraphiql(served.browser, link);
+    await using reader = await served.browser.openApart();
+    await openGraphiql(reader, link);
     const { page, errors } = reader;
     await page.locator('.graphiql-query-editor').getByText('pageInfo').waitFor();
     expect(await tabsOf(page).allInnerTexts()).toEqual([
@@ -50,8 +52,8 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
   });
 
   test('a link runs nothing, opens one tab however often it is opened, and takes none from its reader', async () => {
-    await openAnew(opened, served.gateway.url);
     const { page } = opened;
+    await openTab(page, 'Overview');
     const ran: (string | null)[] = [];
     page.on('request', (request) => ran.push(request.postData()));
     await replaceText(page, 'query', '{ mine: projects { totalCount } }');
@@ -78,20 +80,10 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
     expect(plans.filter((body) => body?.endsWith('"extensions":{"explain":"plan"}}') !== true)).toEqual([]);
   });
 
-  test.each([
-    [
-      'one that is huge',
-      `#query=${'a'.repeat(100_000)}`,
-      'The link was not opened: it is longer than 100,000 characters.',
-    ],
-    [
-      'one whose variables are no JSON',
-      '#query=%7B__typename%7D&variables=%7B',
-      'The link was not opened: its variables are no JSON object.',
-    ],
-  ])('%s opens nothing, and says why', async (_what, fragment, told) => {
-    await openAnew(opened, `${served.gateway.url}${fragment}`);
+  test('a link that cannot be opened opens nothing, and says why', async () => {
+    await openAnew(opened, `${served.gateway.url}#query=%7B__typename%7D&variables=%7B`);
     const { page, errors, picture } = opened;
+    const told = 'The link was not opened: its variables are no JSON object.';
     await page.getByRole('banner').getByRole('status').getByText(told).waitFor();
     expect(await tabsOf(page).allInnerTexts()).toEqual(['Overview', 'Dashboards', 'CreateDashboard', 'Explain']);
     await picture('graphiql-link-refused');
@@ -110,7 +102,6 @@ describe.skipIf(!hasChromium)('What GraphiQL passes on of a tab (needs chromium)
   });
 
   test('a command that is copied runs the tab in a shell, with the key of TOKEN; the buttons fit a telephone', async () => {
-    await openAnew(opened, served.gateway.url);
     const { page, picture } = opened;
     await openTab(page, 'CreateDashboard');
     const command = await copied(page, 'Copy as cURL', 'Command copied.');

@@ -24,7 +24,8 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
   let opened: TestPage;
 
   beforeAll(async () => {
-    opened = await openGraphiql(served.browser, served.gateway.url);
+    opened = await served.browser.open();
+    await openGraphiql(opened, served.gateway.url);
   }, 60_000);
 
   afterAll(() => opened[Symbol.asyncDispose]());
@@ -135,7 +136,8 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     const events = new GrowingEvents();
     await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
     await using live = await startGateway(upstream, { live: quick, demoKey: 'phx_demo', explain: true });
-    await using other = await openGraphiql(served.browser, live.url);
+    await using other = await served.browser.open();
+    await openGraphiql(other, live.url);
     const { page, picture, errors } = other;
     await page.getByRole('button', { name: 'Hide REST calls' }).click();
     await openTab(page, 'Tail');
@@ -156,14 +158,23 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     expect(errors).toEqual([]);
   });
 
-  test('keeps tabs and a closed panel over a reload, opens no other, and keeps the one key of all tabs for the session only', async () => {
+  test('keeps tabs, the history and a closed panel over a reload, but no headers, and the one key of all tabs for the session only', async () => {
     await openAnew(opened, served.gateway.url);
-    const { page } = opened;
+    const { page, picture } = opened;
     // It is open at the first visit.
     await page.getByRole('button', { name: 'Hide REST calls' }).getByText('REST calls').click();
+    const inHistory = page.locator('.graphiql-history').getByRole('button', { name: 'Overview' });
+    await page.getByRole('button', { name: 'Headers' }).click();
+    await replaceText(page, 'headers', '{ "Authorization": "Bearer phx_of_nobody" }');
+    expect(await execute(page)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+    await page.getByRole('button', { name: 'Show History' }).click();
+    await inHistory.waitFor();
+    await picture('graphiql-history');
+    await untilTabsHold(page, 'Overview');
+    expect(await stored(page)).not.toContain('phx_');
+    await page.getByRole('button', { name: 'Hide History' }).click();
     const key = page.getByLabel('API key');
     await key.fill('phx_of_somebody');
-    expect(await execute(page)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
     await replaceText(page, 'query', '{ edited: projects { totalCount } }');
     // What is stored from now on was written when the key was known.
     await untilTabsHold(page, 'edited: projects');
@@ -172,6 +183,8 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     expect(await tabsOf(page).allInnerTexts()).toEqual(['<untitled>', 'Dashboards', 'CreateDashboard', 'Explain']);
     expect(await page.getByRole('region', { name: 'REST calls', exact: true }).count()).toBe(0);
     expect(await key.inputValue()).toBe('phx_of_somebody');
+    await page.getByRole('button', { name: 'Show History' }).click();
+    await inHistory.waitFor();
     await openTab(page, 'Dashboards');
     expect(await execute(page)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
     await page.reload();
@@ -180,21 +193,6 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     expect(await stored(page)).not.toContain('phx_');
     await key.fill(served.workspace.demoKey);
     expect(await execute(page)).toMatchObject({ data: { project: { name: 'Booking website' } } });
-  });
-
-  test('has a history of what ran, without its headers', async () => {
-    await openAnew(opened, served.gateway.url);
-    const { page, picture } = opened;
-    await page.getByRole('button', { name: 'Headers' }).click();
-    await replaceText(page, 'headers', '{ "Authorization": "Bearer phx_of_nobody" }');
-    expect(await execute(page)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
-    await page.getByRole('button', { name: 'Show History' }).click();
-    await page.locator('.graphiql-history').getByRole('button', { name: 'Overview' }).waitFor();
-    await picture('graphiql-history');
-    await untilTabsHold(page, 'Overview');
-    expect(await stored(page)).not.toContain('phx_');
-    await page.reload();
-    await page.locator('.graphiql-history').getByRole('button', { name: 'Overview' }).waitFor();
   });
 
   describe.each(['light', 'dark'] as const)('on a page that is %s', (colorScheme) => {

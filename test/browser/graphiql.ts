@@ -37,21 +37,19 @@ export function serveAll(): Served {
   };
 }
 
-/** Opens GraphiQL and waits until it has read the schema. */
-export async function openGraphiql(browser: TestBrowser, url: string): Promise<TestPage> {
-  const opened = await browser.open();
-  const { page } = opened;
+/** Opens GraphiQL in a page and waits until it has read the schema. */
+export async function openGraphiql({ page }: TestPage, url: string): Promise<void> {
   const described = page.waitForResponse((response) => response.request().postData()?.includes('__schema') ?? false);
   await page.goto(url);
   await (await described).finished();
-  return opened;
 }
 
 /**
  * Opens GraphiQL in a page that already has it open, in the state of a first visit. A new profile would take twice as
  * long, because it would compile the scripts again.
  */
-export async function openAnew({ page }: TestPage, url: string): Promise<void> {
+export async function openAnew(opened: TestPage, url: string): Promise<void> {
+  const { page } = opened;
   // Of the same origin, and without scripts that would store something. The icon is no request.
   await page.route('**/empty', (route) =>
     route.fulfill({ contentType: 'text/html', body: '<link rel="icon" href="data:,">' }),
@@ -59,9 +57,7 @@ export async function openAnew({ page }: TestPage, url: string): Promise<void> {
   await page.goto(new URL('/empty', url).href);
   await page.unroute('**/empty');
   await page.evaluate('localStorage.clear(); sessionStorage.clear()');
-  const described = page.waitForResponse((response) => response.request().postData()?.includes('__schema') ?? false);
-  await page.goto(url);
-  await (await described).finished();
+  await openGraphiql(opened, url);
 }
 
 /** How long an answer may take before the button is pressed once more, in milliseconds, and how often at most. */

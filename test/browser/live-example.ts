@@ -1,13 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway.ts';
-import { timeoutMs } from '../support/browser.ts';
+import { type TestBrowser, type TestPage, timeoutMs } from '../support/browser.ts';
 import { freePort } from '../support/free-port.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { GrowingEvents, quick } from '../support/live.ts';
 import { createFolder } from '../support/persisted.ts';
-import { runScript, runShell } from '../support/process.ts';
+import { runShell } from '../support/process.ts';
 import type { JsonObject } from '../support/replies.ts';
 import { type Handler, route, type UpstreamRequest } from '../support/routes.ts';
 import { dashboard, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
@@ -21,8 +23,14 @@ export interface LiveExample {
   /** Starts the gateway again at the same address, with other settings or the same. */
   startGateway(options?: Partial<GatewayOptions>): Promise<void>;
   stopGateway(): Promise<void>;
-  /** Adds a project with two dashboards; `details` answers for each of these by id. */
-  addProject(id: number, events: Pick<GrowingEvents, 'list'>, details?: Handler): void;
+  /** Adds a project with two dashboards, and gives its id; `details` answers for each of these by id. */
+  addProject(events?: Pick<GrowingEvents, 'list'>, details?: Handler): number;
+}
+
+/** What the tests of the page have: a browser, and the page. */
+export interface Live {
+  readonly browser: TestBrowser;
+  readonly example: LiveExample;
 }
 
 /** For what a busy machine takes its time. */
@@ -39,13 +47,14 @@ type Projects = ReadonlyMap<string, Project>;
 const manifest = fileURLToPath(new URL('../../examples/web/src/generated/persisted-documents.json', import.meta.url));
 
 /** As a careful operator would serve the page. */
-const policy = "default-src 'self'; img-src 'self' data:";
+const policy = `<meta http-equiv="content-security-policy" content="default-src 'self'; img-src 'self' data:">`;
 
 /** Builds the page, and serves it as Vite does before a release: with the proxy of its dev server. */
 export async function startLiveExample(started: AsyncDisposableStack): Promise<LiveExample> {
   const folder = started.use(createFolder());
   const [gatewayPort, port] = [await freePort(), await freePort()];
-  const building = started.use(runScript('examples/web/', 'build', {}, ['--outDir', folder.path, '--emptyOutDir']));
+  const build = `exec node_modules/.bin/vite build --outDir '${folder.path}' --emptyOutDir`;
+  const building = started.use(runShell(build, {}, 'examples/web/'));
   const projects = new Map<string, Project>();
   const upstream = started.use(await startUpstream(restApi(projects)));
   upstream.release();
@@ -53,6 +62,8 @@ export async function startLiveExample(started: AsyncDisposableStack): Promise<L
   started.defer(() => gateways.stopGateway());
   await gateways.startGateway();
   expect(await building.exit()).toBe(0);
+  const html = readFileSync(join(folder.path, 'index.html'), 'utf8');
+  folder.write('index.html', html.replace('<head>', `<head>${policy}`));
   const serving = started.use(
     runShell(
       `exec node_modules/.bin/vite preview --outDir '${folder.path}' --port ${port} --strictPort`,
@@ -65,8 +76,12 @@ export async function startLiveExample(started: AsyncDisposableStack): Promise<L
     ...gateways,
     url: `http://127.0.0.1:${port}/`,
     upstream,
-    addProject: (id, events, details = ({ params }) => dashboard(Number(params['dashboard']))) =>
-      void projects.set(`${id}`, { events, details }),
+    addProject: (events = someEvents(), details = ({ params }) => dashboard(Number(params['dashboard']))) => {
+      // Of two digits: no name is the beginning of another.
+      const id = projects.size + 11;
+      projects.set(`${id}`, { events, details });
+      return id;
+    },
   };
 }
 
@@ -112,21 +127,44 @@ function pageOf(results: readonly JsonObject[]): JsonObject {
   return { count: results.length, next: null, previous: null, results };
 }
 
-/** Opens the page of a project under a strict policy. */
+/** Opens the page of a project. */
 export async function openProject(page: Page, { url }: LiveExample, id: number): Promise<void> {
-  await page.route(url, async (document) => {
-    const response = await document.fetch();
-    await document.fulfill({ response, headers: { ...response.headers(), 'content-security-policy': policy } });
-  });
   await page.goto(`${url}#${id}`);
 }
 
-/** Opens the page of a project that has events, and waits until it is told all that comes from now on. */
-export async function followProject(page: Page, example: LiveExample, id: number): Promise<void> {
+/** An empty page for one test. */
+export async function openPage({ browser }: Live): Promise<TestPage> {
+  const opened = await browser.open();
+  onTestFinished(() => opened[Symbol.asyncDispose]());
+  return opened;
+}
+
+/** A page for one test that shows a project of its own, and the events of that. */
+export interface Followed extends TestPage {
+  readonly events: GrowingEvents;
+  readonly id: number;
+}
+
+/**
+ * Opens the page of a new project that has events, and waits until it is told all that comes from now on. Before it is
+ * opened, `prepare` is done. `list` answers instead of the events.
+ */
+export async function followEvents(
+  live: Live,
+  prepare: (page: Page) => Promise<void> = () => Promise.resolve(),
+  list?: (events: GrowingEvents) => Handler,
+): Promise<Followed> {
+  const { example } = live;
+  const opened = await openPage(live);
+  const { page } = opened;
+  const events = someEvents();
+  const id = example.addProject({ list: list?.(events) ?? events.list });
+  await prepare(page);
   await openProject(page, example, id);
   await page.getByText('10 events loaded').waitFor();
   await page.getByRole('status').getByText('Live').waitFor();
   await untilPolled(example, id);
+  return { ...opened, events, id };
 }
 
 /** Waits until the gateway knows what there is, if it had asked the REST API so many things before: what comes then is new. */

@@ -1,14 +1,16 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium, seriousFindings, startBrowser, type TestBrowser } from '../support/browser.ts';
 import { testAwayGateway } from './away-gateway.ts';
 import { testDeferredDetails } from './deferred-details.ts';
 import {
   addNew,
-  followProject,
+  followEvents,
+  type Live,
   type LiveExample,
+  openPage,
   openProject,
   shownOf,
-  someEvents,
   soon,
   startLiveExample,
   streamsOf,
@@ -31,16 +33,14 @@ describe.skipIf(!hasChromium)(
 
     afterAll(() => started.disposeAsync());
 
-    testDeferredDetails(() => ({ browser, example }));
-    testRefusedStreams(() => ({ browser, example }));
-    testAwayGateway(() => ({ browser, example }));
+    const live = (): Live => ({ browser, example });
+
+    testDeferredDetails(live);
+    testRefusedStreams(live);
+    testAwayGateway(live);
 
     test('shows new events as they come, each once, and draws the eye to them if motion is welcome', async () => {
-      await using opened = await browser.open();
-      const { page, errors } = opened;
-      const events = someEvents();
-      example.addProject(11, events);
-      await followProject(page, example, 11);
+      const { page, errors, events } = await followEvents(live());
       const first = addNew(events, 1, 3);
       await expect.poll(() => shownOf(page), soon).toEqual(first);
       const motion = (): Promise<unknown> =>
@@ -57,11 +57,7 @@ describe.skipIf(!hasChromium)(
     });
 
     test('holds new events back from a reader who pauses, by keyboard alone', async () => {
-      await using opened = await browser.open();
-      const { page, errors, picture } = opened;
-      const events = someEvents();
-      example.addProject(12, events);
-      await followProject(page, example, 12);
+      const { page, errors, picture, events } = await followEvents(live());
       const pause = page.getByRole('button', { name: 'Pause' });
       await pause.focus();
       await page.keyboard.press('Space');
@@ -84,12 +80,8 @@ describe.skipIf(!hasChromium)(
     });
 
     test('leaves what a reader is at where it is', async () => {
-      await using opened = await browser.open();
-      const { page, picture } = opened;
-      await page.setViewportSize({ width: 1000, height: 420 });
-      const events = someEvents();
-      example.addProject(13, events);
-      await followProject(page, example, 13);
+      const small = (page: Page): Promise<void> => page.setViewportSize({ width: 1000, height: 420 });
+      const { page, picture, events } = await followEvents(live(), small);
       const row = page.getByRole('row').last();
       await row.scrollIntoViewIfNeeded();
       // Only now is the place of the reader known.
@@ -115,14 +107,10 @@ describe.skipIf(!hasChromium)(
     });
 
     test.each([
-      ['that told something', 14, 2],
-      ['before it told anything', 15, 0],
-    ])('loses and doubles no event over a lost connection %s', async (_name, id, told) => {
-      await using opened = await browser.open();
-      const { page } = opened;
-      const events = someEvents();
-      example.addProject(id, events);
-      await followProject(page, example, id);
+      ['that told something', 2],
+      ['before it told anything', 0],
+    ])('loses and doubles no event over a lost connection %s', async (_name, told) => {
+      const { page, events, id } = await followEvents(live());
       const before = addNew(events, 1, told);
       await expect.poll(() => shownOf(page), soon).toEqual(before);
       await example.stopGateway();
@@ -139,11 +127,7 @@ describe.skipIf(!hasChromium)(
     });
 
     test('shows what was left out if too much came at once, and keeps only so many rows', async () => {
-      await using opened = await browser.open();
-      const { page, picture } = opened;
-      const events = someEvents();
-      example.addProject(16, events);
-      await followProject(page, example, 16);
+      const { page, picture, events } = await followEvents(live());
       const rows = (): Promise<number> => page.locator('tr').count();
       // A poll reads eleven pages of a hundred.
       for (let second = 10; second < 40; second += 1) events.add(50, `2024-05-01T09:30:${second}Z`);
@@ -161,13 +145,8 @@ describe.skipIf(!hasChromium)(
     });
 
     test('gives the connection back while the tab is hidden, and misses nothing', async () => {
-      await using opened = await browser.open();
-      const { page } = opened;
-      const events = someEvents();
-      example.addProject(17, events);
-      example.addProject(19, someEvents());
-      await page.clock.install();
-      await followProject(page, example, 17);
+      const other = example.addProject();
+      const { page, events } = await followEvents(live(), ({ clock }) => clock.install());
       const first = addNew(events, 1, 1);
       await expect.poll(() => shownOf(page), soon).toEqual(first);
       const setHidden = (hidden: boolean): Promise<unknown> =>
@@ -179,21 +158,19 @@ describe.skipIf(!hasChromium)(
       const rest = addNew(events, 2, 5);
       await setHidden(false);
       await expect.poll(() => shownOf(page), soon).toEqual([...rest, ...first]);
-      await page.getByRole('link', { name: 'Project 19' }).click();
-      await page.getByRole('heading', { name: 'Project 19' }).waitFor();
+      await page.getByRole('link', { name: `Project ${other}` }).click();
+      await page.getByRole('heading', { name: `Project ${other}` }).waitFor();
       await expect.poll(() => example.streams(), soon).toBe(1);
       await page.goto('about:blank');
       await expect.poll(() => example.streams(), soon).toBe(0);
     });
 
     test('says that live updates are off where they are, and asks for them once', async () => {
-      await using opened = await browser.open();
-      const { page, picture } = opened;
+      const { page, picture } = await openPage(live());
       await example.stopGateway();
       await example.startGateway({ live: undefined });
-      example.addProject(18, someEvents());
       const streams = streamsOf(page);
-      await openProject(page, example, 18);
+      await openProject(page, example, example.addProject());
       await page.getByText('Live updates are off').waitFor();
       await page.getByText('10 events loaded').waitFor();
       await picture('example-live-off');
