@@ -39,6 +39,24 @@ function leafColumns(type: string, columns: readonly Column[]): readonly Column[
   return columns.filter(({ name, isObject }) => !isObject && (name !== 'id' || type === 'User'));
 }
 
+/** The values of each enum, as the upstream has them and as the gateway names them. */
+export const enumValues: Readonly<Record<string, readonly (readonly [Json, string])[]>> = {
+  PluginType: [
+    ['local', 'LOCAL'],
+    ['custom', 'CUSTOM'],
+    ['repository', 'REPOSITORY'],
+    ['source', 'SOURCE'],
+  ],
+  RestrictionLevel: [
+    [21, 'EVERYONE_CAN_EDIT'],
+    [37, 'ONLY_INVITED_CAN_EDIT'],
+  ],
+  WeekStartDay: [
+    [0, 'SUNDAY'],
+    [1, 'MONDAY'],
+  ],
+};
+
 /** A value of a column: one for each turn, unlike the values of other columns. */
 export function valueOf({ column, type, index }: Mapped, turn: number): Value {
   const named = getNamedType(type);
@@ -119,23 +137,6 @@ export const unknownEnumValues: readonly Json[] = ['inline', 99, -1, '21', 'LOCA
 export function isEnum({ type }: Mapped): boolean {
   return isEnumType(getNamedType(type));
 }
-
-const enumValues: Readonly<Record<string, readonly (readonly [Json, string])[]>> = {
-  PluginType: [
-    ['local', 'LOCAL'],
-    ['custom', 'CUSTOM'],
-    ['repository', 'REPOSITORY'],
-    ['source', 'SOURCE'],
-  ],
-  RestrictionLevel: [
-    [21, 'EVERYONE_CAN_EDIT'],
-    [37, 'ONLY_INVITED_CAN_EDIT'],
-  ],
-  WeekStartDay: [
-    [0, 'SUNDAY'],
-    [1, 'MONDAY'],
-  ],
-};
 
 /** The ends of date-times as they are sent and answered: what has a zone keeps it as it is. */
 const dateTimes: readonly (readonly string[])[] = [

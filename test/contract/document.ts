@@ -33,17 +33,17 @@ export interface DocumentedOperation {
 }
 
 const folder = new URL('../../schema/', import.meta.url);
-const document: unknown = parse(readFileSync(new URL('rest.openapi.yaml', folder), 'utf8'));
+/** The OpenAPI document. */
+export const document: unknown = parse(readFileSync(new URL('rest.openapi.yaml', folder), 'utf8'));
+
+/** The text of the public schema. */
+export const sdlText = readdirSync(folder)
+  .filter((name) => name.endsWith('.graphql'))
+  .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+  .join('\n');
 
 /** The public schema as it is written; nothing of `src` decides what it says. */
-const sdl = buildASTSchema(
-  parseSdl(
-    readdirSync(folder)
-      .filter((name) => name.endsWith('.graphql'))
-      .map((name) => readFileSync(new URL(name, folder), 'utf8'))
-      .join('\n'),
-  ),
-);
+export const sdl = buildASTSchema(parseSdl(sdlText));
 
 /** Every operation of the OpenAPI document by its `operationId`. */
 export const documented: ReadonlyMap<string, DocumentedOperation> = new Map(
@@ -56,15 +56,23 @@ export const documented: ReadonlyMap<string, DocumentedOperation> = new Map(
   ),
 );
 
-/** The names of the parameters that an operation takes, those of its path included. */
-export function parametersOf(operationId: string): string[] {
+/** A parameter of an operation. */
+interface Parameter {
+  readonly name: string;
+  /** True if it is a required part of the path. */
+  readonly isInPath: boolean;
+}
+
+/** The parameters that an operation takes, those of its path included. */
+export function parametersOf(operationId: string): Parameter[] {
   const { method, path } = documented.get(operationId) ?? {};
   const item = objectAt(document, 'paths', path ?? operationId);
   const own = objectAt(item, method?.toLowerCase() ?? operationId);
   return [item['parameters'], own['parameters']]
     .flat()
     .filter((one) => one !== undefined)
-    .map((one) => String(resolved(one)['name']));
+    .map(resolved)
+    .map((one) => ({ name: String(one['name']), isInPath: one['in'] === 'path' && one['required'] === true }));
 }
 
 /** The columns of a schema of the OpenAPI document, in its order. */
@@ -140,13 +148,15 @@ function toColumn(name: string, property: Readonly<Record<string, unknown>>): Co
   };
 }
 
-function resolved(property: unknown): Readonly<Record<string, unknown>> {
+/** What a reference refers to; anything else as it is. Throws if the reference leads nowhere. */
+export function resolved(property: unknown): Readonly<Record<string, unknown>> {
   if (!isObject(property)) throw new Error('a property is no object');
   const { $ref: ref } = property;
   return typeof ref === 'string' ? objectAt(document, ...ref.slice(2).split('/')) : property;
 }
 
-function objectAt(value: unknown, ...path: readonly string[]): Readonly<Record<string, unknown>> {
+/** The object at a path of a value. Throws if there is none. */
+export function objectAt(value: unknown, ...path: readonly string[]): Readonly<Record<string, unknown>> {
   let here = value;
   for (const name of path) here = isObject(here) ? here[name] : undefined;
   if (!isObject(here)) throw new Error(`the document has no object ${path.join('.')}`);

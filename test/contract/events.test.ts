@@ -40,7 +40,8 @@ const wholeQuery = filters.map(([, , name, value]) => `${name}=${value}`);
 test('the filters are the parameters of the OpenAPI document, but for those with an argument of their own', () => {
   const others = ['project_id', 'limit', 'offset', 'format', 'select'];
   const names = [...filters.map(([, , name]) => name), ...others];
-  expect(names.toSorted()).toEqual(parametersOf('listEvents').toSorted());
+  const documented = parametersOf('listEvents').map(({ name }) => name);
+  expect(names.toSorted()).toEqual(documented.toSorted());
   expect(filters.map(([field]) => field).toSorted()).toEqual(
     Object.keys(inputOf('EventFilter').getFields()).toSorted(),
   );
@@ -102,19 +103,6 @@ describe('a filter of the events list', () => {
       expect(requests).toEqual([`GET ${path}?limit=50`]);
     },
   );
-
-  test.each([
-    ['2024-05-01T10:00:00Z', '2024-05-01T10:00:00Z'],
-    ['2024-05-01T10:00:00+00:00', '2024-05-01T10:00:00Z'],
-    ['2024-05-01T10:00:00.1-05:30', '2024-05-01T15:30:00.1Z'],
-    ['2024-05-01T10:00:00', '2024-05-01T10:00:00Z'],
-    ['2024-05-01T10:00Z', '2024-05-01T10:00:00Z'],
-    ['2024-12-31T23:30:00-01:00', '2025-01-01T00:30:00Z'],
-    ['2024-02-29', '2024-02-29T00:00:00Z'],
-  ])('the time %s is sent as %s', async (given, sent) => {
-    const { requests } = await requestsOf(`events(filter: { occurredAfter: "${given}" }) { nodes { id } }`);
-    expect(requests).toEqual([`GET ${path}?limit=50&after=${encodeURIComponent(sent)}`]);
-  });
 
   test.each(['"yesterday"', '""', '"2024-02-30"', '"2023-02-29T00:00:00Z"', '"2024-05-01T25:00:00Z"', '5', 'true'])(
     'the time %s is refused before any call',

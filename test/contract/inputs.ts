@@ -1,4 +1,5 @@
 import { getNamedType, isEnumType, isRequiredInputField, print, valueToLiteral } from 'graphql';
+import { enumValues } from './columns.ts';
 import { type Column, columnsOf, fieldNameOf, inputFieldOf, inputOf } from './document.ts';
 import { globalId, organizationId } from './operation-table.ts';
 
@@ -76,29 +77,12 @@ export function variableQuery({ mutation, input }: Write): string {
   return `mutation Write($input: ${input}!) { ${mutation}(input: $input) { __typename } }`;
 }
 
-const enumValues: Readonly<Record<string, ReadonlyMap<unknown, string>>> = {
-  PluginType: new Map([
-    ['local', 'LOCAL'],
-    ['custom', 'CUSTOM'],
-    ['repository', 'REPOSITORY'],
-    ['source', 'SOURCE'],
-  ]),
-  RestrictionLevel: new Map([
-    [21, 'EVERYONE_CAN_EDIT'],
-    [37, 'ONLY_INVITED_CAN_EDIT'],
-  ]),
-  WeekStartDay: new Map([
-    [0, 'SUNDAY'],
-    [1, 'MONDAY'],
-  ]),
-};
-
 function sampleOf(input: string, column: Column, turn: number): { given: unknown; sent: unknown } {
   const type = getNamedType(inputFieldOf(input, column.name).type);
   if (isEnumType(type)) {
     const values = column.values ?? [];
     const sent = values[turn % values.length];
-    return { given: enumValues[type.name]?.get(sent), sent };
+    return { given: enumValues[type.name]?.find(([value]) => value === sent)?.[1], sent };
   }
   if (type.name === 'ID') {
     const given = turn % 2 === 0 ? '7' : globalId('Dashboard', '1', '7');

@@ -3,32 +3,32 @@ import type { Answer, Request, TestGateway } from './gateway.ts';
 import type { Upstream } from './upstream.ts';
 
 /**
- * Asks three times, since operations that are asked again are executed by other code: answers and requests have to be
- * the same. The upstream has recorded the last time only.
+ * Asks three times, since operations that are asked again are executed by other code: what comes of it has to be the
+ * same. The upstream has recorded the last time only.
  */
-export async function askThrice(
-  gateway: TestGateway,
+export async function thrice<Asked>(
+  { reported }: TestGateway,
   upstream: Upstream,
-  query: string,
-  request?: Request,
-): Promise<Answer> {
-  const first = await gateway.ask(query, request);
-  const seen = outcomeOf(first, upstream);
-  let last = first;
+  ask: () => Promise<Asked>,
+  outcomeOf: (answer: Asked) => unknown,
+): Promise<Asked> {
+  let last = await ask();
+  const seen = outcomeOf(last);
   for (let times = 1; times < 3; times += 1) {
     upstream.reset();
-    last = await gateway.ask(query, request);
-    expect(outcomeOf(last, upstream)).toEqual(seen);
+    last = await ask();
+    expect(outcomeOf(last)).toEqual(seen);
   }
-  expect(gateway.reported).toEqual([]);
+  expect(reported).toEqual([]);
   return last;
 }
 
-/** What must not differ. Errors of fields that fail at the same time come in any order, and so do requests. */
-function outcomeOf({ data, errors }: Answer, upstream: Upstream): unknown {
-  return {
+/** Asks three times. Errors of fields that fail at the same time may come in any order, and so may requests. */
+export function askThrice(gateway: TestGateway, upstream: Upstream, query: string, request?: Request): Promise<Answer> {
+  const outcomeOf = ({ data, errors }: Answer): unknown => ({
     data: data as unknown,
     errors: errors?.map((error) => JSON.stringify(error)).toSorted(),
     requests: upstream.requests.toSorted(),
-  };
+  });
+  return thrice(gateway, upstream, () => gateway.ask(query, request), outcomeOf);
 }

@@ -1,6 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import {
-  buildASTSchema,
   type ConstDirectiveNode,
   type GraphQLField,
   type GraphQLInputField,
@@ -13,22 +11,16 @@ import {
   isSpecifiedDirective,
   isSpecifiedScalarType,
   Kind,
-  parse,
 } from 'graphql';
 import { expect, test } from 'vitest';
+import { sdl, sdlText } from './document.ts';
 
-const directory = new URL('../../schema/', import.meta.url);
-const sdl = readdirSync(directory)
-  .filter((name) => name.endsWith('.graphql'))
-  .map((name) => readFileSync(new URL(name, directory), 'utf8'))
-  .join('\n');
-const schema = buildASTSchema(parse(sdl));
-const types = Object.values(schema.getTypeMap()).filter(
+const types = Object.values(sdl.getTypeMap()).filter(
   (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
 );
 
 test('every directive, type, field, argument, input field and enum value is described', () => {
-  const directives = schema.getDirectives().filter((directive) => !isSpecifiedDirective(directive));
+  const directives = sdl.getDirectives().filter((directive) => !isSpecifiedDirective(directive));
   const undescribed = [...types.flatMap(partsOf), ...directives.map(({ name, description }) => part(name, description))]
     .filter(({ description }) => !description?.trim())
     .map(({ name }) => name);
@@ -117,7 +109,7 @@ function valuesOf(type: GraphQLNamedType): (GraphQLField<unknown, unknown> | Gra
 }
 
 function fieldsOf(name: string): GraphQLField<unknown, unknown>[] {
-  const type = schema.getType(name);
+  const type = sdl.getType(name);
   if (!isObjectType(type) && !isInterfaceType(type)) throw new Error(`${name} has no fields`);
   return Object.values(type.getFields());
 }
@@ -134,5 +126,5 @@ function snakeCase(name: string): string {
 
 /** V8 keeps names that are cut out of other text in two bytes a character, and `JSON.stringify` writes such keys slowly. */
 test('the SDL holds no character beyond Latin-1', () => {
-  expect(sdl.match(/[\u0100-\uffff]/g)).toBeNull();
+  expect(sdlText.match(/[\u0100-\uffff]/g)).toBeNull();
 });
