@@ -7,6 +7,8 @@ import { currentRoute } from '../../src/settings/route.ts';
 import { createFolder } from '../support/persisted.ts';
 import { authority, authorityPath, expiredTls } from '../support/tls.ts';
 
+const upstream = { UPSTREAM_URL: 'https://api.example.com', CURSOR_SECRET: '0123456789abcdef' };
+
 test('without an environment every setting has its documented default', () => {
   const config = readConfig({});
   expect(config).toMatchObject({
@@ -68,25 +70,6 @@ test.each([
   expect(() => readConfig({ CACHE_TTL: value })).toThrow(
     new ConfigError(`CACHE_TTL: expected ${expected}, but got ${JSON.stringify(value)}: ${fault}`),
   );
-});
-
-test('settings of a cache that mean nothing are warned of', () => {
-  expect(readConfig({ CACHE_STALE: '5', CACHE_MAX_MB: '1' }).warnings).toEqual([
-    'CACHE_STALE: it is ignored, because CACHE_TTL is not set',
-    'CACHE_MAX_MB: it is ignored, because CACHE_TTL is not set',
-  ]);
-  expect(readConfig({ CACHE_TTL: 'events=5', CACHE_STALE: '5' }).warnings).toEqual([]);
-});
-
-test('settings of the embedded workspace beside another upstream are warned of', () => {
-  const idle = { WORKSPACE_PORT: '0', WORKSPACE_LATENCY_MS: '5', WORKSPACE_DB: '' };
-  const warningsFor = (UPSTREAM_URL: string | undefined): unknown =>
-    readConfig({ ...idle, UPSTREAM_URL }).warnings.filter((warning) => warning.startsWith('WORKSPACE_'));
-  expect(warningsFor('https://api.example.com')).toEqual([
-    'WORKSPACE_PORT: it is ignored, because UPSTREAM_URL is set',
-    'WORKSPACE_LATENCY_MS: it is ignored, because UPSTREAM_URL is set',
-  ]);
-  for (const unset of [undefined, '']) expect(warningsFor(unset)).toEqual([]);
 });
 
 test('settings are read from their text', () => {
@@ -152,13 +135,13 @@ test.each([
 );
 
 test('a secret of cursors that can be guessed is refused, and none is a warning if there is something to guard', () => {
-  const upstream = { UPSTREAM_URL: 'https://analytics.example.com' };
+  const { UPSTREAM_URL } = upstream;
   const start = 'CURSOR_SECRET: expected a secret that cannot be guessed, of at least 16 characters, but it ';
-  expect(readConfig(upstream).warnings).toEqual([
+  expect(readConfig({ UPSTREAM_URL }).warnings).toEqual([
     `${start}is not set, so cursors are signed with a secret that is made from UPSTREAM_URL`,
   ]);
   expect(() => readConfig({ CURSOR_SECRET: 'abc' })).toThrow(new ConfigError(`${start}has 3 characters`));
-  expect(readConfig({ ...upstream, CURSOR_SECRET: '0123456789abcdef' }).warnings).toEqual([]);
+  expect(readConfig(upstream).warnings).toEqual([]);
   expect(readConfig({}).warnings).toEqual([]);
 });
 
@@ -271,13 +254,6 @@ test.each([
   expect(upstreamRoute.proxy).toBe(isWithout ? undefined : 'http://p.example/');
 });
 
-test('a SOCKS proxy in ALL_PROXY is refused if it would be used', () => {
-  const read = (): unknown =>
-    readConfig({ UPSTREAM_URL: 'http://a.example', ALL_PROXY: 'socks5://u:secret@b.example' });
-  expect(read).toThrow(/^ALL_PROXY: expected a URL such as http:/);
-  expect(read).not.toThrow(/secret/);
-});
-
 test.each([
   'ftp://user:secret@proxy.example',
   'http://',
@@ -379,14 +355,45 @@ test('a budget that gateways share over Redis needs their number', () => {
   expect(readConfig({ ...shared, UPSTREAM_BUDGET_REPLICAS: '3' }).budget).toMatchObject({ replicas: 3 });
 });
 
-test('settings of a budget that mean nothing are warned of', () => {
-  expect(readConfig({ UPSTREAM_BUDGET_SCOPE: 'all' }).warnings).toEqual([
-    'UPSTREAM_BUDGET_SCOPE: it is ignored, because UPSTREAM_BUDGET is not set',
-  ]);
-  expect(readConfig({ UPSTREAM_BUDGET: 'rest=1/1', UPSTREAM_BUDGET_SHARE: '50' }).warnings).toEqual([
-    'UPSTREAM_BUDGET_SHARE: it is ignored, because AUTH is not jwt, so the gateway does not know users',
-  ]);
-  expect(readConfig({ UPSTREAM_BUDGET: 'rest=1/1', UPSTREAM_BUDGET_REPLICAS: '3' }).warnings).toEqual([
-    'UPSTREAM_BUDGET_REPLICAS: it is ignored, because REDIS_URL is not set, so each gateway has the whole budget',
-  ]);
+/** Each row: settings, and those of them that mean nothing, with the reason. */
+const idle: readonly (readonly [settings: Record<string, string>, reasons: Record<string, string>])[] = [
+  [{ CACHE_TTL: 'events=5', CACHE_STALE: '5' }, {}],
+  [
+    { CACHE_STALE: '5', CACHE_MAX_MB: '1' },
+    { CACHE_STALE: 'CACHE_TTL is not set', CACHE_MAX_MB: 'CACHE_TTL is not set' },
+  ],
+  [{ WORKSPACE_PORT: '0', WORKSPACE_LATENCY_MS: '5', UPSTREAM_URL: '' }, {}],
+  [
+    { WORKSPACE_PORT: '0', WORKSPACE_LATENCY_MS: '5', WORKSPACE_DB: '', ...upstream },
+    { WORKSPACE_PORT: 'UPSTREAM_URL is set', WORKSPACE_LATENCY_MS: 'UPSTREAM_URL is set' },
+  ],
+  [{ UPSTREAM_BUDGET_SCOPE: 'all' }, { UPSTREAM_BUDGET_SCOPE: 'UPSTREAM_BUDGET is not set' }],
+  [
+    { UPSTREAM_BUDGET: 'rest=1/1', UPSTREAM_BUDGET_SHARE: '50' },
+    { UPSTREAM_BUDGET_SHARE: 'AUTH is not jwt, so the gateway does not know users' },
+  ],
+  [
+    { UPSTREAM_BUDGET: 'rest=1/1', UPSTREAM_BUDGET_REPLICAS: '3' },
+    { UPSTREAM_BUDGET_REPLICAS: 'REDIS_URL is not set, so each gateway has the whole budget' },
+  ],
+  [{ REDIS_CA: authorityPath }, { REDIS_CA: 'REDIS_URL is not set' }],
+  [{ REDIS_CA: authorityPath, REDIS_URL: 'redis://host' }, { REDIS_CA: 'REDIS_URL is not a rediss URL' }],
+  [{ REDIS_CA: authorityPath, REDIS_URL: 'rediss://host' }, {}],
+  [{ REDIS_CA: authorityPath, REDIS_URL: 'rediss+sentinel://host/main' }, {}],
+  [{ REDIS_CA: authorityPath, REDIS_URL: 'rediss+cluster://host' }, {}],
+  [{ REDIS_SENTINEL_PASSWORD: 'hunter2' }, { REDIS_SENTINEL_PASSWORD: 'REDIS_URL is not set' }],
+  ...['redis://host', 'redis+cluster://host'].map(
+    (REDIS_URL) =>
+      [
+        { REDIS_SENTINEL_PASSWORD: 'hunter2', REDIS_URL },
+        { REDIS_SENTINEL_PASSWORD: 'REDIS_URL names no Sentinels' },
+      ] as const,
+  ),
+  [{ REDIS_SENTINEL_PASSWORD: 'hunter2', REDIS_URL: 'redis+sentinel://host/main' }, {}],
+];
+
+test.each(idle)('of %j is warned what means nothing: %j', (given, reasons) => {
+  expect(readConfig(given).warnings).toEqual(
+    Object.entries(reasons).map(([name, reason]) => `${name}: it is ignored, because ${reason}`),
+  );
 });

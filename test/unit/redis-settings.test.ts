@@ -3,7 +3,6 @@ import { ConfigError } from '../../src/config-error.ts';
 import { readConfig } from '../../src/settings/config.ts';
 import { settings } from '../../src/settings/declaration.ts';
 import { createFolder } from '../support/persisted.ts';
-import { authorityPath } from '../support/tls.ts';
 
 const sentinelPath = 'the part after the host is not the name of the primary, perhaps with / and a database';
 
@@ -42,14 +41,6 @@ test.each([
   'rediss+cluster://user:p%23@host:6379,other:6379/0',
 ])('the Redis %s is taken', (url) => expect(readConfig({ REDIS_URL: url }).persisted.redisUrl).toBe(url));
 
-test('authorities for a Redis without TLS are warned of', () => {
-  const warningsFor = (url: string): unknown => readConfig({ REDIS_CA: authorityPath, REDIS_URL: url }).warnings;
-  for (const url of ['rediss://host', 'rediss+sentinel://host/main', 'rediss+cluster://host'])
-    expect(warningsFor(url)).toEqual([]);
-  expect(warningsFor('redis://host')).toEqual(['REDIS_CA: it is ignored, because REDIS_URL is not a rediss URL']);
-  expect(warningsFor('')).toEqual(['REDIS_CA: it is ignored, because REDIS_URL is not set']);
-});
-
 test('a file with the password of Redis is no use without a Redis, and wrong beside a password in its URL', () => {
   using folder = createFolder();
   const REDIS_PASSWORD_FILE = folder.write('password', 'hunter2\n');
@@ -64,13 +55,4 @@ test('a file with the password of Redis is no use without a Redis, and wrong bes
     expect(() => readConfig({ REDIS_PASSWORD_FILE, REDIS_URL })).toThrow(
       new ConfigError('REDIS_PASSWORD_FILE: expected REDIS_URL to have no password, but it has one'),
     );
-});
-
-test('a password of Sentinels is no use without them', () => {
-  const warningsFor = (REDIS_URL: string): unknown =>
-    readConfig({ REDIS_SENTINEL_PASSWORD: 'hunter2', REDIS_URL }).warnings;
-  expect(warningsFor('redis+sentinel://host/main')).toEqual([]);
-  expect(warningsFor('')).toEqual(['REDIS_SENTINEL_PASSWORD: it is ignored, because REDIS_URL is not set']);
-  for (const url of ['redis://host', 'redis+cluster://host'])
-    expect(warningsFor(url)).toEqual(['REDIS_SENTINEL_PASSWORD: it is ignored, because REDIS_URL names no Sentinels']);
 });

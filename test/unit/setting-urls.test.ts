@@ -102,7 +102,8 @@ test('a password that a slash or a question mark cuts is refused, for what stand
 });
 
 test.each(settings)('%s refuses another scheme without showing its password', (name, _scheme, beside) => {
-  for (const value of ['ftp://user:hunter2@a.example', 'gopher://user:hunter2@a.example']) {
+  for (const foreign of ['ftp', 'gopher', 'socks5']) {
+    const value = `${foreign}://user:hunter2@a.example`;
     const refusal = refusalOf(name, value, beside);
     expect(refusal).toMatch(new RegExp(`^${name}: expected `));
     expect(refusal).not.toContain('hunter2');
