@@ -154,7 +154,7 @@ describe('slicePage', () => {
   });
 });
 
-describe('stretchOf', () => {
+describe('rangeOf', () => {
   test('is what the Relay algorithm leaves of a list', () => {
     const given = (maximum: number) => fc.option(fc.nat(maximum), { nil: undefined });
     const length = fc.nat(8);
@@ -182,13 +182,6 @@ describe('stretchOf', () => {
         expect(found).toEqual(relayPage(ids, ids, args).rows);
       }),
     );
-  });
-
-  test('asks for a full page, or for the maximum if that is less, without `first` and `last`', () => {
-    const never = (): never => expect.fail('there is no cursor');
-    expect(rangeOf({}, never, 100)).toEqual({ kind: 'window', offset: 0, limit: 50 });
-    expect(rangeOf({ first: null, last: null }, never, 20)).toEqual({ kind: 'window', offset: 0, limit: 20 });
-    expect(rangeOf({ last: 100 }, never, 100)).toEqual({ kind: 'end', from: 0, limit: 100 });
   });
 });
 
@@ -218,10 +211,6 @@ describe('RestPage', () => {
         expect(rows > 0 ? position.offset <= offset + rows : true).toBe(true);
       }),
     );
-  });
-
-  test.each([null, [], 'rows', 7, {}, { results: null }, { results: {} }])('refuses %j, which is no page', (body) => {
-    expect(() => new RestPage(body, list, { offset: 0 }, 5)).toThrow('does not fit its contract');
   });
 
   test('takes rows that are no objects for rows without columns', () => {

@@ -5,29 +5,17 @@ const own = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b77';
 const other = '0188f3c5-7a31-7c11-9d2b-0e5a4c1f6b78';
 const reach = { projects: new Set(['1', '2']), organizations: new Set([own]) };
 
-test('a tenant without limited reach reaches everything', () => {
-  expect(reaches(undefined, { noun: 'Project', scope: '', id: '9' })).toBe(true);
-  expect(reachesTarget(undefined, 'POST', '/api/projects/')).toBe(true);
-});
-
-test('what lies below a project or an organization is reached with it', () => {
-  expect(reaches(reach, { noun: 'Project', scope: '', id: '1' })).toBe(true);
-  expect(reaches(reach, { noun: 'Dashboard', scope: '2', id: '9' })).toBe(true);
-  expect(reaches(reach, { noun: 'Event', scope: '1', id: 'a' })).toBe(true);
+test('an organization is reached however it is spelt, and what @current stands for is not', () => {
   expect(reaches(reach, { noun: 'Organization', scope: '', id: own.toUpperCase() })).toBe(true);
-  expect(reaches(reach, { noun: 'Plugin', scope: own, id: '1' })).toBe(true);
-});
-
-test('nothing else is', () => {
-  expect(reaches(reach, { noun: 'Project', scope: '', id: '3' })).toBe(false);
   expect(reaches(reach, { noun: 'Project', scope: '', id: '@current' })).toBe(false);
   expect(reaches(reach, { noun: 'Dashboard', scope: '@current', id: '1' })).toBe(false);
-  expect(reaches(reach, { noun: 'Event', scope: '3', id: '1' })).toBe(false);
-  expect(reaches(reach, { noun: 'Organization', scope: '', id: other })).toBe(false);
-  expect(reaches(reach, { noun: 'Plugin', scope: other, id: '1' })).toBe(false);
 });
 
 describe('The second lock', () => {
+  test('lets all calls pass without limited reach', () => {
+    expect(reachesTarget(undefined, 'POST', '/api/projects/')).toBe(true);
+  });
+
   test.each([
     ['GET', '/api/projects/1/'],
     ['GET', '/api/projects/2/dashboards/?limit=3'],

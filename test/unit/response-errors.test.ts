@@ -73,6 +73,8 @@ describe('the detail of a failed call', () => {
     'another key phx_abcdef',
     'project token phc_abcdef',
     'Header was: Bearer abcdef',
+    'bad 9f8e7d6c5b4a39281706f5e4d3c2b1a0ff token',
+    'password=hunter2secret for admin',
     // Stacks.
     'TypeError: x is not a function at handler (/app/server.js:1:2)',
     'at /app/server.js:1:2',
@@ -87,6 +89,8 @@ describe('the detail of a failed call', () => {
   test.each(dropped)('is dropped: %s', (detail) => {
     expect(factsOf(400, { detail })).toEqual({ status: 400 });
     expect(factsOf(400, { error: detail })).toEqual({ status: 400 });
+    // Nor does it stand among the validation errors.
+    expect(factsOf(400, { name: [detail] })).toEqual({ status: 400 });
   });
 
   test.each([{ detail: { list: 'a' } }, { detail: { detail: 'in an object' } }, { detail: 7 }, { detail: null }])(

@@ -65,17 +65,19 @@ async function clientOver(
   return { client: upstream.clientFor(runOf(caller, { epoch })), close: () => upstream.close() };
 }
 
-test('without a cache and a budget a read is sent before it returns, with no timer, turn or hash for them', async () => {
+test.each([
+  ['without a budget', undefined],
+  ['with a budget of another surface', budgetOf({ events: '100/60' })],
+])('%s a read is sent before it returns, with no timer, turn or hash', async (_which, settings) => {
   await using api = await startUpstream({ 'GET /api/projects/:id/': project(1) }, { hold: 1 });
-  const { client, close } = await clientOver(api.url);
+  const { client, close } = await clientOver(api.url, settings && gateOf(localBudget(settings)));
   expect(await withinRead(client)).toEqual({ sent: 1, timers: [], hashes: 0 });
   close();
 });
 
 test('with a budget it is not: its wave is decided at the end of the turn', async () => {
   await using api = await startUpstream({ 'GET /api/projects/:id/': project(1) }, { hold: 1 });
-  const budget = gateOf(localBudget(budgetOf({ rest: '100/60' })));
-  const { client, close } = await clientOver(api.url, budget);
+  const { client, close } = await clientOver(api.url, gateOf(localBudget(budgetOf({ rest: '100/60' }))));
   expect(await withinRead(client)).toMatchObject({ sent: 0 });
   close();
 });

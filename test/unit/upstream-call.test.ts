@@ -157,19 +157,6 @@ test('what has arrived and waits to be read says nothing against the upstream wh
   expect(upstream.reachability.state.kind).toBe('unknown');
 });
 
-test('without a budget a call is sent in the very turn in which it starts, with one it waits to be counted with its wave', async () => {
-  const budgets = [undefined, budgetOf({ events: '1/60' }), budgetOf({ rest: '10/60' })];
-  const sentAtOnce = budgets.map((settings) => {
-    const upstream = createSilentUpstream({ slots: 10, budget: settings && localBudget(settings) });
-    const read = startRead(upstream);
-    return { read, atOnce: upstream.sent(), later: upstream.sent };
-  });
-  expect(sentAtOnce.map(({ atOnce }) => atOnce)).toEqual([1, 1, 0]);
-  for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
-  expect(sentAtOnce.map(({ later }) => later())).toEqual([1, 1, 1]);
-  for (const { read } of sentAtOnce) read.leave();
-});
-
 test('a call that is given up while it waits for a connection is taken back, unless its deadline has passed', async () => {
   const budget = localBudget(budgetOf({ rest: '10/60' }));
   const upstream = createSilentUpstream({ slots: 10, budget, isUnconnected: true });

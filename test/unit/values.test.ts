@@ -8,14 +8,6 @@ import { collectionPath, rowPath, target } from '../../src/rest/paths.ts';
 import { exactDigits, idText, naturalNumber } from '../../src/rest/values.ts';
 
 describe('parseJson', () => {
-  test('agrees with JSON.parse on everything that a double can hold', () => {
-    fc.assert(
-      fc.property(fc.json(), (text) => {
-        expect(JSON.stringify(parseJson(text))).toBe(JSON.stringify(JSON.parse(text)));
-      }),
-    );
-  });
-
   test('writes integers of any length out again as they came', () => {
     const integers = fc.array(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }));
     fc.assert(
@@ -227,12 +219,15 @@ describe('DateTime', () => {
     ['2024-05-01 10:00:00', '2024-05-01T10:00:00Z'],
     ['2024-05-01', '2024-05-01T00:00:00Z'],
     ['2024-05-01T10:00', '2024-05-01T10:00:00Z'],
+    ['2024-05-01T10:00Z', '2024-05-01T10:00:00Z'],
     ['2024-05-01T10:00:00.5Z', '2024-05-01T10:00:00.5Z'],
     ['2024-05-01T10:00:00.123456Z', '2024-05-01T10:00:00.123456Z'],
     ['2024-05-01T10:00:00.123456+00:00', '2024-05-01T10:00:00.123456Z'],
     ['2024-05-01T10:00:00+02:00', '2024-05-01T08:00:00Z'],
     ['2024-05-01T10:00:00.000001-0530', '2024-05-01T15:30:00.000001Z'],
+    ['2024-05-01T10:00:00.1-05:30', '2024-05-01T15:30:00.1Z'],
     ['2024-01-01T00:30:00+01:00', '2023-12-31T23:30:00Z'],
+    ['2024-12-31T23:30:00-01:00', '2025-01-01T00:30:00Z'],
     ['2024-02-29T00:00:00z', '2024-02-29T00:00:00Z'],
     ['1969-12-31T23:59:59.999999Z', '1969-12-31T23:59:59.999999Z'],
   ])('sends %s as %s', (text, sent) => {
