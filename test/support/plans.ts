@@ -1,6 +1,7 @@
-import { Kind, parse } from 'graphql';
+import { getOperationAST, parse } from 'graphql';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
+import type { EstimateRequest } from '../../src/plan/estimate.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
 import { createSchema } from '../../src/schema.ts';
 
@@ -9,14 +10,19 @@ const schema = createSchema();
 /** The codec of the plans below. */
 export const cursors = createCursorCodec('secret of the tests');
 
-/** The plan of the first operation of a document. */
-export function planOf(query: string, coerced: Record<string, unknown> = {}, maxPageSize = 100): Plan {
+/** The only operation of a document, as it is estimated and planned. Without variables it stands for any. */
+export function requestOf(query: string, coerced?: Record<string, unknown>, maxPageSize = 100): EstimateRequest {
   const document = parse(query);
-  const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
-  if (operation === undefined) throw new Error('no operation');
+  const operation = getOperationAST(document);
+  if (!operation) throw new Error('no operation');
+  const variableValues = coerced && { sources: {}, coerced };
+  return { schema, fragments: fragmentsOf(document), variableValues, operation, maxPageSize };
+}
+
+/** The plan of the only operation of a document. */
+export function planOf(query: string, coerced: Record<string, unknown> = {}, maxPageSize = 100): Plan {
   const variableValues = { sources: {}, coerced };
-  const fragments = fragmentsOf(document);
-  return planOperation({ schema, fragments, variableValues, operation, cursors, maxPageSize }).plan;
+  return planOperation({ ...requestOf(query, coerced, maxPageSize), variableValues, cursors }).plan;
 }
 
 /** A plan as lines `wave lower–upper operation paths`. */

@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { onTestFinished } from 'vitest';
+import { connectRedis, type SharedRedis } from '../../src/redis.ts';
 import { freePort } from './free-port.ts';
 import { authorityPath } from './tls.ts';
 
@@ -21,6 +23,14 @@ function path(name: string): string {
 
 /** Whether this machine has a `redis-server`. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
+
+/** Connects to a Redis as a gateway does, until the test has finished. By default nothing listens there. */
+export function connectTo(redisUrl = 'redis://127.0.0.1:1'): SharedRedis {
+  const redis = connectRedis({ redisUrl });
+  if (redis === undefined) throw new Error('expected a connection');
+  onTestFinished(() => redis.close());
+  return redis;
+}
 
 /** A Redis server of its own on loopback, empty at first. */
 export interface RedisServer extends AsyncDisposable {

@@ -1,5 +1,5 @@
+import { createHmac, createPublicKey } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type Authentication, Authenticator } from '../../src/auth/authenticator.ts';
 import { fetchKeySet, KeySet } from '../../src/auth/key-set.ts';
@@ -14,11 +14,13 @@ import {
   audience,
   createSigningKey,
   issuer,
+  type Provider,
   type SigningKey,
   signToken,
   startProvider,
   type TokenParts,
 } from '../support/tokens.ts';
+import { until } from '../support/until.ts';
 
 const rules = { issuer, audience, tenantClaim: 'tenant' };
 const acme: Tenant = {
@@ -32,10 +34,14 @@ const acme: Tenant = {
 };
 const invalid = { kind: 'invalid token' };
 
-interface Bench {
+/** An authenticator over the key set of a provider. */
+interface Bench extends AsyncDisposable {
   readonly authenticator: Authenticator;
   readonly tenants: Changeable<Tenants>;
   readonly keySet: KeySet;
+  /** What the provider signs with at first. */
+  readonly key: SigningKey;
+  readonly provider: Provider;
   readonly logged: readonly string[];
   /** Why, of each of those lines. */
   readonly reasons: readonly unknown[];
@@ -43,18 +49,30 @@ interface Bench {
   later: number;
 }
 
-/** An authenticator over the provider's key set; it has fetched the set once. */
-async function start(from: string, { wait = true, timeoutMs = 5000 } = {}): Promise<Bench> {
+interface BenchOptions {
+  readonly alg?: Algorithm;
+  /** What the provider answers in place of its keys. */
+  readonly answer?: (response: ServerResponse) => void;
+  /** False if the set is not fetched before a token needs it. */
+  readonly wait?: boolean;
+  readonly timeoutMs?: number;
+}
+
+/** Starts a provider with one key, and an authenticator that has fetched it. */
+async function start({ alg, answer, wait = true, timeoutMs = 5000 }: BenchOptions = {}): Promise<Bench> {
+  const key = await createSigningKey('1', alg);
+  const provider = await startProvider(key);
+  if (answer !== undefined) provider.answerWith(answer);
   const logged: string[] = [];
   const reasons: unknown[] = [];
-  const bench = { later: 0, logged, reasons };
+  const bench = { later: 0, logged, reasons, key, provider };
   const log: Log = (level, message, facts) => {
     logged.push(`${level}: ${message}`);
     reasons.push(isObject(facts) ? facts['reason'] : undefined);
   };
   const keySet = new KeySet({
-    from,
-    fetch: () => fetchKeySet({ from, route: () => ({}), timeoutMs }),
+    from: provider.url,
+    fetch: () => fetchKeySet({ from: provider.url, route: () => ({}), timeoutMs }),
     log,
     now: () => performance.now() + bench.later,
   });
@@ -62,11 +80,22 @@ async function start(from: string, { wait = true, timeoutMs = 5000 } = {}): Prom
   const now = (): number => Date.now() + bench.later;
   const authenticator = new Authenticator({ rules, keySet, tenants: tenants.current, log, now });
   if (wait) await keySet.renew();
-  return Object.assign(bench, { authenticator, tenants, keySet });
+  const dispose = (): PromiseLike<void> => provider[Symbol.asyncDispose]();
+  return Object.assign(bench, { authenticator, tenants, keySet, [Symbol.asyncDispose]: dispose });
 }
 
 function ask({ authenticator }: Bench, token: string): Authentication | Promise<Authentication> {
   return authenticator.authenticate(`Bearer ${token}`);
+}
+
+/** A token of the tenant that has an entry, by the first key of the provider. */
+function tokenOf({ key }: Bench, parts?: TokenParts): Promise<string> {
+  return signToken(key, 'acme', parts);
+}
+
+/** What becomes of a token of a key. */
+async function outcomeOf(bench: Bench, key = bench.key, parts?: TokenParts): Promise<Authentication> {
+  return ask(bench, await signToken(key, 'acme', parts));
 }
 
 /** Who asks, as the token says. Fails if it is refused. */
@@ -79,16 +108,9 @@ async function callerOf(bench: Bench, token: string): Promise<Caller> {
 test.each<Algorithm>(['RS256', 'PS256', 'ES256', 'EdDSA'])(
   'a token signed with %s tells the tenant and the user',
   async (alg) => {
-    const key = await createSigningKey('1', alg);
-    await using provider = await startProvider(key);
-    const bench = await start(provider.url);
-    const { subject = '', ...caller } = await callerOf(bench, await signToken(key, 'acme'));
-    expect(caller).toEqual({
-      key: 'phx_acme',
-      sharingKey: acme.keyHash,
-      queueKey: 'acme',
-      tenant: acme,
-    });
+    await using bench = await start({ alg });
+    const { subject = '', ...caller } = await callerOf(bench, await tokenOf(bench));
+    expect(caller).toEqual({ key: 'phx_acme', sharingKey: acme.keyHash, queueKey: 'acme', tenant: acme });
     expect(subject).toMatch(/^[\w-]{43}$/);
   },
 );
@@ -113,16 +135,10 @@ describe('Refused is', () => {
     ['no tenant', { claims: { tenant: undefined } }, 'it has no `tenant`'],
     ['a tenant that is a list', { claims: { tenant: ['acme'] } }, wrongType('tenant')],
     ['a tenant that is an object', { claims: { tenant: {} } }, wrongType('tenant')],
-    [
-      'a key that the provider does not have',
-      { header: { kid: '2' } },
-      'the provider has no key with its `kid` and `alg`',
-    ],
+    ['an unknown key', { header: { kid: '2' } }, 'the provider has no key with its `kid` and `alg`'],
   ])('%s, and the log says why', async (_name, parts, reason) => {
-    const key = await createSigningKey('1');
-    await using provider = await startProvider(key);
-    const bench = await start(provider.url);
-    const token = await signToken(key, 'acme', parts);
+    await using bench = await start();
+    const token = await tokenOf(bench, parts);
     for (let time = 0; time < 2; time += 1) expect(await ask(bench, token)).toEqual(invalid);
     expect([bench.logged.at(-1), bench.reasons.filter((logged) => logged !== undefined)]).toEqual([
       'info: a token was refused',
@@ -131,170 +147,146 @@ describe('Refused is', () => {
   });
 
   test('a token without a signature, or with one by a shared secret that is the public key', async () => {
-    const key = await createSigningKey('1', 'RS256');
-    await using provider = await startProvider(key);
-    const bench = await start(provider.url);
-    const token = await signToken(key, 'acme');
-    const [, payload = '', signature = ''] = token.split('.');
+    await using bench = await start({ alg: 'RS256' });
+    const [, payload = '', signature = ''] = (await tokenOf(bench)).split('.');
     expect(await ask(bench, `${base64({ alg: 'none' })}.${payload}.`)).toEqual(invalid);
     expect(await ask(bench, `${base64({ alg: 'none', kid: '1' })}.${payload}.${signature}`)).toEqual(invalid);
-    const { createHmac, createPublicKey } = await import('node:crypto');
-    const pem = createPublicKey({ key: key.jwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
+    const pem = createPublicKey({ key: bench.key.jwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
     const signed = `${base64({ alg: 'HS256', kid: '1' })}.${payload}`;
     const forged = createHmac('sha256', pem).update(signed).digest('base64url');
     expect(await ask(bench, `${signed}.${forged}`)).toEqual(invalid);
   });
 
   test('a key that the token brings itself', async () => {
-    const [key, attacker] = await Promise.all([createSigningKey('1'), createSigningKey('1')]);
-    await using provider = await startProvider(key);
+    await using bench = await start();
+    const attacker = await createSigningKey('1');
     await using elsewhere = await startProvider(attacker);
-    const bench = await start(provider.url);
-    for (const header of [{ jwk: attacker.jwk }, { jku: elsewhere.url }, { x5u: elsewhere.url }]) {
-      expect(await ask(bench, await signToken(attacker, 'acme', { header }))).toEqual(invalid);
-    }
-    expect([elsewhere.asked, provider.asked]).toEqual([0, 1]);
+    for (const header of [{ jwk: attacker.jwk }, { jku: elsewhere.url }, { x5u: elsewhere.url }])
+      expect(await outcomeOf(bench, attacker, { header })).toEqual(invalid);
+    expect([elsewhere.asked, bench.provider.asked]).toEqual([0, 1]);
   });
 
   test('no token, two of them, one of another scheme, one that is malformed, and one that is too long', async () => {
-    const key = await createSigningKey('1');
-    await using provider = await startProvider(key);
-    const { authenticator } = await start(provider.url);
-    const token = await signToken(key, 'acme');
-    for (const none of [undefined, '']) {
-      expect(authenticator.authenticate(none)).toEqual({ kind: 'no token' });
-    }
+    await using bench = await start();
+    const { authenticator } = bench;
+    const token = await tokenOf(bench);
+    for (const none of [undefined, '']) expect(authenticator.authenticate(none)).toEqual({ kind: 'no token' });
     expect(authenticator.authenticate(`Bearer ${token}`, 2)).toEqual(invalid);
-    const long = await signToken(key, 'acme', { claims: { filler: 'x'.repeat(6200) } });
+    const long = await tokenOf(bench, { claims: { filler: 'x'.repeat(6200) } });
     expect(long.length).toBeGreaterThan(8192);
-    for (const value of [`Basic ${token}`, token, 'Bearer phx_key', `Bearer ${token}x`, `Bearer ${long}`]) {
+    for (const value of [`Basic ${token}`, token, 'Bearer phx_key', `Bearer ${token}x`, `Bearer ${long}`])
       expect(await authenticator.authenticate(value)).toEqual(invalid);
-    }
-    const largest = await signToken(key, 'acme', { claims: { filler: 'x'.repeat(5800) } });
+    const largest = await tokenOf(bench, { claims: { filler: 'x'.repeat(5800) } });
     expect(await authenticator.authenticate(`Bearer ${largest}`)).toMatchObject({ kind: 'accepted' });
     expect(Object.fromEntries(authenticator.counts)).toEqual({ 'no token': 2, 'invalid token': 6, accepted: 1 });
   });
 
   test('a tenant that has no entry, whatever every object has, and the log names it', async () => {
-    const key = await createSigningKey('1');
-    await using provider = await startProvider(key);
-    const bench = await start(provider.url);
+    await using bench = await start();
     for (const name of ['globex', '__proto__', 'constructor', 'ACME']) {
-      const answer = await ask(bench, await signToken(key, name));
-      expect(answer).toEqual({ kind: 'unknown tenant' });
+      expect(await ask(bench, await signToken(bench.key, name))).toEqual({ kind: 'unknown tenant' });
       expect(bench.logged.at(-1)).toBe('info: a token names a tenant that UPSTREAM_KEYS does not have');
     }
   });
 });
 
 test('clocks may be apart by thirty seconds', async () => {
-  const key = await createSigningKey('1');
-  await using provider = await startProvider(key);
-  const bench = await start(provider.url);
+  await using bench = await start();
   const now = Math.floor(Date.now() / 1000);
-  const token = await signToken(key, 'acme', { claims: { exp: now - 20, nbf: now + 20 } });
-  expect(await ask(bench, token)).toMatchObject({ kind: 'accepted' });
+  const claims = { exp: now - 20, nbf: now + 20 };
+  expect(await outcomeOf(bench, bench.key, { claims })).toMatchObject({ kind: 'accepted' });
 });
 
-test('without a kid the only key of its kind is taken; with two of them the token is refused', async () => {
-  const [one, two] = await Promise.all([createSigningKey('1'), createSigningKey('2')]);
-  const rsa = await createSigningKey('3', 'RS256');
-  await using provider = await startProvider(one, rsa);
-  const token = await signToken(one, 'acme', { header: { kid: undefined } });
-  expect(await ask(await start(provider.url), token)).toMatchObject({ kind: 'accepted' });
-  provider.serve(one, two);
-  expect(await ask(await start(provider.url), token)).toEqual(invalid);
+test.each<[string, Algorithm, Authentication['kind']]>([
+  ['is taken if the provider has one key of its kind', 'RS256', 'accepted'],
+  ['is refused if the provider has two keys of its kind', 'ES256', 'invalid token'],
+])('a token without a kid %s', async (_what, alg, kind) => {
+  await using bench = await start({ wait: false });
+  const { key, provider, keySet } = bench;
+  provider.serve(key, await createSigningKey('2', alg));
+  await keySet.renew();
+  expect(await outcomeOf(bench, key, { header: { kid: undefined } })).toMatchObject({ kind });
 });
 
 describe('A known token', () => {
   test('is answered at once, until it expires', async () => {
-    const key = await createSigningKey('1');
-    await using provider = await startProvider(key);
-    const bench = await start(provider.url);
-    const token = await signToken(key, 'acme');
+    await using bench = await start();
+    const token = await tokenOf(bench);
     const first = await ask(bench, token);
     expect(ask(bench, token)).toBe(first);
     bench.later = 331_000;
     expect(ask(bench, token)).toBeInstanceOf(Promise);
   });
 
-  test('is verified once, whatever changes but its key', async () => {
-    const [key, other] = await Promise.all([createSigningKey('1'), createSigningKey('2')]);
-    await using provider = await startProvider(key);
-    const bench = await start(provider.url);
-    const token = await signToken(key, 'acme');
-    await ask(bench, token);
+  test('is of the entry that its tenant has now, and is not verified again for that', async () => {
+    await using bench = await start();
+    const token = await tokenOf(bench);
+    const before = await callerOf(bench, token);
     bench.tenants.change(new Map([['acme', { ...acme, key: 'phx_new' }]]));
     expect(ask(bench, token)).toMatchObject({ caller: { key: 'phx_new' } });
+    expect(before.key).toBe('phx_acme');
+    bench.tenants.change(new Map());
+    expect(await ask(bench, token)).toMatchObject({ kind: 'unknown tenant' });
+  });
+
+  test('is not verified again when the provider has other keys beside its own', async () => {
+    await using bench = await start();
+    const { key, provider, keySet } = bench;
+    const other = await createSigningKey('2');
+    const token = await tokenOf(bench);
+    await ask(bench, token);
     for (const [time, keys] of [
       [key, other],
       [other, key],
     ].entries()) {
       provider.serve(...keys);
       bench.later = 30_000 * (time + 1);
-      await bench.keySet.renew();
-      expect(bench.keySet.reloads.ok).toBe(time + 2);
+      await keySet.renew();
+      expect(keySet.reloads.ok).toBe(time + 2);
       expect(ask(bench, token)).toMatchObject({ kind: 'accepted' });
     }
   });
 
-  test('is of the entry that its tenant has now', async () => {
-    const key = await createSigningKey('1');
-    await using provider = await startProvider(key);
-    const bench = await start(provider.url);
-    const token = await signToken(key, 'acme');
-    const before = await callerOf(bench, token);
-    bench.tenants.change(new Map([['acme', { ...acme, key: 'phx_new' }]]));
-    expect(await ask(bench, token)).toMatchObject({ caller: { key: 'phx_new' } });
-    expect(before.key).toBe('phx_acme');
-    bench.tenants.change(new Map());
-    expect(await ask(bench, token)).toMatchObject({ kind: 'unknown tenant' });
-  });
-
   test('goes when its key does', async () => {
-    const [old, next] = await Promise.all([createSigningKey('1'), createSigningKey('2')]);
-    await using provider = await startProvider(old);
-    const bench = await start(provider.url);
-    const token = await signToken(old, 'acme');
+    await using bench = await start();
+    const token = await tokenOf(bench);
     expect(await ask(bench, token)).toMatchObject({ kind: 'accepted' });
-    provider.serve(next);
+    const next = await createSigningKey('2');
+    bench.provider.serve(next);
     bench.later = 30_000;
-    expect(await ask(bench, await signToken(next, 'acme'))).toMatchObject({ kind: 'accepted' });
+    expect(await outcomeOf(bench, next)).toMatchObject({ kind: 'accepted' });
     expect(await ask(bench, token)).toEqual(invalid);
   });
 });
 
 describe('The provider', () => {
   test('is asked again for an unknown key, but not twice within thirty seconds', async () => {
-    const [one, two, three] = await Promise.all(['1', '2', '3'].map((kid) => createSigningKey(kid)));
-    if (one === undefined || two === undefined || three === undefined) throw new Error('expected three keys');
-    await using provider = await startProvider(one);
-    const bench = await start(provider.url);
-    provider.serve(one, two);
-    expect(await ask(bench, await signToken(two, 'acme'))).toEqual(invalid);
+    await using bench = await start();
+    const { provider } = bench;
+    const [two, three] = [await createSigningKey('2'), await createSigningKey('3')];
+    provider.serve(bench.key, two);
+    expect(await outcomeOf(bench, two)).toEqual(invalid);
     expect(provider.asked).toBe(1);
     bench.later = 30_000;
-    const tokens = await Promise.all(Array.from({ length: 20 }, () => signToken(two, 'acme')));
-    const answers = await Promise.all(tokens.map(async (token) => ask(bench, token)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => outcomeOf(bench, two)));
     expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['accepted']));
     expect(provider.asked).toBe(2);
-    expect(await ask(bench, await signToken(three, 'acme'))).toEqual(invalid);
+    expect(await outcomeOf(bench, three)).toEqual(invalid);
     expect(provider.asked).toBe(2);
   });
 
   test('that fails leaves the last keys in use; what they do not know cannot be told', async () => {
-    const [known, unknown] = await Promise.all([createSigningKey('1'), createSigningKey('2')]);
-    await using provider = await startProvider(known);
-    const bench = await start(provider.url);
+    await using bench = await start();
+    const { key: known, provider } = bench;
+    const unknown = await createSigningKey('2');
     provider.answerWith((response) => void response.writeHead(500).end());
     bench.later = 3_600_000;
-    const unavailable = { kind: 'unavailable', retryAfter: 30 };
     const late = { claims: { exp: Math.floor(Date.now() / 1000) + 7200 } };
-    expect(await ask(bench, await signToken(unknown, 'acme', late))).toEqual(unavailable);
-    expect(await ask(bench, await signToken(known, 'acme', late))).toMatchObject({ kind: 'accepted' });
+    expect(await outcomeOf(bench, unknown, late)).toEqual({ kind: 'unavailable', retryAfter: 30 });
+    expect(await outcomeOf(bench, known, late)).toMatchObject({ kind: 'accepted' });
     expect(provider.asked).toBe(2);
     bench.later += 10_000;
-    expect(await ask(bench, await signToken(unknown, 'acme', late))).toMatchObject({ retryAfter: 20 });
+    expect(await outcomeOf(bench, unknown, late)).toMatchObject({ retryAfter: 20 });
     expect(provider.asked).toBe(2);
     expect(bench.logged.at(-1)).toBe(
       'error: the keys of the identity provider cannot be read; the previous keys stay in use',
@@ -302,17 +294,14 @@ describe('The provider', () => {
   });
 
   test('that has not answered yet is waited for; a token that cannot be valid is refused meanwhile', async () => {
-    const key = await createSigningKey('1');
-    await using provider = await startProvider(key);
-    const waiting: (() => void)[] = [];
-    provider.answerWith((response) => waiting.push(() => answerJson(response, { keys: [key.jwk] })));
-    const bench = await start(provider.url, { wait: false });
-    const answer = ask(bench, await signToken(key, 'acme'));
+    const waiting: ServerResponse[] = [];
+    await using bench = await start({ answer: (response) => void waiting.push(response), wait: false });
+    const answer = outcomeOf(bench);
     expect(await ask(bench, 'a.b.c')).toEqual(invalid);
-    while (waiting.length === 0) await setTimeout(1);
-    for (const go of waiting) go();
+    await until(() => waiting.length > 0);
+    for (const response of waiting) answerJson(response, { keys: [bench.key.jwk] });
     expect(await answer).toMatchObject({ kind: 'accepted' });
-    expect(provider.asked).toBe(1);
+    expect(bench.provider.asked).toBe(1);
   });
 
   test.each<[string, (response: ServerResponse) => void]>([
@@ -322,39 +311,34 @@ describe('The provider', () => {
       (response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{"keys":['),
     ],
   ])('that %s has so long as it may take: tokens are not waited for any longer', async (_name, answer) => {
-    const [known, unknown] = await Promise.all([createSigningKey('1'), createSigningKey('2')]);
-    await using provider = await startProvider(known);
-    provider.answerWith(answer);
-    const bench = await start(provider.url, { timeoutMs: 50 });
-    expect(await ask(bench, await signToken(known, 'acme'))).toMatchObject({ kind: 'unavailable' });
+    await using bench = await start({ answer, timeoutMs: 50 });
+    const { key: known, provider } = bench;
+    expect(await outcomeOf(bench, known)).toMatchObject({ kind: 'unavailable' });
     provider.serve(known);
     bench.later = 30_000;
-    expect(await ask(bench, await signToken(known, 'acme'))).toMatchObject({ kind: 'accepted' });
+    expect(await outcomeOf(bench, known)).toMatchObject({ kind: 'accepted' });
     provider.answerWith(answer);
     bench.later = 60_000;
-    expect(await ask(bench, await signToken(unknown, 'acme'))).toMatchObject({ kind: 'unavailable' });
-    expect(await ask(bench, await signToken(known, 'acme'))).toMatchObject({ kind: 'accepted' });
+    expect(await outcomeOf(bench, await createSigningKey('2'))).toMatchObject({ kind: 'unavailable' });
+    expect(await outcomeOf(bench, known)).toMatchObject({ kind: 'accepted' });
     expect(provider.asked).toBe(3);
     const slow = 'no answer within 50 milliseconds';
     expect(bench.reasons).toEqual([slow, undefined, slow]);
   });
 
   test('that is down at the start is asked again after thirty seconds, when a token needs it', async () => {
-    const key = await createSigningKey('1');
-    await using provider = await startProvider(key);
-    provider.answerWith((response) => void response.destroy());
-    const bench = await start(provider.url);
-    const token = await signToken(key, 'acme');
+    await using bench = await start({ answer: (response) => void response.destroy() });
+    const { key, provider } = bench;
     provider.serve(key);
     bench.later = 15_000;
-    expect(await ask(bench, token)).toMatchObject({ kind: 'unavailable' });
+    expect(await outcomeOf(bench)).toMatchObject({ kind: 'unavailable' });
     expect(provider.asked).toBe(1);
     bench.later = 30_000;
-    expect(await ask(bench, token)).toMatchObject({ kind: 'accepted' });
+    expect(await outcomeOf(bench)).toMatchObject({ kind: 'accepted' });
     expect(provider.asked).toBe(2);
   });
 
-  test.each<[string, Parameters<Awaited<ReturnType<typeof startProvider>>['answerWith']>[0]]>([
+  test.each<[string, (response: ServerResponse) => void]>([
     ['redirects', (response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
     [
       'answers another content type',
@@ -369,23 +353,18 @@ describe('The provider', () => {
     ['answers no JSON', (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('<')],
     ['closes the connection', (response) => void response.destroy()],
   ])('that %s leaves the gateway without keys', async (_name, answer) => {
-    const key = await createSigningKey('1');
-    await using provider = await startProvider(key);
-    provider.answerWith(answer);
-    const bench = await start(provider.url);
-    expect(await ask(bench, await signToken(key, 'acme'))).toMatchObject({ kind: 'unavailable' });
+    await using bench = await start({ answer });
+    expect(await outcomeOf(bench)).toMatchObject({ kind: 'unavailable' });
     expect(bench.logged).toEqual(['error: the keys of the identity provider cannot be read; no token can be verified']);
   });
 
   test('whose set has a key that cannot be used is not trusted with it, and its other keys are good', async () => {
-    const key = await createSigningKey('1');
-    await using provider = await startProvider(key);
-    const broken: SigningKey = { ...key, kid: '2' };
-    provider.answerWith((response) =>
-      answerJson(response, { keys: [key.jwk, { kty: 'EC', crv: 'P-256', x: '!', y: '!', kid: '2' }] }),
-    );
-    const bench = await start(provider.url);
-    expect(await ask(bench, await signToken(broken, 'acme'))).toEqual(invalid);
-    expect(await ask(bench, await signToken(key, 'acme'))).toMatchObject({ kind: 'accepted' });
+    await using bench = await start({ wait: false });
+    const { key, provider, keySet } = bench;
+    const unusable = { kty: 'EC', crv: 'P-256', x: '!', y: '!', kid: '2' };
+    provider.answerWith((response) => answerJson(response, { keys: [key.jwk, unusable] }));
+    await keySet.renew();
+    expect(await outcomeOf(bench, { ...key, kid: '2' })).toEqual(invalid);
+    expect(await outcomeOf(bench)).toMatchObject({ kind: 'accepted' });
   });
 });

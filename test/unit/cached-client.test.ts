@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { connectRedis } from '../../src/redis.ts';
+import { expect, test, vi } from 'vitest';
 import { RedisAnswers } from '../../src/rest/cache/redis-answers.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import type { Upstream } from '../../src/rest/upstream.ts';
 import { LocalEpochs, type Reuse } from '../../src/rest/write-epochs.ts';
 import { begin, callerWith, codeOf, connectCached, readName } from '../support/cached-clients.ts';
+import { connectTo } from '../support/redis.ts';
 import { type JsonObject, refusal, reply } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -190,10 +190,7 @@ function createSlowStore(url: string): {
   readonly remote: RedisAnswers;
   readonly finds: (row: object, limit?: number) => void;
 } {
-  const redis = connectRedis({ redisUrl: 'redis://127.0.0.1:1' });
-  if (redis === undefined) throw new Error('no Redis');
-  onTestFinished(() => redis.close());
-  const remote = new RedisAnswers(redis, url);
+  const remote = new RedisAnswers(connectTo(), url);
   const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<RedisAnswers['find']>>>();
   vi.spyOn(remote, 'find').mockReturnValueOnce(promise).mockResolvedValue(undefined);
   return { remote, finds: (row, limit) => resolve({ text: JSON.stringify(row), limit, ageMs: 1000 }) };

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { watchReader } from '../../src/http/slow-readers.ts';
-import { ClientConnections } from '../../src/server/client-connections.ts';
+import { ClientConnections, type ClientConnectionsOptions } from '../../src/server/client-connections.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
 import { pause } from '../support/load.ts';
@@ -12,29 +12,25 @@ import { startUpstream } from '../support/upstream.ts';
 
 const request = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
 
-/** A server whose requests wait in `asked` to be answered, and a client that has sent it some, all at once. */
-async function serve(requests: number) {
-  const asked: ServerResponse[] = [];
-  let parsed = 0;
+/** A server, the requests that it has parsed and refused, and a client that has sent it some, all at once. */
+async function serve(requests: number, options: Partial<ClientConnectionsOptions> = {}) {
+  const parsed: ServerResponse[] = [];
   const refused: string[] = [];
+  const asked: ServerResponse[] = [];
   const connections = new ClientConnections({
     most: 100,
     answer: (_request, response) => void asked.push(response),
     countRefused: (reason) => refused.push(reason),
+    ...options,
   });
   const server = createServer();
   connections.attach(server);
-  server.on('request', () => (parsed += 1));
+  server.on('request', (_request: IncomingMessage, response: ServerResponse) => parsed.push(response));
   const port = await listen(server);
   const client = connect(port, '127.0.0.1', () => client.write(request.repeat(requests)));
   client.on('error', () => undefined).resume();
   return {
-    asked,
-    refused,
-    client,
-    port,
-    parsed: () => parsed,
-    size: () => connections.size,
+    ...{ asked, refused, parsed, client, port, connections },
     [Symbol.dispose]: () => {
       client.destroy();
       server.close();
@@ -46,14 +42,14 @@ test('of the requests that a client sends ahead, each is worked on once the one 
   using server = await serve(3);
   for (const at of [0, 1, 2]) {
     await expect.poll(() => server.asked.length).toBe(at + 1);
-    expect(server.parsed()).toBe(3);
+    expect(server.parsed).toHaveLength(3);
     server.asked[at]?.end();
   }
 });
 
 test('nothing that waits is worked on once its client has left', async () => {
   using server = await serve(3);
-  await expect.poll(() => server.parsed()).toBe(3);
+  await expect.poll(() => server.parsed).toHaveLength(3);
   const [first] = server.asked;
   server.client.destroy();
   await expect.poll(() => first?.closed).toBe(true);
@@ -64,7 +60,7 @@ test('nothing that waits is worked on once its client has left', async () => {
 test('what has been read of a connection is not parsed any more once too many requests wait there', async () => {
   using server = await serve(1000);
   await once(server.client, 'close');
-  expect([server.parsed(), server.asked.length]).toEqual([65, 1]);
+  expect([server.parsed.length, server.asked.length]).toEqual([65, 1]);
   expect(server.refused).toEqual(['pipelined']);
 });
 
@@ -83,7 +79,7 @@ test.each([
   'requests with long %s that wait on many connections take little memory together, and one may always wait',
   async (_, large) => {
     using server = await serve(1);
-    await expect.poll(() => server.parsed()).toBe(1);
+    await expect.poll(() => server.parsed).toHaveLength(1);
     // Each takes 20 kB or more, so that a connection has at least 1.2 MB of them.
     const open = (requests: number) => {
       const client = connect(server.port, '127.0.0.1', () => client.write(request + large.repeat(requests)));
@@ -100,7 +96,7 @@ test.each([
     expect(patient.destroyed).toBe(false);
     // Connections that are closed give their memory back.
     for (const client of clients) client.destroy();
-    await expect.poll(() => server.size()).toBe(2);
+    await expect.poll(() => server.connections.size).toBe(2);
     const { length } = server.refused;
     const last = open(60);
     await expect.poll(() => server.asked.length).toBe(43);
@@ -109,64 +105,43 @@ test.each([
   },
 );
 
+/** Far more than the system takes for a client that does not read. */
+const large = Buffer.alloc(2 ** 25);
+
 test('a client that does not read gains no time by sending a request ahead', async () => {
-  // Far more than the system takes for a client that does not read.
-  const refused: string[] = [];
-  const connections = new ClientConnections({
-    most: 10,
+  using server = await serve(1, {
     readers: { graceMs: 1_000_000, bytesPerSecond: 2 ** 30 },
-    answer: (_request, response) => void response.end(Buffer.alloc(2 ** 25)),
-    countRefused: (reason) => refused.push(reason),
+    answer: (_request, response) => void response.end(large),
   });
-  const server = createServer();
-  connections.attach(server);
-  const port = await listen(server);
-  const asked = (): Promise<unknown[]> => once(server, 'request');
-  const requests: ServerResponse[] = [];
-  server.on('request', (_request: IncomingMessage, response: ServerResponse) => requests.push(response));
-  const client = connect(port, '127.0.0.1').on('error', () => undefined);
+  const { client, connections, parsed, refused } = server;
   client.pause();
-  const first = asked();
-  client.write(request);
-  await first;
+  await expect.poll(() => parsed).toHaveLength(1);
   connections.closeSlowReaders(0);
-  const second = asked();
   client.write(request);
-  await second;
+  await expect.poll(() => parsed).toHaveLength(2);
   connections.closeSlowReaders(900_000);
-  expect(requests.map(({ destroyed }) => destroyed)).toEqual([false, false]);
+  expect(parsed.map(({ destroyed }) => destroyed)).toEqual([false, false]);
   connections.closeSlowReaders(1_500_000);
-  expect(requests[0]?.req.socket.destroyed).toBe(true);
+  expect(parsed[0]?.req.socket.destroyed).toBe(true);
   expect(refused).toEqual(['slowReader']);
-  client.destroy();
-  server.close();
 });
 
 test('a client that takes nothing of an answer is not spared by a request that waits behind it', async () => {
-  const refused: string[] = [];
-  const asked: ServerResponse[] = [];
-  const connections = new ClientConnections({
-    most: 10,
+  let answered = 0;
+  using server = await serve(2, {
     answer: (_request, response) => {
       watchReader(response);
-      asked.push(response.end(Buffer.alloc(2 ** 25)));
+      response.end(large);
+      answered += 1;
     },
-    countRefused: (reason) => refused.push(reason),
   });
-  const server = createServer();
-  connections.attach(server);
-  const client = connect(await listen(server), '127.0.0.1').on('error', () => undefined);
+  const { client, connections, parsed, refused } = server;
   client.pause();
-  let parsed = 0;
-  server.on('request', () => (parsed += 1));
-  client.write(request.repeat(2));
-  await expect.poll(() => parsed).toBe(2);
+  await expect.poll(() => parsed).toHaveLength(2);
   connections.closeSlowReaders(performance.now() + 10_000);
   expect(refused).toEqual([]);
   connections.closeSlowReaders(performance.now() + 16_000);
-  expect([refused, asked.length]).toEqual([['slowReader'], 1]);
-  client.destroy();
-  server.close();
+  expect([refused, answered]).toEqual([['slowReader'], 1]);
 });
 
 test('a stop answers all requests that a client had sent ahead', async () => {

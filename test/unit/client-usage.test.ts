@@ -1,29 +1,10 @@
 import { buildSchema, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { deprecatedUsesOf } from '../../src/operation/document.ts';
-import type { OperationReport } from '../../src/operation/operation-report.ts';
 import { addUp, ClientUsage } from '../../src/telemetry/client-usage.ts';
+import { reportOf } from '../support/reports.ts';
 
-const report: OperationReport = {
-  requestId: 'r',
-  traceId: undefined,
-  transport: undefined,
-  tool: undefined,
-  document: undefined,
-  unknownDocument: undefined,
-  operationName: 'Open',
-  durationMs: 1,
-  calls: 2,
-  plannedCalls: undefined,
-  codes: [],
-  caller: undefined,
-  tenant: undefined,
-  roles: undefined,
-  subject: undefined,
-  client: 'web',
-  clientVersion: '1',
-  deprecated: undefined,
-};
+const report = reportOf({ operationName: 'Open', calls: 2, client: 'web', clientVersion: '1' });
 
 describe('What several processes have counted', () => {
   test('is added up, and holds no more rows than one process', () => {

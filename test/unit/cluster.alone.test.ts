@@ -4,7 +4,6 @@ import { type Batch, Channel } from '../../src/cluster/rpc.ts';
 import { addEnded, totalsOf } from '../../src/cluster/totals.ts';
 import { createRestarts } from '../../src/cluster/worker-handle.ts';
 import { EventLoopYield } from '../../src/event-loop-yield.ts';
-import type { OperationReport } from '../../src/operation/operation-report.ts';
 import { BudgetCounts } from '../../src/rest/budget/budget-counts.ts';
 import { durationBounds } from '../../src/rest/call-counts.ts';
 import { DriftWatch } from '../../src/rest/drift/drift-watch.ts';
@@ -13,6 +12,7 @@ import { createUpstreamResources, type UpstreamResources } from '../../src/rest/
 import { Tally } from '../../src/tally.ts';
 import { createMetrics, createPrimaryMetrics, type Metrics, type Snapshot } from '../../src/telemetry/metrics.ts';
 import { attemptOf, lostAfter } from '../support/attempts.ts';
+import { reportOf } from '../support/reports.ts';
 import * as rows from '../support/rows.ts';
 
 test('a worker that ends again is started later each time, the others at their own pace', () => {
@@ -141,30 +141,6 @@ function processWith(
   };
 }
 
-/** An operation that took 7 ms. */
-function answered(...codes: readonly string[]): OperationReport {
-  return {
-    requestId: 'r',
-    traceId: undefined,
-    transport: undefined,
-    tool: undefined,
-    document: undefined,
-    unknownDocument: undefined,
-    operationName: undefined,
-    durationMs: 7,
-    calls: 1,
-    plannedCalls: 2,
-    codes,
-    caller: undefined,
-    tenant: undefined,
-    roles: undefined,
-    subject: undefined,
-    client: undefined,
-    clientVersion: undefined,
-    deprecated: undefined,
-  };
-}
-
 function samples(text: string): ReadonlyMap<string, number> {
   return new Map([...text.matchAll(/^([^#\s]+) (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]));
 }
@@ -182,7 +158,7 @@ async function totals(processes: readonly Process[], retired: Snapshot = []): Pr
 test('metrics of several processes are summed, states are not, and a document that one has run is used', async () => {
   const [a, b] = [processWith({ x: 2, y: 0, z: 0 }), processWith({ x: 0, y: 3, z: 0 })];
   a.metrics.begin();
-  a.metrics.end(answered());
+  a.metrics.end(reportOf());
   b.metrics.begin();
   const all = await totals([a, b]);
   expect(Object.fromEntries(all)).toMatchObject({
@@ -209,7 +185,7 @@ test('metrics of several processes are summed, states are not, and a document th
 test('what a process counted stays when it has ended, what it was does not', async () => {
   const [ended, next] = [processWith({ gone: 0 }), processWith()];
   ended.metrics.begin();
-  ended.metrics.end(answered('FORBIDDEN'));
+  ended.metrics.end(reportOf({ codes: ['FORBIDDEN'] }));
   ended.metrics.begin();
   const retired = await addEnded(await addEnded([], await ended.metrics.snapshot()), await ended.metrics.snapshot());
   const all = await totals([next], retired);

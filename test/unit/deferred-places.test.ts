@@ -1,22 +1,12 @@
-import { type DocumentNode, getOperationAST, parse } from 'graphql';
+import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { measureOf } from '../../src/look-ahead/document-measure.ts';
-import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
-import { type EstimateRequest, estimateOf } from '../../src/plan/estimate.ts';
+import { estimateOf } from '../../src/plan/estimate.ts';
 import { isWithinDeferLimits } from '../../src/plan/parts.ts';
-import { createSchema } from '../../src/schema.ts';
-
-const schema = createSchema();
-
-function requestOf(document: DocumentNode, coerced?: Record<string, unknown>): EstimateRequest {
-  const operation = getOperationAST(document);
-  if (!operation) throw new Error('no operation');
-  const variableValues = coerced && { sources: {}, coerced };
-  return { schema, operation, variableValues, fragments: fragmentsOf(document), maxPageSize: 100 };
-}
+import { requestOf } from '../support/plans.ts';
 
 function placesOf(query: string, coerced?: Record<string, unknown>): number {
-  return estimateOf(requestOf(parse(query), coerced)).deferrals;
+  return estimateOf(requestOf(query, coerced)).deferrals;
 }
 
 test.each([
@@ -54,8 +44,8 @@ test('variables decide how many deferred fragments there are', () => {
 });
 
 test('an answer with deferred fragments of introspection may not come in parts, because its length is unknown', () => {
-  const document = parse('{ __schema { types { fields { ... @defer { name } } } } }');
-  expect(isWithinDeferLimits(requestOf(document), document)).toBe(false);
+  const query = '{ __schema { types { fields { ... @defer { name } } } } }';
+  expect(isWithinDeferLimits(requestOf(query), parse(query))).toBe(false);
 });
 
 test.each([

@@ -1,23 +1,12 @@
-import { Kind, parse, validate } from 'graphql';
+import { parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
-import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { type Estimate, estimateOf } from '../../src/plan/estimate.ts';
-import { createSchema } from '../../src/schema.ts';
-import { cursors, planOf } from '../support/plans.ts';
-
-const schema = createSchema();
-
-function requestOf(query: string, coerced?: Record<string, unknown>) {
-  const document = parse(query);
-  expect(validate(schema, document)).toEqual([]);
-  const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
-  if (operation === undefined) throw new Error('no operation');
-  const variableValues = coerced && { sources: {}, coerced };
-  return { schema, fragments: fragmentsOf(document), operation, maxPageSize: 100, variableValues };
-}
+import { cursors, planOf, requestOf } from '../support/plans.ts';
 
 function estimated(query: string, coerced?: Record<string, unknown>): Estimate {
-  return estimateOf(requestOf(query, coerced));
+  const request = requestOf(query, coerced);
+  expect(validate(request.schema, parse(query))).toEqual([]);
+  return estimateOf(request);
 }
 
 test.each([

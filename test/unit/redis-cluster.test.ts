@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { connectRedis } from '../../src/redis.ts';
 import { listen } from '../support/listen.ts';
+import { connectTo } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
 /**
@@ -42,9 +42,7 @@ test.each([
   const ports: number[] = [];
   let named = 2;
   for (let nth = 0; nth < 2; nth += 1) ports.push(await startNode(() => ports.slice(0, named)));
-  const redis = connectRedis({ redisUrl: `redis+cluster://127.0.0.1:${ports[0]}` });
-  if (redis === undefined) throw new Error('no Redis');
-  onTestFinished(() => redis.close());
+  const redis = connectTo(`redis+cluster://127.0.0.1:${ports[0]}`);
   await until(() => redis.isUp);
   expect(await redis.unlinkAll('*')).toBe(2);
   named = count;

@@ -1,14 +1,12 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { connectRedis, type SharedRedis } from '../../src/redis.ts';
+import { expect, test, vi } from 'vitest';
+import type { SharedRedis } from '../../src/redis.ts';
 import { RedisEpochs } from '../../src/rest/cache/redis-epochs.ts';
-import { hasRedis, startRedis } from '../support/redis.ts';
+import { connectTo, hasRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
 /** A connection to a Redis, and the epochs there. */
 async function connect(url: string): Promise<{ redis: SharedRedis; epochs: RedisEpochs; logged: readonly string[] }> {
-  const redis = connectRedis({ redisUrl: url });
-  if (redis === undefined) throw new Error('no Redis');
-  onTestFinished(() => redis.close());
+  const redis = connectTo(url);
   await until(() => redis.isUp);
   const logged: string[] = [];
   const epochs = new RedisEpochs(redis, 'http://upstream.test', (_level, message) => logged.push(message));
@@ -45,10 +43,7 @@ test.skipIf(!hasRedis)('a server without a replication id gives no epoch, and th
 test.each(['redis://127.0.0.1:1', 'redis+cluster://127.0.0.1:1', 'redis+sentinel://127.0.0.1:1/main/0'])(
   'a purge of all keys that reaches no server of %s is none',
   async (redisUrl) => {
-    const redis = connectRedis({ redisUrl });
-    if (redis === undefined) throw new Error('no Redis');
-    onTestFinished(() => redis.close());
-    const epochs = new RedisEpochs(redis, 'http://upstream.test', () => undefined);
+    const epochs = new RedisEpochs(connectTo(redisUrl), 'http://upstream.test', () => undefined);
     expect(await epochs.purge(undefined)).toBeUndefined();
   },
 );

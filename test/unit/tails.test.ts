@@ -1,10 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Listener } from '../../src/live/listener.ts';
 import { Tails } from '../../src/live/tails.ts';
 import { MemoryRoom } from '../../src/memory.ts';
 import { RestApi } from '../../src/rest/api.ts';
 import type { Caller } from '../../src/rest/caller.ts';
+import type { RestClient } from '../../src/rest/client.ts';
+import { UpstreamError } from '../../src/rest/errors.ts';
 import type { Position } from '../../src/rest/positions.ts';
+import type { AnyRestRun } from '../../src/rest/rest-run.ts';
 import { runOf } from '../support/runs.ts';
 
 const list = { noun: 'Event', scope: '1' } as const;
@@ -14,25 +17,31 @@ function user(subject: string): Caller {
   return { key: 'phx_acme', sharingKey: 'acme', queueKey: 'acme', subject };
 }
 
-/** Tails of a list with these rows, by default none, and in whose name they were polled. */
-function startTails(results: readonly object[] = []) {
-  const polledFor: (string | undefined)[] = [];
-  const refuse = () => Promise.reject(new Error('only pages are read'));
-  const tails = new Tails({
+/** Tails whose polls read pages with what `readFor` returns for their run. */
+function createTails(
+  readFor: (run: AnyRestRun) => RestClient['read'],
+  options: Partial<ConstructorParameters<typeof Tails>[0]>,
+): Tails {
+  const write = () => Promise.reject(new Error('only pages are read'));
+  return new Tails({
     begin: (caller, calls) => Promise.resolve(runOf(caller, { calls })),
-    restFor: ({ caller }) => {
-      polledFor.push(caller?.subject);
-      return new RestApi({
-        read: () => Promise.resolve({ next: null, results }),
-        write: refuse,
-      });
-    },
+    restFor: (run) => new RestApi({ read: readFor(run), write }),
     pollMs: 1,
-    backoffOf: () => 1,
     maxPageSize: 100,
     deadlineMs: 1000,
     room: new MemoryRoom(2 ** 20),
+    ...options,
   });
+}
+
+/** Tails of a list with these rows, by default none, and in whose name they were polled. */
+function startTails(results: readonly object[] = []) {
+  const polledFor: (string | undefined)[] = [];
+  const readFor = ({ caller }: AnyRestRun): RestClient['read'] => {
+    polledFor.push(caller?.subject);
+    return () => Promise.resolve({ next: null, results });
+  };
+  const tails = createTails(readFor, { backoffOf: () => 1 });
   const follow = (subject: string, after?: Position): Listener =>
     tails.follow(user(subject), list, after, () => undefined);
   return { polledFor, follow };
@@ -72,4 +81,30 @@ test('those who come back at one position share each message, and take its room 
   expect(other?.rows.map(({ id }) => id)).toEqual(['late']);
   expect(same).toBe(one);
   for (const listener of listeners) listener.end();
+});
+
+test('the calls of a poll that failed count, too: without a budget the next one comes a second later for each', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let made = 0;
+  // Of each poll the third page fails.
+  const readFor = ({ calls }: AnyRestRun): RestClient['read'] => {
+    let pages = 0;
+    return (_operation, target) => {
+      calls.begin('GET', target);
+      made += 1;
+      pages += 1;
+      if (pages === 3) return Promise.reject(new UpstreamError('UPSTREAM_UNAVAILABLE'));
+      const timestamp = new Date(Date.now() - pages * 1000).toISOString();
+      const next = `http://upstream/?limit=1&before=${timestamp}`;
+      return Promise.resolve({ next, results: [{ id: `${made}`, timestamp }] });
+    };
+  };
+  const tails = createTails(readFor, { pollMs: 10, maxPageSize: 1 });
+  const listener = tails.follow(user('one'), list, undefined, () => undefined);
+  await vi.advanceTimersByTimeAsync(2999);
+  expect([made, tails.polls]).toEqual([3, 1]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect([made, tails.polls]).toEqual([6, 2]);
+  listener.end();
 });

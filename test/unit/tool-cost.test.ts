@@ -1,22 +1,16 @@
-import { isInputObjectType, parse } from 'graphql';
+import { isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { Tool } from '../../src/mcp/tool.ts';
 import { createSchema } from '../../src/schema.ts';
+import { requestOf } from '../support/plans.ts';
 
 const schema = createSchema();
 
 /** The tool that a document is. */
 function toolOf(text: string): Tool {
-  const document = parse(text);
-  const [operation] = document.definitions;
-  if (operation?.kind !== 'OperationDefinition') throw new Error('expected an operation');
-  return new Tool(
-    'A',
-    'id',
-    { fragments: fragmentsOf(document), operation },
-    { schema, maxPageSize: 100, maxUpstreamCalls: 150, maxUpstreamRows: 50_000, maxAnswerObjects: 100_000 },
-  );
+  const request = requestOf(text);
+  const limits = { maxPageSize: 100, maxUpstreamCalls: 150, maxUpstreamRows: 50_000, maxAnswerObjects: 100_000 };
+  return new Tool('A', 'id', request, { schema, ...limits });
 }
 
 /** The fewest REST calls of the tool that a document is. */
