@@ -105,8 +105,9 @@ let unshared = 0;
  * older reads.
  */
 export class OperationEpoch {
-  #name: Epoch = '';
-  #isShared = false;
+  #epoch: Epoch | undefined;
+  /** Stands for an epoch that is not known. It is made only if it is asked for. */
+  #substitute: Epoch | undefined;
   #reuse: Reuse;
 
   /** Without an epoch, the operation uses, keeps and shares no answers. */
@@ -117,12 +118,14 @@ export class OperationEpoch {
 
   /** The name of the epoch; without an epoch, a name that no other operation has. */
   get name(): Epoch {
-    return this.#name;
+    if (this.#epoch !== undefined) return this.#epoch;
+    this.#substitute ??= `unshared ${(unshared += 1)}`;
+    return this.#substitute;
   }
 
   /** True if the epoch is known, so that other operations may have it, too. */
   get isShared(): boolean {
-    return this.#isShared;
+    return this.#epoch !== undefined;
   }
 
   get reuse(): Reuse {
@@ -141,17 +144,14 @@ export class OperationEpoch {
 
   /** Sets the epoch of later reads, after the operation has written. Without an epoch, they use no kept answers. */
   moveTo(epoch: Epoch | undefined): void {
-    this.#isShared = epoch !== undefined;
-    if (epoch === undefined) {
-      unshared += 1;
-      this.#reuse = 'none';
-    }
-    this.#name = epoch ?? `unshared ${unshared}`;
+    this.#epoch = epoch;
+    this.#substitute = undefined;
+    if (epoch === undefined) this.#reuse = 'none';
   }
 
   /** The same epoch, for the refresh of a stale answer. */
   forRefresh(): OperationEpoch {
-    return new OperationEpoch(this.#isShared ? this.#name : undefined, 'reload');
+    return new OperationEpoch(this.#epoch, 'reload');
   }
 }
 
