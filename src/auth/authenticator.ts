@@ -60,20 +60,20 @@ const bytesOfRole = 32;
 /** The most characters of a tenant's name, and of a list of roles, that the log shows. */
 const longestLogged = 200;
 
-interface Remembered {
-  readonly token: VerifiedToken;
-  /** `KeySet.withdrawals` before the token was verified. */
-  readonly withdrawals: number;
-}
-
 /**
  * Authenticates callers by the `Authorization` header. A token is verified once. The result is remembered until the
  * token expires or the provider withdraws a key. What the tenants allow the user is looked up again when they change.
  */
 export class Authenticator {
   readonly #options: Required<AuthenticatorOptions>;
-  /** Keyed by the whole header value, so that the token need not be extracted. */
-  readonly #known = new RecentMap<string, Remembered>({ entries: mostTokens, size: mostBytes });
+  /**
+   * Keyed by the whole header value, so that the token need not be extracted. `withdrawals` is the `KeySet.withdrawals`
+   * before the token was verified.
+   */
+  readonly #known = new RecentMap<string, { readonly token: VerifiedToken; readonly withdrawals: number }>({
+    entries: mostTokens,
+    size: mostBytes,
+  });
   readonly #counts = new Map<AuthResult, number>();
   readonly #throttle = new LogThrottle();
   readonly #lookUpOnce = memoize((tenants: Tenants) => memoize((token: VerifiedToken) => this.#lookUp(token, tenants)));
@@ -199,7 +199,7 @@ export function createTokenAuth(
   const keySet = new KeySet({
     // The query of the URL may hold a secret.
     from: from.replace(/\?.*$/, ''),
-    fetch: () => fetchKeySet({ from, route }),
+    fetch: () => fetchKeySet(from, route),
     log: options.log,
   });
   void keySet.follow();

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JSONWebKeySet, LocalJWKSet } from 'jose';
+import type { JSONWebKeySet, JWTVerifyGetKey, LocalJWKSet } from 'jose';
 import { messageOf } from '../error-text.ts';
 import type { Reloads } from '../follow.ts';
 import { latePackage } from '../late-packages.ts';
@@ -36,11 +36,12 @@ export class KeySet {
   readonly reloads: Reloads = { ok: 0, failed: 0 };
   /** The number of times that a new set lacked a key of the set before. A token with such a key is no longer valid. */
   withdrawals = 0;
+  /** True if the last attempt to fetch the set has failed. */
+  isFailing = false;
   readonly #options: Required<KeySetOptions>;
   #set: JSONWebKeySet | undefined;
   #keys: LocalJWKSet | undefined;
   #attemptedAt = Number.NEGATIVE_INFINITY;
-  #isFailing = false;
   #underWay: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -48,13 +49,17 @@ export class KeySet {
     this.#options = { now: () => performance.now(), ...options };
   }
 
-  /** Finds the key of a token; undefined before the first set has come. */
-  get keys(): LocalJWKSet | undefined {
-    return this.#keys;
-  }
-
-  get isFailing(): boolean {
-    return this.#isFailing;
+  /** Finds the key of a token. Asks for a new set if the set does not have the key, or if no set has come yet. */
+  async findKey(...token: Parameters<JWTVerifyGetKey>): ReturnType<LocalJWKSet> {
+    const { createLocalJWKSet, errors } = latePackage('jose');
+    const find = (): ReturnType<LocalJWKSet> => (this.#keys ?? createLocalJWKSet({ keys: [] }))(...token);
+    try {
+      return await find();
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      await this.renew();
+      return find();
+    }
   }
 
   /** Seconds until the set may be fetched again, at least one. */
@@ -88,11 +93,11 @@ export class KeySet {
     const { fetch, from, log } = this.#options;
     try {
       const set = await fetch();
-      this.#isFailing = false;
+      this.isFailing = false;
       if (!isDeepStrictEqual(set, this.#set)) this.#adopt(set);
       this.reloads.ok += 1;
     } catch (error) {
-      this.#isFailing = true;
+      this.isFailing = true;
       this.reloads.failed += 1;
       const reason = messageOf(error);
       const kept = this.#set === undefined ? 'no token can be verified' : 'the previous keys stay in use';
@@ -110,15 +115,6 @@ export class KeySet {
   }
 }
 
-export interface KeySetSource {
-  /** An http or https URL, or the path of a file. */
-  readonly from: string;
-  /** The current route to the URL: a proxy, and the trusted authorities. */
-  readonly route: () => Route;
-  /** The time in which the provider has to answer, in milliseconds. Requests wait for it if there is no key set yet. */
-  readonly timeoutMs?: number;
-}
-
 /** The largest key set that is fetched, in bytes: far larger than that of any provider. */
 const maxBytes = 65_536;
 
@@ -127,7 +123,15 @@ const mediaTypes = ['application/json', 'application/jwk-set+json'] as const;
 
 const headers = { accept: mediaTypes.join(', ') };
 
-export async function fetchKeySet({ from, route, timeoutMs = 5000 }: KeySetSource): Promise<JSONWebKeySet> {
+/** The time in which the provider has to answer, in milliseconds. Requests wait for it if there is no key set yet. */
+const usualTimeoutMs = 5000;
+
+/** Reads the key set at an http or https URL, or in a file. `route` returns the current route to the URL. */
+export async function fetchKeySet(
+  from: string,
+  route: () => Route,
+  timeoutMs = usualTimeoutMs,
+): Promise<JSONWebKeySet> {
   if (!isKeySetUrl(from)) return toKeySet(readTextFile(from), 'the file');
   const answer = await fetchDocument(from, { route: route(), maxBytes, timeoutMs, mediaTypes, headers });
   return toKeySet(answer?.text ?? '', 'the answer');

@@ -48,40 +48,23 @@ const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /**
  * Verifies a token (RFC 7519) with the provider's keys alone. Keys that the token itself names (`jwk`, `jku`, `x5u`)
- * are never used. Asks for a new key set if the token names a key that the set does not have.
+ * are never used.
  */
 export async function verifyToken(token: string, keySet: KeySet, rules: TokenRules): Promise<Verification> {
   if (token.length > longest) return invalid(`it has more than ${longest} characters`);
-  if (!isSignedAsExpected(token)) return invalid(`it has no header whose \`alg\` is one of ${algorithms.join(', ')}`);
-  const first = await verifyOnce(token, keySet, rules);
-  if (first !== 'unknown key') return first;
-  await keySet.renew();
-  const second = await verifyOnce(token, keySet, rules);
-  if (second !== 'unknown key') return second;
-  return keySet.isFailing ? unverifiable(keySet) : invalid('the provider has no key with its `kid` and `alg`');
-}
-
-/** True if the token's header can be read and names an accepted algorithm. */
-function isSignedAsExpected(token: string): boolean {
   // Outside the `try`: a package that cannot be loaded says nothing about the token.
-  const { decodeProtectedHeader } = latePackage('jose');
-  try {
-    return algorithms.includes(decodeProtectedHeader(token).alg ?? '');
-  } catch {
-    return false;
-  }
-}
-
-async function verifyOnce(token: string, keySet: KeySet, rules: TokenRules): Promise<Verification | 'unknown key'> {
-  const { keys } = keySet;
-  if (keys === undefined) return 'unknown key';
   const { errors, jwtVerify } = latePackage('jose');
   try {
-    const { payload } = await jwtVerify(token, keys, optionsOf(rules));
+    // jose asks for the key only if the token's header can be read and names an accepted algorithm.
+    const { payload } = await jwtVerify(token, (header, parts) => keySet.findKey(header, parts), optionsOf(rules));
     return verificationOf(payload, rules);
   } catch (error) {
     // Any other error is about the token, or about a key of the provider that cannot be used.
-    return error instanceof errors.JWKSNoMatchingKey ? 'unknown key' : invalid(faultOf(error));
+    if (!(error instanceof errors.JWKSNoMatchingKey)) return invalid(faultOf(error));
+    const { isFailing, retryAfter } = keySet;
+    return isFailing
+      ? { kind: 'unverifiable', retryAfter }
+      : invalid('the provider has no key with its `kid` and `alg`');
   }
 }
 
@@ -124,10 +107,6 @@ function invalid(reason: string): Verification {
   return { kind: 'invalid', reason };
 }
 
-function unverifiable({ retryAfter }: KeySet): Verification {
-  return { kind: 'unverifiable', retryAfter };
-}
-
 /** Messages for claims that do not match a setting or the clock. */
 const unfit: Readonly<Record<string, string>> = {
   iss: '`iss` is not JWT_ISSUER',
@@ -147,6 +126,8 @@ function faultOf(error: unknown): string {
     if (reason === 'missing') return `it has no \`${claim}\``;
     return reason === 'check_failed' ? (unfit[claim] ?? unusable(claim)) : unusable(claim);
   }
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return `it has no header whose \`alg\` is one of ${algorithms.join(', ')}`;
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'its signature does not fit the key that it names';
   return 'it is malformed, or the key that it names cannot be used';
 }

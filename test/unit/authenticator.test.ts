@@ -72,7 +72,7 @@ async function start({ alg, answer, wait = true, timeoutMs = 5000 }: BenchOption
   };
   const keySet = new KeySet({
     from: provider.url,
-    fetch: () => fetchKeySet({ from: provider.url, route: () => ({}), timeoutMs }),
+    fetch: () => fetchKeySet(provider.url, () => ({}), timeoutMs),
     log,
     now: () => performance.now() + bench.later,
   });

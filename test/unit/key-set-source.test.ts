@@ -13,7 +13,7 @@ test('a provider that sends no content type is understood; the log has the addre
   const key = await createSigningKey('1');
   await using provider = await startProvider(key);
   provider.answerWith((response) => void response.writeHead(200).end(JSON.stringify({ keys: [key.jwk] })));
-  expect(await fetchKeySet({ from: provider.url, route: () => ({}) })).toEqual({ keys: [key.jwk] });
+  expect(await fetchKeySet(provider.url, () => ({}))).toEqual({ keys: [key.jwk] });
   provider.answerWith((response) => void response.writeHead(200, { 'content-type': 'Text/HTML; x=y' }).end('<p>'));
   const facts: unknown[] = [];
   const rules = { issuer, audience, tenantClaim: 'tenant' };
@@ -37,8 +37,8 @@ test('a key set may be a file, which is held to the same rules', async () => {
   using folder = createFolder();
   const key = await createSigningKey('1');
   const from = folder.write('keys.json', { keys: [key.jwk] });
-  expect(await fetchKeySet({ from, route: () => ({}) })).toEqual({ keys: [key.jwk] });
-  const broken = fetchKeySet({ from: folder.write('broken.json', '{'), route: () => ({}) });
+  expect(await fetchKeySet(from, () => ({}))).toEqual({ keys: [key.jwk] });
+  const broken = fetchKeySet(folder.write('broken.json', '{'), () => ({}));
   await expect(broken).rejects.toThrow('the file is not JSON');
   expect(toKeySet(`\uFEFF${JSON.stringify({ keys: [key.jwk] })}`, 'the file')).toEqual({ keys: [key.jwk] });
   expect(() => toKeySet('{}', 'the file')).toThrow('the file is JSON, but not a key set');
@@ -55,8 +55,8 @@ test('a provider is asked on the route that is configured', async () => {
   await using proxy = await startProxy();
   const from = `${upstream.url}/keys`;
   const route = { proxy: proxy.url, authorities: authority };
-  expect(await fetchKeySet({ from, route: () => route })).toEqual(body);
+  expect(await fetchKeySet(from, () => route)).toEqual(body);
   expect(proxy.requests).toEqual([`CONNECT ${new URL(upstream.url).host}`]);
   expect(upstream.records.map(({ headers }) => headers.authorization)).toEqual([undefined]);
-  await expect(fetchKeySet({ from, route: () => ({}) })).rejects.toThrow('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  await expect(fetchKeySet(from, () => ({}))).rejects.toThrow('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
 });
