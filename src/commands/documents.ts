@@ -27,24 +27,13 @@ export function readJsonObject(file: string, expected: string): JsonObject {
   throw new ConfigError(`${file}: expected ${expected}`);
 }
 
-interface NamedDocument {
-  /** The id in the file, or `document` if the file is a single document. */
-  readonly name: string;
-  /** The id that clients send instead of the text. */
-  readonly id: string;
-  readonly text: string;
-}
-
-interface DocumentFile {
-  readonly file: string;
-  readonly documents: readonly NamedDocument[];
-}
-
 /**
  * The documents that a path or a glob names, as in PERSISTED_DOCUMENTS. Throws a ConfigError if a file cannot be read
  * or understood, or if it lists no documents. An empty list is an error, because a build may have lost its documents.
+ * `name` is the id in the file, or `document` if the file is a single document. `id` is what clients send instead of
+ * the text.
  */
-export function documentFilesAt(pattern: string): readonly DocumentFile[] {
+export function documentFilesAt(pattern: string) {
   return readFiles(pattern).map(({ file, text }) => {
     const entries = readManifest(file, text);
     if (entries.length === 0) throw new ConfigError(`${file}: expected documents, but it lists none`);
@@ -56,18 +45,17 @@ export function documentFilesAt(pattern: string): readonly DocumentFile[] {
   });
 }
 
-/** A document that was read. It is valid if it has no faults. */
-export interface CheckedDocument {
-  /** Undefined if the text is not GraphQL. */
-  readonly document: DocumentNode | undefined;
-  readonly faults: readonly GraphQLError[];
-}
-
 /** The maximum number of errors that are reported for a document. This is also graphql's default. */
 const maxErrors = 100;
 
-/** Parses and validates a document, as a gateway without limits does. */
-export function checkDocument(schema: GraphQLSchema, text: string): CheckedDocument {
+/**
+ * Parses and validates a document, as a gateway without limits does. The document is undefined if the text is not
+ * GraphQL, and valid if it has no faults.
+ */
+export function checkDocument(
+  schema: GraphQLSchema,
+  text: string,
+): { readonly document: DocumentNode | undefined; readonly faults: readonly GraphQLError[] } {
   try {
     const document = parseDocument(text);
     return { document, faults: validationErrors(document, { schema, introspection: true, maxErrors }) };

@@ -17,11 +17,6 @@ export interface HitClient {
   readonly lastAt: string;
 }
 
-interface NamedOperations {
-  readonly id: string;
-  readonly operations: readonly string[];
-}
-
 /** Reads usage from a file. Throws a ConfigError if the file holds anything else. */
 export function readUsage(file: string): RecordedUsage {
   const expected = 'an answer of GET /admin/usage, as JSON';
@@ -39,7 +34,7 @@ export function readUsage(file: string): RecordedUsage {
 export function clientsHit(
   { operations, deprecated }: RecordedUsage,
   coordinates: readonly string[],
-  documents: readonly NamedOperations[],
+  documents: readonly { readonly id: string; readonly operations: readonly string[] }[],
 ): readonly HitClient[] {
   const ids = new Set(documents.map(({ id }) => id));
   const names = new Set(documents.flatMap((document) => document.operations));

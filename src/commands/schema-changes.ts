@@ -2,20 +2,18 @@ import {
   BreakingChangeType,
   DangerousChangeType,
   findSchemaChanges,
-  GraphQLError,
   type GraphQLSchema,
   isInterfaceType,
   isRequiredArgument,
   isRequiredInputField,
-  parse,
   resolveSchemaCoordinate,
   type SchemaChange,
   validate,
 } from 'graphql';
 import { ConfigError } from '../config-error.ts';
-import { lineOf } from './documents.ts';
+import { checkDocument, lineOf } from './documents.ts';
 import { clientsHit, type HitClient, type RecordedUsage } from './recorded-usage.ts';
-import { omission, type Uses, usesIn } from './schema-uses.ts';
+import { omission, usesIn } from './schema-uses.ts';
 
 /** The severity of a change: requests may fail, clients may get unexpected answers, or neither. */
 export type Severity = 'breaking' | 'dangerous' | 'safe';
@@ -73,36 +71,19 @@ export function isBroken({ changes, invalid, documents }: Findings): boolean {
   return invalid.length > 0 || breaking.some(({ usedBy }) => documents === undefined || usedBy.length > 0);
 }
 
-interface Evidence {
-  readonly document: string;
-  readonly id: string;
-  readonly operations: readonly string[];
-  readonly uses: Uses;
-  /** The document's errors by the new schema; empty if the document has errors by the old schema, too. */
-  readonly errors: readonly string[];
-}
-
-function evidenceOf({ file, name, id, text }: ClientDocument, before: GraphQLSchema, after: GraphQLSchema): Evidence {
-  const document = parseOf(file, text);
+function evidenceOf({ file, name, id, text }: ClientDocument, before: GraphQLSchema, after: GraphQLSchema) {
+  const { document, faults } = checkDocument(before, text);
+  if (document === undefined) throw new ConfigError(...faults.map((fault) => `${file}: ${lineOf(fault)}`));
   const operations = document.definitions.filter((one) => one.kind === 'OperationDefinition');
   const names = operations.flatMap((one) => one.name?.value ?? []);
-  // No change is to blame for a document that was not valid before. Its fragments may be in another file, for example.
-  const wasValid = validate(before, document).length === 0;
   return {
     document: `${file}: ${names.length === 0 ? name : names.join(', ')}`,
     id,
     operations: names,
     uses: usesIn(before, document),
-    errors: wasValid ? validate(after, document).map(lineOf) : [],
+    // No change is to blame for a document that was not valid before. Its fragments may be in another file, for example.
+    errors: faults.length === 0 ? validate(after, document).map(lineOf) : [],
   };
-}
-
-function parseOf(file: string, text: string): ReturnType<typeof parse> {
-  try {
-    return parse(text);
-  } catch (error) {
-    throw error instanceof GraphQLError ? new ConfigError(`${file}: ${lineOf(error)}`) : error;
-  }
 }
 
 interface Change {
@@ -165,36 +146,27 @@ function isRequired(schema: GraphQLSchema, coordinate: string): boolean {
   return found?.kind === 'InputField' && isRequiredInputField(found.inputField);
 }
 
-/**
- * Patterns that match graphql's descriptions, for each type of change that is traced to uses. Each group of a pattern
- * matches a name or a coordinate.
- */
-const descriptions: Readonly<Partial<Record<SchemaChange['type'], RegExp>>> = {
-  TYPE_REMOVED: /^(?:Standard scalar )?(\S+) was removed/,
-  TYPE_CHANGED_KIND: /^(\S+) changed from /,
-  VALUE_REMOVED_FROM_ENUM: /^Enum value (\S+) was removed/,
-  REQUIRED_INPUT_FIELD_ADDED: /^A required field (\S+) was added/,
-  IMPLEMENTED_INTERFACE_REMOVED: /^(\S+) no longer implements interface (\S+)\.$/,
-  FIELD_REMOVED: /^Field (\S+) was removed/,
-  FIELD_CHANGED_KIND: /^Field (\S+) changed type /,
-  REQUIRED_ARG_ADDED: /^A required argument (\S+) was added/,
-  ARG_REMOVED: /^Argument (\S+) was removed/,
-  ARG_CHANGED_KIND: /^Argument (\S+) has changed type /,
-  DIRECTIVE_REMOVED: /^Directive (\S+) was removed/,
-  DIRECTIVE_ARG_REMOVED: /^Argument (\S+) was removed/,
-  REQUIRED_DIRECTIVE_ARG_ADDED: /^A required argument (\S+) was added/,
-  ARG_DEFAULT_VALUE_CHANGE: /^(\S+) (?:defaultValue was removed|has changed defaultValue )/,
-  INPUT_FIELD_DEFAULT_VALUE_CHANGE: /^(\S+) (?:defaultValue was removed|has changed defaultValue )/,
-};
+/** The types of breaking changes that are not traced to uses. */
+const untraced: ReadonlySet<SchemaChange['type']> = new Set([
+  'TYPE_REMOVED_FROM_UNION',
+  'DIRECTIVE_REPEATABLE_REMOVED',
+  'DIRECTIVE_LOCATION_REMOVED',
+]);
 
 /**
- * The subjects of a change; none for a type of change without a pattern. They are read from the description, because
+ * Matches graphql's description of a traced change, such as `Enum value Colour.RED was removed.` The first group is the
+ * changed element. The second group is the interface that a type has lost.
+ */
+const traced = /^(?:[A-Za-z ]+? )??(\S+) (?:was|has|changed|defaultValue|no longer implements interface (\S+)\.$)/;
+
+/**
+ * The subjects of a change; none if changes of its type are not traced. They are read from the description, because
  * graphql gives them in no other form. Throws if the wording is unknown.
  */
 function subjectsOf(type: SchemaChange['type'], description: string): readonly string[] {
-  const pattern = descriptions[type];
-  if (pattern === undefined) return [];
-  const match = pattern.exec(description);
-  if (match === null) throw new Error(`expected another description of ${type}, but got: ${description}`);
-  return match.slice(1);
+  const isTraced = (type in BreakingChangeType && !untraced.has(type)) || type.endsWith('DEFAULT_VALUE_CHANGE');
+  if (!isTraced) return [];
+  const [, first, second] = traced.exec(description) ?? [];
+  if (first === undefined) throw new Error(`expected another description of ${type}, but got: ${description}`);
+  return second === undefined ? [first] : [first, second];
 }

@@ -1,17 +1,17 @@
 import {
   type ArgumentNode,
+  type ASTNode,
   type DocumentNode,
-  type FieldNode,
   type GraphQLArgument,
   type GraphQLInputField,
-  type GraphQLInputType,
   type GraphQLNamedInputType,
   type GraphQLSchema,
   getNamedType,
   isEnumType,
   isInputObjectType,
+  isInputType,
+  Kind,
   type ObjectFieldNode,
-  type ObjectValueNode,
   TypeInfo,
   visit,
   visitWithTypeInfo,
@@ -35,74 +35,48 @@ export function omission(coordinate: string): string {
 export function usesIn(schema: GraphQLSchema, document: DocumentNode): Uses {
   const uses = new Set<string>();
   const info = new TypeInfo(schema);
-  const add = (...more: readonly string[]): void => more.forEach((use) => uses.add(use));
-  visit(
-    document,
-    visitWithTypeInfo(info, {
-      Field: (node) => add(...fieldUses(info, node)),
-      Argument: () => add(...argumentUses(info)),
-      ObjectValue: (node) => add(...namesOf(info.getInputType()), ...omittedFields(info.getInputType(), node)),
-      ObjectField: ({ name }) => add(...namesOf(info.getParentInputType(), name.value)),
-      EnumValue: ({ value }) => add(...namesOf(info.getInputType(), value)),
-      VariableDefinition: () => {
-        const type = info.getInputType();
-        if (type) addValueUses(getNamedType(type), add);
-      },
-      NamedType: ({ name }) => add(name.value),
-      Directive: ({ name }) => add(`@${name.value}`),
-    }),
-  );
+  /** Adds elements of the schema, whose texts are their names or coordinates. */
+  const add = (...elements: readonly (object | string | null | undefined)[]): void => {
+    for (const element of elements) if (element !== null && element !== undefined) uses.add(String(element));
+  };
+  /** Adds the omissions of the arguments or input fields that could have been given. */
+  const addOmitted = (
+    possible: readonly (GraphQLArgument | GraphQLInputField)[] = [],
+    given: readonly (ArgumentNode | ObjectFieldNode)[] = [],
+  ): void => {
+    const names = new Set(given.map(({ name }) => name.value));
+    for (const one of possible) if (!names.has(one.name)) add(omission(String(one)));
+  };
+  /** Adds everything that values of an input type can hold. */
+  const addValues = (type: GraphQLNamedInputType): void => {
+    if (uses.has(valuesOf(type))) return;
+    add(valuesOf(type), type);
+    if (isEnumType(type)) add(...type.getValues());
+    for (const field of isInputObjectType(type) ? Object.values(type.getFields()) : []) {
+      add(field, omission(String(field)));
+      addValues(getNamedType(field.type));
+    }
+  };
+  const enter = (node: ASTNode): void => {
+    const field = info.getFieldDef();
+    const directive = info.getDirective();
+    const input = getNamedType(info.getInputType());
+    add(info.getParentType(), field, field && getNamedType(field.type), directive);
+    add(info.getArgument(), input, info.getEnumValue());
+    if (node.kind === Kind.NAMED_TYPE) add(node.name.value);
+    if (node.kind === Kind.FIELD || node.kind === Kind.DIRECTIVE)
+      addOmitted((directive ?? field)?.args, node.arguments);
+    if (node.kind === Kind.OBJECT && isInputObjectType(input))
+      addOmitted(Object.values(input.getFields()), node.fields);
+    if (node.kind === Kind.VARIABLE_DEFINITION && isInputType(input)) addValues(input);
+    const parent = getNamedType(info.getParentInputType());
+    if (node.kind === Kind.OBJECT_FIELD && isInputObjectType(parent)) add(parent.getFields()[node.name.value]);
+  };
+  visit(document, visitWithTypeInfo(info, { enter }));
   return uses;
 }
 
-function fieldUses(info: TypeInfo, node: FieldNode): readonly string[] {
-  const parent = info.getParentType();
-  const field = info.getFieldDef();
-  if (!parent || !field) return [];
-  const names = [parent.name, `${parent.name}.${field.name}`, getNamedType(field.type).name];
-  return [...names, ...omitted(field.args, node.arguments)];
-}
-
-function omittedFields(type: GraphQLInputType | null | undefined, node: ObjectValueNode): readonly string[] {
-  const named = type && getNamedType(type);
-  return isInputObjectType(named) ? omitted(Object.values(named.getFields()), node.fields) : [];
-}
-
-/** The arguments or input fields that could have been given but were omitted. */
-function omitted(
-  possible: readonly (GraphQLArgument | GraphQLInputField)[] = [],
-  given: readonly (ArgumentNode | ObjectFieldNode)[] = [],
-): readonly string[] {
-  const names = new Set(given.map(({ name }) => name.value));
-  return possible.filter(({ name }) => !names.has(name)).map((one) => omission(String(one)));
-}
-
-function argumentUses(info: TypeInfo): readonly string[] {
-  const argument = info.getArgument();
-  return argument ? [String(argument), getNamedType(argument.type).name] : [];
-}
-
-/**
- * The name of an input type, and the coordinate of its input field or enum value `member`. A member of a scalar is
- * JSON, and has no coordinate.
- */
-function namesOf(type: GraphQLInputType | null | undefined, member?: string): readonly string[] {
-  if (!type) return [];
-  const named = getNamedType(type);
-  const hasMembers = isEnumType(named) || isInputObjectType(named);
-  return member === undefined || !hasMembers ? [named.name] : [named.name, `${named.name}.${member}`];
-}
-
-/** Adds everything that values of an input type can hold. */
-function addValueUses(type: GraphQLNamedInputType, add: (use: string) => unknown, known = new Set<string>()): void {
-  if (known.has(type.name)) return;
-  known.add(type.name);
-  add(type.name);
-  if (isEnumType(type)) for (const value of type.getValues()) add(String(value));
-  if (!isInputObjectType(type)) return;
-  for (const field of Object.values(type.getFields())) {
-    add(String(field));
-    add(omission(String(field)));
-    addValueUses(getNamedType(field.type), add, known);
-  }
+/** The text that stands for all values of an input type. */
+function valuesOf(type: GraphQLNamedInputType): string {
+  return `values of ${type.name}`;
 }

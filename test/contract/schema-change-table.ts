@@ -47,6 +47,7 @@ export const documents = {
   directive: '{ one(id: 1) @cost(weight: 1) { id } }',
   directiveTwice: '{ one(id: 1) @cost(weight: 1) @cost(weight: 2) { id } }',
   directiveOnQuery: 'query Q @cost { stamp }',
+  directiveByDefault: '{ one(id: 1) { id @once } }',
 } as const;
 
 /** Each change as edits of the base (`from => to`, apart from each other by `;`), and the documents that it breaks. */
@@ -106,8 +107,9 @@ export const table: readonly (readonly [type: SchemaChange['type'], edits: strin
   [
     'ARG_DEFAULT_VALUE_CHANGE',
     'page: Int! = 10 => page: Int!',
-    'fields fragment literal variable inside byDefault listed directive directiveTwice',
+    'fields fragment literal variable inside byDefault listed directive directiveTwice directiveByDefault',
   ],
+  ['ARG_DEFAULT_VALUE_CHANGE', '@once(weight: Int! = 1) => @once(weight: Int!)', 'directiveByDefault'],
   ['INPUT_FIELD_DEFAULT_VALUE_CHANGE', 'deep: Int! = 1 => deep: Int!', 'literal variable inside'],
   ['INPUT_FIELD_DEFAULT_VALUE_CHANGE', 'width: Int! = 1 => width: Int!', ''],
   ['VALUE_ADDED_TO_ENUM', 'RED GREEN => RED WHITE GREEN', ''],
