@@ -53,11 +53,7 @@ export async function drift(
 }
 
 /** The settings, the caller and the upstream. Throws a ConfigError with all faults. */
-function connect(settings: SettingsReader): {
-  readonly config: PlainConfig;
-  readonly caller: Caller;
-  readonly upstream: Upstream;
-} {
+function connect(settings: SettingsReader) {
   const because = 'the command drift reads the upstream';
   const keyFile = settings.need(driftSettings.driftKeyFile, because);
   const url = settings.need(plainSettings.upstreamUrl, because);
@@ -180,7 +176,7 @@ function rememberIds(path: string, body: unknown, ids: Map<string, string>): voi
   if (organization !== undefined && !ids.has(organizations)) ids.set(organizations, organization);
 }
 
-function describe({ differences, unread, patch, calls }: Findings): string {
+function describe({ differences, unread, patch, calls }: ReturnType<typeof findingsOf>): string {
   const rows = table<FoundDifference>(differences, [
     { title: 'operation', text: ({ operation }) => operation },
     { title: 'difference', text: ({ kind }) => kind },
@@ -195,14 +191,6 @@ function describe({ differences, unread, patch, calls }: Findings): string {
   ].join('\n');
 }
 
-interface Findings {
-  readonly calls: number;
-  readonly differences: readonly FoundDifference[];
-  readonly unread: readonly { readonly operation: string; readonly reason: string }[];
-  /** A unified diff of the OpenAPI document that removes the differences; empty if there is nothing to change. */
-  readonly patch: string;
-}
-
 interface FoundDifference {
   readonly operation: string;
   readonly kind: DriftKind;
@@ -210,9 +198,10 @@ interface FoundDifference {
 }
 
 /**
- * The differences in the answers, and the patch of the document. Throws a ConfigError if no operation could be read.
+ * The differences in the answers, and the patch that removes them from the document. Throws a ConfigError if no
+ * operation could be read.
  */
-export function findingsOf(results: readonly (Read | Unread)[], openapi: string): Findings {
+export function findingsOf(results: readonly (Read | Unread)[], openapi: string) {
   const read = results.filter((result) => 'body' in result);
   const unread = results.filter((result) => 'reason' in result);
   const [failed] = unread;

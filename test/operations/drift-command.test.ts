@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { applyPatch } from 'diff';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseDocument } from 'yaml';
 import { differencesOf, drift, findingsOf, type Read, readAll } from '../../src/commands/drift.ts';
+import { textOf } from '../../src/commands/drift-patch.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { isObject } from '../../src/rest/values.ts';
@@ -190,6 +192,10 @@ describe('drift', () => {
 });
 
 describe('the patch', () => {
+  test('leaves the form of lines as it is', () => {
+    expect(textOf(parseDocument(openapi))).toBe(openapi);
+  });
+
   test.each<[difference: string, read: Read, line: string]>([
     ['a column of another type', dashboard({ name: 7 }), "+        name: { type: [string, 'null', integer]"],
     ['an item of another type', dashboard({ tags: [7] }), "+          items: { type: [string, 'null', integer] }"],
@@ -199,7 +205,7 @@ describe('the patch', () => {
     ['a new text', plugin({ plugin_type: 'in: line' }), "source, 'in: line']"],
     ['a new column', dashboard({ a: 1, 'b: c': true }), "+        a: { type: [integer, 'null'], description:"],
     ['a new column of a user', dashboard({ created_by: { role: null } }), '+        role: { description:'],
-    ['a column that is gone', without(dashboard(), 'pinned'), '+        pinned: { writeOnly: true, type:'],
+    ['a column that is gone', without(dashboard(), 'pinned'), '+            writeOnly: true,'],
   ])('allows %s', (_difference, read, line) => {
     const { patch } = findingsOf([read], openapi);
     expect(patch).toContain(line);
@@ -225,7 +231,9 @@ test('what the list and the object itself have in common is mended once, whateve
     "b: { $ref: '#/components/schemas/Dashboard/properties/b' }",
     "id: { type: [integer, 'null', string]",
     "name: { type: [string, 'null', integer]",
-    "pinned: { writeOnly: true, type: [boolean, 'null']",
+    // A definition that would be longer than a line of the document has a line for each member.
+    ...['pinned:', '{', 'writeOnly: true,', "type: [boolean, 'null'],"],
+    ...["description: 'Whether the dashboard is pinned to the top of the project.'", '}'],
     "a: { type: [integer, 'null']",
     "b: { type: [string, 'null']",
   ]);
