@@ -141,7 +141,7 @@ export function createCompilerSchema(): GraphQLSchema {
  * graphql-jit looks for them.
  */
 export function toCompilerSchema(schema: GraphQLSchema): GraphQLSchema {
-  for (const [, field] of objectFields(schema)) {
+  for (const field of objectFields(schema)) {
     field.type = passingOn(field.type);
     field.args.forEach(spellOutDefault);
   }

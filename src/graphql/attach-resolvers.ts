@@ -43,11 +43,11 @@ function attachFields(type: GraphQLObjectType, resolvers: Members): void {
 
 type Field = ReturnType<GraphQLObjectType['getFields']>[string];
 
-/** Each field of the object types of a schema, with its type. */
-export function* objectFields(schema: GraphQLSchema): Generator<readonly [GraphQLObjectType, Field]> {
+/** Each field of the object types of a schema. */
+export function* objectFields(schema: GraphQLSchema): Generator<Field> {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    for (const field of Object.values(type.getFields())) yield [type, field];
+    yield* Object.values(type.getFields());
   }
 }
 

@@ -1,4 +1,4 @@
-import type { GraphQLField, GraphQLObjectType, GraphQLSchema } from 'graphql';
+import type { GraphQLField, GraphQLSchema } from 'graphql';
 import { UpstreamError } from '../rest/errors.ts';
 import { current } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
@@ -17,26 +17,22 @@ type Getter = (this: RowRecord) => unknown;
  * starting.
  */
 export function attachColumns(schema: GraphQLSchema): void {
-  for (const [type, field] of objectFields(schema)) {
-    if (!isRowType(type.name) || field.resolve !== undefined) continue;
-    const get = getterOf(type, field, columnGetters[type.name]);
-    Object.defineProperty(recordClasses[type.name].prototype, field.name, { configurable: true, get });
+  for (const field of objectFields(schema)) {
+    const type = field.parentType?.name ?? '';
+    if (!isRowType(type) || field.resolve !== undefined) continue;
+    const get = getterOf(field, columnGetters[type]);
+    Object.defineProperty(recordClasses[type].prototype, field.name, { configurable: true, get });
   }
 }
 
-function getterOf(
-  type: GraphQLObjectType,
-  field: GraphQLField<unknown, unknown>,
-  getters: Readonly<Record<string, Getter>>,
-): Getter {
-  const isNode = type.name !== 'User';
+function getterOf(field: GraphQLField<unknown, unknown>, getters: Readonly<Record<string, Getter>>): Getter {
+  const { type, column, operation } = mappingOf(field);
+  const isNode = type !== 'User';
   if (isNode && field.name === 'id') return globalIdOf;
   if (isNode && field.name === 'upstreamId') return upstreamIdOf;
-  const { column, operation } = mappingOf(type, field);
   const getter = getters[field.name];
-  if (column === undefined || operation !== undefined || getter === undefined) {
-    throw new Error(`${type.name}.${field.name} has neither a resolver nor a REST column`);
-  }
+  if (column === undefined || operation !== undefined || getter === undefined)
+    throw new Error(`${String(field)} has neither a resolver nor a REST column`);
   return getter;
 }
 

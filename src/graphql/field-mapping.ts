@@ -1,29 +1,26 @@
-import type { GraphQLField, GraphQLInputField, GraphQLNamedType } from 'graphql';
+import type { GraphQLField, GraphQLInputField } from 'graphql';
 import type { View } from '../loaders/row-store.ts';
 import { views } from '../rest/generated/views.ts';
-import { isRestOperationId, type RestOperationId } from '../rest/rest-operations.ts';
+import { isRestOperationId } from '../rest/rest-operations.ts';
 
 /** The types whose scalar fields are columns of a REST row. */
 export type RowType = keyof typeof views;
 
-/** The mapping of a field of the schema to the REST API. `@column` and `@rest` in the SDL are its only source. */
-export interface FieldMapping {
-  /** The column that answers the field, or holds the key of the object it refers to. */
-  readonly column: string | undefined;
-  /** The smallest view that has the column. */
-  readonly view: View | undefined;
-  readonly operation: RestOperationId | undefined;
-}
-
-/** The mapping of a field of an object type. */
-export function mappingOf(type: GraphQLNamedType, field: GraphQLField<unknown, unknown>): FieldMapping {
+/**
+ * The mapping of a field of an object type to the REST API. `@column` and `@rest` in the SDL are its only source. `type`
+ * is the name of the object type. `column` answers the field, or holds the key of the object that it refers to. `view`
+ * is the smallest view that has the column.
+ */
+export function mappingOf(field: GraphQLField<unknown, unknown>) {
+  const type = field.parentType?.name ?? '';
   const operation = directiveArgument(field, 'rest', 'operation');
   const named = directiveArgument(field, 'column', 'name');
   const column = named ?? (operation === undefined ? snakeCase(field.name) : undefined);
-  const isKnown = column !== undefined && isRowType(type.name) && has(views[type.name].detail, column);
+  const isKnown = column !== undefined && isRowType(type) && has(views[type].detail, column);
   return {
+    type,
     column: isKnown ? column : undefined,
-    view: isKnown && isRowType(type.name) ? viewOfColumn(type.name, column) : undefined,
+    view: isKnown && isRowType(type) ? viewOfColumn(type, column) : undefined,
     operation: operation !== undefined && isRestOperationId(operation) ? operation : undefined,
   };
 }

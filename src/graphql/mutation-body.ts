@@ -280,7 +280,7 @@ function columnsOf(noun: GraphQLObjectType | undefined): ReadonlySet<string> {
   if (noun === undefined) return new Set();
   const requests: Readonly<Record<string, readonly string[]>> = requestColumns;
   const columns = Object.values(noun.getFields()).flatMap((field) => {
-    const { column } = mappingOf(noun, field);
+    const { column } = mappingOf(field);
     if (column === undefined) return field.name === 'upstreamId' ? [field.name] : [];
     return [column, field.name];
   });

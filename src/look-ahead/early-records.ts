@@ -2,7 +2,6 @@ import {
   defaultFieldResolver,
   type GraphQLField,
   type GraphQLFieldResolver,
-  type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
@@ -45,31 +44,28 @@ export function withRow(record: RowRecord): Promise<RowRecord | null> | undefine
  * so that parts without such fields can be sent earlier.
  */
 export function attachParts(schema: GraphQLSchema): void {
-  for (const [type, field] of objectFields(schema)) {
+  for (const field of objectFields(schema)) {
     if (field.resolve !== undefined) field.resolve = resolvedOnce(field.resolve);
-    if (isRowType(type.name)) field.resolve = resolvedWithRow(type, field, field.resolve ?? defaultFieldResolver);
+    const isOfRow = isRowType(field.parentType?.name ?? '');
+    if (isOfRow) field.resolve = resolvedWithRow(field, field.resolve ?? defaultFieldResolver);
   }
 }
 
-function resolvedWithRow(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>, resolve: Resolver): Resolver {
+function resolvedWithRow(field: GraphQLField<unknown, unknown>, resolve: Resolver): Resolver {
   return (source, args: Readonly<Record<string, unknown>>, context, info) => {
-    const later = source instanceof RowRecord ? laterFor(type, field, source) : undefined;
+    const later = source instanceof RowRecord ? laterFor(field, source) : undefined;
     if (later === undefined) return resolve(source, args, context, info);
     return later.then((record) => resolve(record ?? source, args, context, info));
   };
 }
 
 /** The later form that a field waits for; undefined if the record has what the field needs. */
-function laterFor(
-  type: GraphQLObjectType,
-  field: GraphQLField<unknown, unknown>,
-  record: RowRecord,
-): Promise<RowRecord | null> | undefined {
+function laterFor(field: GraphQLField<unknown, unknown>, record: RowRecord): Promise<RowRecord | null> | undefined {
   const later = laterForms.get(record);
   if (later === undefined) return undefined;
   if (field.name === 'id' && later.ownerId !== undefined) return later.ownerId;
   if (field.name === 'id' || field.name === 'upstreamId') return record.knownId === current ? later.row : undefined;
-  const origin = originOf(type, field);
+  const origin = originOf(field);
   const isThere = !('view' in origin) || (record.view !== undefined && suffices(record.view, origin.view));
   return isThere ? undefined : later.row;
 }

@@ -1,7 +1,6 @@
 import {
   type GraphQLField,
   type GraphQLNamedType,
-  type GraphQLObjectType,
   getNamedType,
   isInterfaceType,
   isLeafType,
@@ -9,6 +8,7 @@ import {
 } from 'graphql';
 import { isRowType, mappingOf } from '../graphql/field-mapping.ts';
 import type { View } from '../loaders/row-store.ts';
+import { memoize } from '../memoize.ts';
 import { operations } from '../rest/generated/views.ts';
 import type { RestOperation } from '../rest/rest-operations.ts';
 
@@ -41,17 +41,9 @@ export type FieldOrigin =
   | { readonly kind: 'report'; readonly endpoint: RestOperation }
   | { readonly kind: 'write'; readonly endpoint: RestOperation };
 
-const known = new WeakMap<GraphQLField<unknown, unknown>, FieldOrigin>();
-
 /** The origin of a field of an object type. */
-export function originOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): FieldOrigin {
-  const origin = known.get(field) ?? findOrigin(type, field);
-  known.set(field, origin);
-  return origin;
-}
-
-function findOrigin(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): FieldOrigin {
-  const { column, view, operation } = mappingOf(type, field);
+export const originOf = memoize((field: GraphQLField<unknown, unknown>): FieldOrigin => {
+  const { type, column, view, operation } = mappingOf(field);
   const answer = getNamedType(field.type);
   if (operation === undefined) {
     if (column !== undefined && view !== undefined && field.name !== 'id') {
@@ -62,8 +54,8 @@ function findOrigin(type: GraphQLObjectType, field: GraphQLField<unknown, unknow
   }
   const endpoint = operations[operation];
   // One mutation uses GET, so the HTTP method does not show which fields write.
-  if (type.name === 'Mutation') return { kind: 'write', endpoint };
-  if (type.name === 'Subscription') return { kind: 'tail', endpoint };
+  if (type === 'Mutation') return { kind: 'write', endpoint };
+  if (type === 'Subscription') return { kind: 'tail', endpoint };
   if (endpoint.subpath !== '') return { kind: 'report', endpoint };
   if (endpoint.isRow) {
     if (view !== undefined) return { kind: 'reference', view, endpoint };
@@ -71,8 +63,8 @@ function findOrigin(type: GraphQLObjectType, field: GraphQLField<unknown, unknow
     return field.args.length > 0 ? { kind: 'byId', endpoint } : { kind: 'owner', endpoint };
   }
   if (isConnection(answer)) return { kind: 'list', endpoint };
-  return { kind: isRowType(type.name) ? 'table' : 'anyRow', endpoint };
-}
+  return { kind: isRowType(type) ? 'table' : 'anyRow', endpoint };
+});
 
 function isConnection(type: GraphQLNamedType): boolean {
   return isObjectType(type) && type.getFields()['pageInfo'] !== undefined;

@@ -37,6 +37,7 @@ export function rootWeight(scope: OperationScope): ObjectWeight {
 }
 
 const noWeight: ObjectWeight = { objects: 0, bytes: 0, leaves: 0, ids: 0, copies: 0 };
+const parts = ['objects', 'bytes', 'leaves', 'ids', 'copies'] as const;
 
 /** The characters around an object (braces and a comma), and around a member (quotes, a colon and a comma). */
 const [aroundObject, aroundMember] = [3, 4];
@@ -47,7 +48,8 @@ const weightOf: (selection: ObjectSelection) => ObjectWeight = memoize(({ fields
   const perColumn = new Map<string, number>();
   for (const selected of fields) {
     weight.bytes += selected.responseKey.length + aroundMember;
-    if (comesAlong(selected)) add(weight, weightOf(selected.inside));
+    const inner = comesAlong(selected) ? weightOf(selected.inside) : noWeight;
+    for (const part of parts) weight[part] += inner[part];
     if (!isLeafType(getNamedType(selected.field.type))) continue;
     const { name } = selected.field;
     const isId = name === 'id';
@@ -67,14 +69,6 @@ const weightOf: (selection: ObjectSelection) => ObjectWeight = memoize(({ fields
   weight.copies += whole + Math.max(0, ...perColumn.values());
   return weight;
 });
-
-function add(weight: { -readonly [Part in keyof ObjectWeight]: number }, inner: ObjectWeight): void {
-  weight.objects += inner.objects;
-  weight.bytes += inner.bytes;
-  weight.leaves += inner.leaves;
-  weight.ids += inner.ids;
-  weight.copies += inner.copies;
-}
 
 /** True for a field whose object is counted together with its parent object. */
 function comesAlong(selected: SelectedField): selected is SelectedField & { readonly inside: ObjectSelection } {

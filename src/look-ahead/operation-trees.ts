@@ -1,10 +1,12 @@
 import {
+  type DirectiveNode,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   isObjectType,
+  Kind,
   type OperationDefinitionNode,
-  type SelectionSetNode,
   type VariableValues,
+  visit,
 } from 'graphql';
 import { memoize } from '../memoize.ts';
 import {
@@ -114,17 +116,11 @@ function findConditions({ operation, fragments }: OperationScope): {
 } {
   const names = new Set<string>();
   let hasDirectives = false;
-  const find = ({ selections }: SelectionSetNode): void => {
-    for (const node of selections) {
-      for (const { arguments: given = [] } of node.directives ?? []) {
-        hasDirectives = true;
-        for (const { value } of given) if (value.kind === 'Variable') names.add(value.name.value);
-      }
-      if ('selectionSet' in node && node.selectionSet !== undefined) find(node.selectionSet);
-    }
+  const note = ({ arguments: given = [] }: DirectiveNode): void => {
+    hasDirectives = true;
+    for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
   };
-  find(operation.selectionSet);
-  for (const { selectionSet } of Object.values(fragments)) find(selectionSet);
+  for (const { selectionSet } of [operation, ...Object.values(fragments)]) visit(selectionSet, { Directive: note });
   return { names: [...names], hasDirectives };
 }
 

@@ -137,9 +137,10 @@ function ignore(): void {
 
 /** Makes every relation answer with what was started for it. If nothing was started, its own resolver runs. */
 export function attachStarted(schema: GraphQLSchema): void {
-  for (const [type, field] of objectFields(schema)) {
+  for (const field of objectFields(schema)) {
+    const { parentType: type } = field;
     const isRoot = type === schema.getQueryType() || type === schema.getMutationType();
-    if (isRoot || field.resolve === undefined || !('endpoint' in originOf(type, field))) continue;
+    if (isRoot || field.resolve === undefined || !('endpoint' in originOf(field))) continue;
     field.resolve = preferStarted(field.resolve);
   }
 }

@@ -1,10 +1,4 @@
-import {
-  type GraphQLField,
-  type GraphQLFieldResolver,
-  type GraphQLObjectType,
-  type GraphQLResolveInfo,
-  type GraphQLSchema,
-} from 'graphql';
+import { type GraphQLField, type GraphQLFieldResolver, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import type { GatewayContext } from '../context.ts';
 import { parseGlobalId, parseOwnerId } from '../graphql/ids.ts';
 import { UserInputError } from '../graphql/input-error.ts';
@@ -23,30 +17,24 @@ export function attachRefusals(schema: GraphQLSchema): void {
   for (const type of [schema.getQueryType(), schema.getMutationType()]) {
     if (type === null || type === undefined) continue;
     for (const field of Object.values(type.getFields()))
-      if (field.resolve !== undefined) field.resolve = refusing(type, field, field.resolve);
+      if (field.resolve !== undefined) field.resolve = refusing(field, field.resolve);
   }
 }
 
 function refusing(
-  type: GraphQLObjectType,
   field: GraphQLField<unknown, unknown>,
   resolve: GraphQLFieldResolver<unknown, GatewayContext>,
 ): GraphQLFieldResolver<unknown, GatewayContext> {
   return (source, args: Arguments, context, info) => {
     const { keyFault, rights } = context;
     if (rights !== undefined && info.operation.operation === 'mutation') mutationReach(rights, field.name);
-    if (keyFault !== undefined && wouldCall(type, field, args, info)) throw keyFault;
+    if (keyFault !== undefined && wouldCall(field, args, info)) throw keyFault;
     return resolve(source, args, context, info);
   };
 }
 
-function wouldCall(
-  type: GraphQLObjectType,
-  field: GraphQLField<unknown, unknown>,
-  args: Arguments,
-  info: GraphQLResolveInfo,
-): boolean {
-  const { kind } = originOf(type, field);
+function wouldCall(field: GraphQLField<unknown, unknown>, args: Arguments, info: GraphQLResolveInfo): boolean {
+  const { kind } = originOf(field);
   if (kind === 'organization') return organizationCalls(args['id'], info);
   if (kind === 'node') return idsOf(args).some((id) => nodeCalls(id, info));
   if (kind === 'byId') return unlessRefused(() => parseOwnerId('Project', String(args['id']), 'id')) !== undefined;

@@ -174,7 +174,7 @@ export class SelectedField {
   }
 
   get origin(): FieldOrigin {
-    return originOf(this.parent, this.field);
+    return originOf(this.field);
   }
 
   /** The value of an argument in the document: a literal, a variable, or a literal that holds variables. */

@@ -39,7 +39,7 @@ function leadsToId(type: GraphQLNamedType): boolean {
 }
 
 function isRead(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): boolean {
-  return type.name !== 'Mutation' && 'endpoint' in originOf(type, field);
+  return type.name !== 'Mutation' && 'endpoint' in originOf(field);
 }
 
 /** Every place of the schema that takes an id, or leads to an object that has one. */
@@ -68,13 +68,8 @@ function restPathOf(place: string): string {
   const type = schema.getType(typeName);
   const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
   if (field === undefined) throw new Error(`${place} is no field of an object`);
-  const origin = originOf(asObject(type), field);
+  const origin = originOf(field);
   return 'endpoint' in origin ? origin.endpoint.path : '';
-}
-
-function asObject(type: GraphQLNamedType | undefined): GraphQLObjectType {
-  if (isObjectType(type)) return type;
-  throw new Error('expected an object type');
 }
 
 const all = Object.entries(decisions);
