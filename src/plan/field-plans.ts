@@ -165,11 +165,9 @@ function planById(planned: PlannedField, args: Arguments): void {
 
 /** Plans an object that is answered as one text. */
 function planText(planned: PlannedField, args: Arguments): void {
-  const { builder, endpoint, path } = planned;
   withObjects(planned, args, (objects) => {
     const { stage, certain } = objects;
-    const count = builder.calls.markRead(`${endpoint.id} as text`, objects);
-    builder.calls.add({ endpoint, stage, lower: certain ? count : 0, upper: count, rows: count, paths: [path] });
+    planRead({ ...planned, parent: objects, stage, certain }, `${planned.endpoint.id} as text`, 1);
   });
 }
 
