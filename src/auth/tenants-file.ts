@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { ConfigError } from '../config-error.ts';
-import { unreadableBecause } from '../error-text.ts';
 import { type Followed, follow } from '../follow.ts';
 import type { Log } from '../log.ts';
 import { readTextFile } from '../read-text.ts';
@@ -19,17 +18,13 @@ export interface TenantsSource {
   readonly hasRoles: boolean;
 }
 
-/** The contents of a file of upstream keys. */
-export interface TenantsRead {
-  readonly tenants: Tenants;
-  /** The files that were read: the file itself, and those that hold keys. */
-  readonly files: readonly string[];
-}
-
-/** Reads the file and the keys that it refers to. Throws a ConfigError with the faults of each entry. */
-export function readTenants(source: TenantsSource): TenantsRead {
+/**
+ * Reads the file and the keys that it refers to. `files` are the files that were read: the file itself, and those that
+ * hold keys. Throws a ConfigError with the faults of each entry.
+ */
+export function readTenants(source: TenantsSource): { readonly tenants: Tenants; readonly files: readonly string[] } {
   const { path } = source;
-  const value = jsonIn(contentOf(path, (why) => new ConfigError(`${path}: expected JSON, but ${why}`)));
+  const value = jsonIn(readTextFile(path, (why) => new ConfigError(`${path}: expected JSON, but ${why}`)));
   if (value === undefined) throw new ConfigError(`${path}: expected JSON, but it cannot be parsed`);
   if (!isObject(value)) throw new ConfigError(`${path}: expected an object with a member for each tenant`);
   const tenants = new Map<string, Tenant>();
@@ -108,7 +103,7 @@ function keyOf(entry: JsonObject, where: FilePlace, { environment }: TenantsSour
   }
   if (member === 'key') return checkedKey(value, place, 'it');
   if (member === 'keyFile') {
-    const content = contentOf(value, (why) => place.error(`the path of a file with a key, but ${why}`));
+    const content = readTextFile(value, (why) => place.error(`the path of a file with a key, but ${why}`));
     return checkedKey(content.trim(), place, 'the content of the file');
   }
   const found = environment[value];
@@ -124,12 +119,4 @@ function keyOf(entry: JsonObject, where: FilePlace, { environment }: TenantsSour
 function checkedKey(key: string, place: FilePlace, what: string): string {
   if (/^[\w\-.~+/]{1,4000}=*$/.test(key)) return key;
   throw place.error(`a personal API key (letters, digits and -._~+/ without spaces), but ${what} is something else`);
-}
-
-function contentOf(path: string, error: (why: string) => ConfigError): string {
-  try {
-    return readTextFile(path);
-  } catch (cause) {
-    throw error(unreadableBecause(cause));
-  }
 }

@@ -21,10 +21,9 @@ import { baseUrl, origins, proxyUrl, publicUrl, redisUrl } from './urls.ts';
 /** Settings of the process: its ports, its workers and its upstream. */
 const processSettings = {
   port: define(
-    'PORT',
+    'PORT=4000',
     whole(0, 65_535),
     'Port that the gateway listens on. With 0, the system chooses a free port',
-    '4000',
   ),
   metricsPort: define(
     'METRICS_PORT',
@@ -36,8 +35,8 @@ const processSettings = {
     secretFile('the path of a file with a token of at least 32 ASCII characters', adminTokenIn),
     'File with the token for `/admin/usage` and `/admin/cache/purge` on METRICS_PORT. Default: both paths are off',
   ),
-  host: define('HOST', text('an address or name of this machine'), 'Address to listen on', '127.0.0.1'),
-  workers: define('WORKERS', workerCount, 'Number of worker processes. `auto` starts one for each core', '1'),
+  host: define('HOST=127.0.0.1', text('an address or name of this machine'), 'Address to listen on'),
+  workers: define('WORKERS=1', workerCount, 'Number of worker processes. `auto` starts one for each core'),
   upstreamUrl: define(
     'UPSTREAM_URL',
     baseUrl,
@@ -74,10 +73,9 @@ export const proxySettings = {
 
 export const authSettings = {
   auth: define(
-    'AUTH',
+    'AUTH=forward',
     oneOf('forward', 'jwt'),
     'What clients send: an API key of their own (forward), or a token of an identity provider (jwt)',
-    'forward',
   ),
   keySet: define(
     'JWT_JWKS',
@@ -90,12 +88,7 @@ export const authSettings = {
     text('a value in the `aud` of every token'),
     'Audience of the tokens. Required with AUTH=jwt',
   ),
-  tenantClaim: define(
-    'JWT_TENANT_CLAIM',
-    text('the name of a claim'),
-    'Claim that names the tenant of a user',
-    'tenant',
-  ),
+  tenantClaim: define('JWT_TENANT_CLAIM=tenant', text('the name of a claim'), 'Claim that names the tenant of a user'),
   rolesClaim: define(
     'JWT_ROLES_CLAIM',
     text('the name of a claim, or a path such as realm_access.roles'),
@@ -111,52 +104,44 @@ export const authSettings = {
 /** Limits of what an operation may cost, and of the REST calls that a process has under way at a time. */
 const costSettings = {
   operationDeadlineMs: define(
-    'OPERATION_DEADLINE_MS',
+    'OPERATION_DEADLINE_MS=8000',
     whole(1, 600_000),
     'Maximum time of an operation in milliseconds, with all retries and waits',
-    '8000',
   ),
   maxPageSize: define(
-    'MAX_PAGE_SIZE',
+    'MAX_PAGE_SIZE=100',
     whole(1, 1000),
     'Maximum of `first` and `last`, and of the rows that one REST call asks for',
-    '100',
   ),
   maxUpstreamCalls: define(
-    'MAX_UPSTREAM_CALLS',
+    'MAX_UPSTREAM_CALLS=150',
     whole(1, 1_000_000),
     'Maximum number of REST calls of an operation',
-    '150',
   ),
   maxUpstreamRows: define(
-    'MAX_UPSTREAM_ROWS',
+    'MAX_UPSTREAM_ROWS=10000',
     whole(1, 100_000_000),
     'Maximum number of rows that an operation may ask for',
-    '10000',
   ),
   maxAnswerObjects: define(
-    'MAX_ANSWER_OBJECTS',
+    'MAX_ANSWER_OBJECTS=50000',
     whole(1, 10_000_000),
     'Maximum number of JSON objects in an answer',
-    '50000',
   ),
   maxAnswerBytes: define(
-    'MAX_ANSWER_BYTES',
+    'MAX_ANSWER_BYTES=16777216',
     whole(1024, 100_000_000),
     'Maximum size of the `data` of an answer, in bytes',
-    '16777216',
   ),
   upstreamConnections: define(
-    'UPSTREAM_CONNECTIONS',
+    'UPSTREAM_CONNECTIONS=512',
     whole(1, 10_000),
     'Maximum number of connections of a process to the upstream',
-    '512',
   ),
   maxUpstreamInFlight: define(
-    'MAX_UPSTREAM_IN_FLIGHT',
+    'MAX_UPSTREAM_IN_FLIGHT=512',
     whole(1, 10_000),
     'Maximum number of REST calls that a process makes at the same time. Further calls wait',
-    '512',
   ),
 };
 
@@ -167,22 +152,19 @@ export const budgetSettings = {
     'Maximum number of REST calls of an API key in a span of time, for each surface (group of REST calls). Default: no limit',
   ),
   scope: define(
-    'UPSTREAM_BUDGET_SCOPE',
+    'UPSTREAM_BUDGET_SCOPE=key',
     oneOf('key', 'all'),
     'What UPSTREAM_BUDGET limits: each API key (key), or all API keys together (all)',
-    'key',
   ),
   share: define(
-    'UPSTREAM_BUDGET_SHARE',
+    'UPSTREAM_BUDGET_SHARE=100',
     whole(1, 100),
     'Percent of the budget that one user may use, with AUTH=jwt',
-    '100',
   ),
   agentShare: define(
-    'MCP_BUDGET_SHARE',
+    'MCP_BUDGET_SHARE=50',
     whole(1, 100),
     'Percent of the budget that all agents of an API key may use together',
-    '50',
   ),
   replicas: define(
     'UPSTREAM_BUDGET_REPLICAS',
@@ -198,17 +180,11 @@ export const cacheSettings = {
     'Seconds for which a cached answer is fresh, by kind of data. Default: no cache',
   ),
   staleSeconds: define(
-    'CACHE_STALE',
+    'CACHE_STALE=600',
     whole(0, 604_800),
     'Seconds after CACHE_TTL in which clients still get the old answer, while a new one is read',
-    '600',
   ),
-  mebibytes: define(
-    'CACHE_MAX_MB',
-    whole(1, 65_536),
-    'Maximum size of the cached answers in each process, in MiB',
-    '64',
-  ),
+  mebibytes: define('CACHE_MAX_MB=64', whole(1, 65_536), 'Maximum size of the cached answers in each process, in MiB'),
 };
 
 /**
@@ -228,10 +204,9 @@ const operationSettings = {
     'Lets clients ask which REST calls an operation makes. Default: on with UPSTREAM_URL=embedded, otherwise off',
   ),
   driftSampleRate: define(
-    'DRIFT_SAMPLE_RATE',
+    'DRIFT_SAMPLE_RATE=0.01',
     fraction,
     'Share of REST answers that are compared with the OpenAPI document. 0.01 is 1 %',
-    '0.01',
   ),
   cursorSecret: define(
     'CURSOR_SECRET',
@@ -239,10 +214,9 @@ const operationSettings = {
     'Secret that signs the cursors of pages. Required with AUTH=jwt. Default: made from UPSTREAM_URL',
   ),
   logLevel: define(
-    'LOG_LEVEL',
+    'LOG_LEVEL=info',
     oneOf(...logLevels),
     'Lowest level that is logged: trace, debug, info, warn, error, fatal or silent',
-    'info',
   ),
   logStyle: define(
     'LOG_STYLE',
@@ -264,13 +238,12 @@ const edgeSettings = {
     headerNames,
     'Additional headers that pages of CORS_ORIGINS may send, separated by commas. Headers of GraphQL clients and of tracing are always allowed',
   ),
-  incremental: define('INCREMENTAL', onOff, 'Lets clients get slow fields later, with `@defer`', 'on'),
-  compression: define('COMPRESSION', onOff, 'Compresses answers above 1 KB with br or gzip', 'on'),
+  incremental: define('INCREMENTAL=on', onOff, 'Lets clients get slow fields later, with `@defer`'),
+  compression: define('COMPRESSION=on', onOff, 'Compresses answers above 1 KB with br or gzip'),
   stopDelayMs: define(
-    'STOP_DELAY_MS',
+    'STOP_DELAY_MS=500',
     whole(0, 60_000),
     'Milliseconds for which the gateway still accepts new requests after SIGTERM',
-    '500',
   ),
   introspection: define(
     'INTROSPECTION',
@@ -278,44 +251,36 @@ const edgeSettings = {
     'Lets clients read the schema. Default: on, but off with NODE_ENV=production or PERSISTED_DOCUMENTS_MODE=only',
   ),
   maxErrors: define(
-    'MAX_ERRORS',
+    'MAX_ERRORS=100',
     whole(1, 100_000),
     'Maximum number of errors in an answer. One more error says how many others there are',
-    '100',
   ),
 };
 
 export const bodyLimits = {
-  bytes: define('MAX_REQUEST_BYTES', whole(1024, 100_000_000), 'Maximum size of a request body, in bytes', '1048576'),
-  jsonDepth: define('MAX_JSON_DEPTH', whole(5, 500), 'Maximum nesting of a JSON body', '100'),
+  bytes: define('MAX_REQUEST_BYTES=1048576', whole(1024, 100_000_000), 'Maximum size of a request body, in bytes'),
+  jsonDepth: define('MAX_JSON_DEPTH=100', whole(5, 500), 'Maximum nesting of a JSON body'),
 };
 
 export const documentLimits = {
   argumentBytes: define(
-    'MAX_ARGUMENT_BYTES',
+    'MAX_ARGUMENT_BYTES=16384',
     whole(256, 100_000_000),
     'Maximum size of the arguments of one field, in bytes. It does not apply to mutations',
-    '16384',
   ),
-  bytes: define(
-    'MAX_DOCUMENT_BYTES',
-    whole(1024, 100_000_000),
-    'Maximum size of a GraphQL document, in bytes',
-    '131072',
-  ),
-  tokens: define('MAX_TOKENS', whole(10, 1_000_000), 'Maximum number of tokens in a document', '2000'),
-  aliases: define('MAX_ALIASES', whole(0, 10_000), 'Maximum number of aliases in an operation', '30'),
-  rootFields: define('MAX_ROOT_FIELDS', whole(1, 10_000), 'Maximum number of fields at the root of an operation', '20'),
-  directives: define('MAX_DIRECTIVES', whole(0, 10_000), 'Maximum number of directives in an operation', '50'),
-  depth: define('MAX_DEPTH', whole(1, 1000), 'Maximum nesting of fields', '14'),
+  bytes: define('MAX_DOCUMENT_BYTES=131072', whole(1024, 100_000_000), 'Maximum size of a GraphQL document, in bytes'),
+  tokens: define('MAX_TOKENS=2000', whole(10, 1_000_000), 'Maximum number of tokens in a document'),
+  aliases: define('MAX_ALIASES=30', whole(0, 10_000), 'Maximum number of aliases in an operation'),
+  rootFields: define('MAX_ROOT_FIELDS=20', whole(1, 10_000), 'Maximum number of fields at the root of an operation'),
+  directives: define('MAX_DIRECTIVES=50', whole(0, 10_000), 'Maximum number of directives in an operation'),
+  depth: define('MAX_DEPTH=14', whole(1, 1000), 'Maximum nesting of fields'),
   introspectionDepth: define(
-    'MAX_INTROSPECTION_DEPTH',
+    'MAX_INTROSPECTION_DEPTH=20',
     whole(1, 1000),
     'Maximum nesting of fields below `__schema` and `__type`',
-    '20',
   ),
-  fragments: define('MAX_FRAGMENTS', whole(0, 10_000), 'Maximum number of fragments in a document', '50'),
-  operations: define('MAX_OPERATIONS', whole(1, 10_000), 'Maximum number of operations in a document', '10'),
+  fragments: define('MAX_FRAGMENTS=50', whole(0, 10_000), 'Maximum number of fragments in a document'),
+  operations: define('MAX_OPERATIONS=10', whole(1, 10_000), 'Maximum number of operations in a document'),
 };
 
 /** Settings of persisted documents: those in manifests, and those that clients register. */
@@ -335,17 +300,11 @@ export const persistedSettings = {
     oneOf(...documentModes),
     '`off` ignores manifests. `allow` runs all documents. `log` also runs all documents, and logs those that are in no manifest. `only` refuses such documents. Default: `only` with AUTH=jwt, otherwise `allow`',
   ),
-  strict: define(
-    'PERSISTED_DOCUMENTS_STRICT',
-    onOff,
-    'Stops the start if a document in a manifest is not valid',
-    'off',
-  ),
+  strict: define('PERSISTED_DOCUMENTS_STRICT=off', onOff, 'Stops the start if a document in a manifest is not valid'),
   getMaxAge: define(
-    'PERSISTED_GET_MAX_AGE',
+    'PERSISTED_GET_MAX_AGE=0',
     whole(0, 31_536_000),
     'Seconds for which browsers may keep the answer of a GET request with a document id',
-    '0',
   ),
   automatic: define(
     'APQ',
@@ -387,38 +346,26 @@ export const mcpSettings = {
 };
 
 export const liveSettings = {
-  isOn: define('LIVE', onOff, 'Lets clients subscribe to new events', 'off'),
-  pollMs: define(
-    'LIVE_POLL_SECONDS',
-    seconds(2, 3600),
-    'Seconds between two reads of new events for subscriptions',
-    '10',
-  ),
-  maxStreams: define('MAX_STREAMS', whole(1, 100_000), 'Maximum number of open subscriptions in a process', '1000'),
+  isOn: define('LIVE=off', onOff, 'Lets clients subscribe to new events'),
+  pollMs: define('LIVE_POLL_SECONDS=10', seconds(2, 3600), 'Seconds between two reads of new events for subscriptions'),
+  maxStreams: define('MAX_STREAMS=1000', whole(1, 100_000), 'Maximum number of open subscriptions in a process'),
   maxStreamsPerCaller: define(
-    'MAX_STREAMS_PER_CALLER',
+    'MAX_STREAMS_PER_CALLER=20',
     whole(1, 100_000),
     'Maximum number of open subscriptions in a process for one key, or for one user of a tenant',
-    '20',
   ),
 };
 
 /** Settings of the embedded workspace, and of the faults that it can simulate for tests and demonstrations. */
 export const workspaceSettings = {
   port: define(
-    'WORKSPACE_PORT',
+    'WORKSPACE_PORT=4001',
     whole(0, 65_535),
     'Port of the embedded workspace. With 0, the system chooses a free port',
-    '4001',
   ),
   database: define('WORKSPACE_DB', text('a path'), 'File with the data of the workspace. Default: memory only'),
-  latencyMs: define(
-    'WORKSPACE_LATENCY_MS',
-    whole(0, 60_000),
-    'Milliseconds by which the workspace delays answers',
-    '0',
-  ),
-  errorRate: define('WORKSPACE_ERROR_RATE', fraction, 'Share of requests that the workspace answers with 503', '0'),
+  latencyMs: define('WORKSPACE_LATENCY_MS=0', whole(0, 60_000), 'Milliseconds by which the workspace delays answers'),
+  errorRate: define('WORKSPACE_ERROR_RATE=0', fraction, 'Share of requests that the workspace answers with 503'),
   pageCap: define('WORKSPACE_PAGE_CAP', whole(1, 10_000), 'Maximum number of rows in a page of the workspace'),
   rates: define(
     'WORKSPACE_RATES',
@@ -426,22 +373,19 @@ export const workspaceSettings = {
     'Maximum number of requests of a key to the workspace in a span of time, for each surface. Default: no limit',
   ),
   eventsPerMinute: define(
-    'WORKSPACE_EVENTS_PER_MINUTE',
+    'WORKSPACE_EVENTS_PER_MINUTE=0',
     whole(0, 600),
     'Number of events that each example project captures in a minute',
-    '0',
   ),
   eventsNext: define(
-    'WORKSPACE_EVENTS_NEXT',
+    'WORKSPACE_EVENTS_NEXT=offset',
     oneOf('offset', 'before'),
     'Query parameter in the `next` link of a page of events. The hosted service uses `before`',
-    'offset',
   ),
   dialect: define(
-    'WORKSPACE_DIALECT',
+    'WORKSPACE_DIALECT=document',
     oneOf('document', '2024', '2026'),
     'Form of the answers of the workspace: as in the OpenAPI document (document), or as the hosted service sent them in 2024 or 2026',
-    'document',
   ),
 };
 

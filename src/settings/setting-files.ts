@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { toKeySet } from '../auth/key-set.ts';
-import { messageOf, unreadableBecause } from '../error-text.ts';
+import { messageOf } from '../error-text.ts';
 import { sourcesOf } from '../operation/persisted/manifest.ts';
 import { readTextFile } from '../read-text.ts';
 import { type Kind, showNothing, ValueError } from './settings.ts';
@@ -8,12 +8,7 @@ import { hasCredentials, safeUrlIn, shownUrl, shownUrls } from './urls.ts';
 
 /** The text of a file. Throws a ValueError if it cannot be read, or holds nothing. */
 function contentOf(path: string): string {
-  let text: string;
-  try {
-    text = readTextFile(path);
-  } catch (error) {
-    throw new ValueError(unreadableBecause(error));
-  }
+  const text = readTextFile(path, (why) => new ValueError(why));
   if (text.trim() === '') throw new ValueError('the file is empty');
   return text;
 }

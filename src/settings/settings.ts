@@ -36,10 +36,11 @@ export interface Setting<T> extends Kind<T> {
   readonly absent: () => T;
 }
 
-/** Declares a setting. With a default, it always has a value. */
-export function define<T>(name: string, kind: Kind<T>, meaning: string, fallback: string): Setting<T>;
-export function define<T>(name: string, kind: Kind<T>, meaning: string): Setting<T | undefined>;
-export function define<T>(name: string, kind: Kind<T>, meaning: string, fallback?: string): Setting<T | undefined> {
+/** Declares a setting by its name, or as `NAME=default`. With a default, it always has a value. */
+export function define<T>(declared: `${string}=${string}`, kind: Kind<T>, meaning: string): Setting<T>;
+export function define<T>(declared: string, kind: Kind<T>, meaning: string): Setting<T | undefined>;
+export function define<T>(declared: string, kind: Kind<T>, meaning: string): Setting<T | undefined> {
+  const [name = '', fallback] = declared.split('=');
   return { ...kind, name, meaning, fallback, absent: () => (fallback === undefined ? undefined : kind.read(fallback)) };
 }
 

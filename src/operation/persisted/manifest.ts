@@ -1,7 +1,6 @@
 import { globSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../../config-error.ts';
-import { unreadableBecause } from '../../error-text.ts';
 import { quoted } from '../../graphql/input-error.ts';
 import { readTextFile } from '../../read-text.ts';
 import { isList, isObject, type JsonObject, jsonIn } from '../../rest/values.ts';
@@ -48,11 +47,8 @@ export function entriesIn(patterns: readonly string[], others: readonly Manifest
 /** The files at a path, in a folder or of a glob, sorted by name. Throws a ConfigError if there are none. */
 export function readFiles(pattern: string): ManifestFile[] {
   return findFiles(pattern).map((file) => {
-    try {
-      return { file, text: readTextFile(file) };
-    } catch (error) {
-      throw new ConfigError(`${file}: expected a file that can be read, but ${unreadableBecause(error)}`);
-    }
+    const toError = (why: string) => new ConfigError(`${file}: expected a file that can be read, but ${why}`);
+    return { file, text: readTextFile(file, toError) };
   });
 }
 
