@@ -151,7 +151,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       ...{ keys: authenticator?.keySet.reloads, tenants: options.tenants?.reloads },
     },
   };
-  const metrics = createMetrics(sources, options);
+  const metrics = createMetrics(sources, options.maxUpstreamCalls);
   const callbacks = createCallbacks(metrics, options);
   const toolOf = agents?.toolOf(persisted.documents);
   const made = { schema, upstream, cursors, persisted, shared, eventLoop, saved, callbacks, toolOf, memory };

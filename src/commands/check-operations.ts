@@ -23,20 +23,6 @@ import type { SettingsReader } from '../settings/settings.ts';
 import { checkDocument, documentFilesAt, lineOf } from './documents.ts';
 import { type Cost, costText, counted, limitsFor, type Outcome } from './output.ts';
 
-interface CheckedFile {
-  readonly file: string;
-  readonly operations: readonly Verdict[];
-}
-
-/** The number of checked operations, and the numbers of failed ones by reason. */
-interface Sums {
-  readonly operations: number;
-  readonly invalid: number;
-  readonly overBudget: number;
-  /** The number of operations that the named tenant may run; undefined if no tenant was named. */
-  readonly runnable?: number;
-}
-
 /**
  * `check-operations FILE… [--tenant NAME [--role ROLE…]] [--json] [--mcp]`: checks that operations are valid and within
  * the limits. A variable with a default counts with that value, every other variable with its most expensive value.
@@ -71,7 +57,11 @@ export function checkOperations(args: string[], settings: SettingsReader): Outco
   return { text, exitCode: sums.invalid + sums.overBudget === 0 ? 0 : 1 };
 }
 
-function sumsOf(verdicts: readonly Verdict[]): Sums {
+/**
+ * The number of checked operations, the numbers of failed ones by reason, and the number of operations that the tenant
+ * may run, if one was named.
+ */
+function sumsOf(verdicts: readonly Verdict[]) {
   const invalid = verdicts.filter(({ errors }) => errors.length > 0).length;
   const overBudget = verdicts.filter((verdict) => verdict.overBudget).length;
   const asked = verdicts.filter(({ refused }) => refused !== undefined);
@@ -79,7 +69,11 @@ function sumsOf(verdicts: readonly Verdict[]): Sums {
   return { operations: verdicts.length, invalid, overBudget, ...(asked.length > 0 && { runnable }) };
 }
 
-function describe(files: readonly CheckedFile[], sums: Sums, config: PlainConfig): string {
+function describe(
+  files: readonly { readonly file: string; readonly operations: readonly Verdict[] }[],
+  sums: ReturnType<typeof sumsOf>,
+  config: PlainConfig,
+): string {
   const blocks = files.map(({ file, operations }) =>
     [file, ...operations.map((verdict) => `  ${textOf(verdict, config)}`)].join('\n'),
   );

@@ -10,18 +10,14 @@ import { createSchema, createSchemas } from '../schema.ts';
 import { type Config, readConfig, tenantsSourceOf } from '../settings/config.ts';
 import type { Environment, EnvironmentFile } from '../settings/settings.ts';
 
-/** The messages that a start would print about its settings. */
-interface CheckedSettings {
-  /** The faults that would keep the gateway from starting. */
-  readonly faults: readonly string[];
-  readonly warnings: readonly string[];
-}
-
 /**
- * Reads everything that a start reads: settings, the files that they name, and the documents in these files. Makes no
- * request.
+ * The warnings that a start would print, and the faults that would keep the gateway from starting. Reads everything
+ * that a start reads: settings, the files that they name, and the documents in these files. Makes no request.
  */
-export async function checkedSettings(environment: Environment, file: EnvironmentFile): Promise<CheckedSettings> {
+export async function checkedSettings(
+  environment: Environment,
+  file: EnvironmentFile,
+): Promise<Record<'faults' | 'warnings', readonly string[]>> {
   try {
     const config = readConfig(environment, file);
     const read = config.auth && readTenants(tenantsSourceOf(config.auth, environment));

@@ -13,15 +13,15 @@ export interface PlanInParts extends Plan {
   readonly firstPartAfter?: number;
 }
 
-interface DeferringOperation extends Pick<OperationScope, 'operation' | 'fragments'> {
-  readonly document: DocumentNode;
-}
-
 /**
  * Adds to a plan the wave after which the first part of the answer is sent, and a hint for deferring more or less.
  * `deferring` is the operation with `@defer`, and undefined if it has none.
  */
-export function planInParts(plan: Plan, request: PlanRequest, deferring: DeferringOperation | undefined): PlanInParts {
+export function planInParts(
+  plan: Plan,
+  request: PlanRequest,
+  deferring: (Pick<OperationScope, 'operation' | 'fragments'> & { readonly document: DocumentNode }) | undefined,
+): PlanInParts {
   if (request.operation.operation !== 'query') return plan;
   const inParts = { ...request, ...deferring };
   const defers = deferring !== undefined && !isDeferUndecided(inParts, request.variableValues);

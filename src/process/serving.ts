@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Orders, Started } from '../cluster/messages.ts';
 import type { PrimaryLink } from '../cluster/primary-link.ts';
-import { createGateway, createSharedLedger, type Gateway } from '../gateway.ts';
+import { createGateway, createSharedLedger } from '../gateway.ts';
 import type { Log } from '../log.ts';
 import { checkUpstream } from '../rest/check-upstream.ts';
 import { createAdminEndpoint, followAdminToken } from '../server/admin.ts';
@@ -123,23 +123,17 @@ function openLog(config: Config, isShared: boolean, environment: NodeJS.ProcessE
   return journal;
 }
 
-interface Serving extends Pick<Started, 'url'> {
-  /**
-   * A phrase about the upstream's answer, or about the lack of an answer within a second. Undefined if the upstream is
-   * the embedded workspace.
-   */
-  readonly checked: Promise<string | undefined>;
-  readonly gateway: Gateway;
-  readonly stop: () => Promise<void>;
-}
-
+/**
+ * Starts the servers of this process. `checked` is a phrase about the upstream's answer, or about the lack of an answer
+ * within a second. It is undefined if the upstream is the embedded workspace.
+ */
 async function startServing(
   { config, upstreamUrl, demoKey }: Orders,
   environment: NodeJS.ProcessEnv,
   log: Log,
   files: SharedFiles,
   link?: PrimaryLink,
-): Promise<Serving> {
+) {
   const adminToken =
     config.adminTokenFile === undefined ? undefined : await followAdminToken(config.adminTokenFile, log);
   // Loaded only if it is needed: OpenTelemetry's SDK takes longer to load than the rest of the gateway.
@@ -173,7 +167,7 @@ async function startServing(
     gateway,
     url: server.url,
     checked: Promise.race([checked, delay(checkWaitMs, 'has not answered yet', { ref: false })]),
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await server.stop();
       closeMetrics?.();
       adminToken?.close();

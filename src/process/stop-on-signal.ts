@@ -1,23 +1,16 @@
 import type { Log } from '../log.ts';
-import { thrown } from '../telemetry/log.ts';
+import { type Journal, thrown } from '../telemetry/log.ts';
 import { stopOnHangUp } from './hang-up.ts';
 import { fail } from './start-failures.ts';
 
 /** Stops gracefully for a reason, and then exits with a code. */
 type Stop = (exitCode: number, reason: string) => void;
 
-/** The log of a process that stops, and the function that ends the log. */
-interface StopLog {
-  /** Undefined in a worker, because its primary logs the stop. */
-  readonly log?: Log | undefined;
-  readonly end: () => Promise<void>;
-}
-
 /**
  * Stops gracefully at the first signal and at once at a second one. The hang-up of the terminal does not count as a
- * second signal.
+ * second signal. A worker has no `log`, because its primary logs the stop. `end` ends the log.
  */
-export function stopOnSignal(close: () => Promise<void>, { log, end }: StopLog): Stop {
+export function stopOnSignal(close: () => Promise<void>, { log, end }: Pick<Journal, 'end'> & Partial<Journal>): Stop {
   let stopping = false;
   const closeAll = async (): Promise<void> => {
     await close();

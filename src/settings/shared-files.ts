@@ -20,26 +20,15 @@ export interface SharedFiles {
   readonly manifests?: Changing<readonly ManifestFile[]> | undefined;
 }
 
-/** Shared files that this process reads again when they change. */
-export interface FollowedSharedFiles {
-  readonly files: SharedFiles;
-  readonly reload: () => void;
-  readonly close: () => void;
-}
-
 /**
  * Reads the shared files and follows them. Rejects with a ConfigError if a server has no manifest, or if the keys of
  * tenants cannot be used.
  */
-export async function followSharedFiles(
-  config: Config,
-  environment: NodeJS.ProcessEnv,
-  log: Log,
-): Promise<FollowedSharedFiles> {
+export async function followSharedFiles(config: Config, environment: NodeJS.ProcessEnv, log: Log) {
   const manifests = await followRemote(config, log);
   const tenants = await followKeys(config, environment, manifests, log);
   return {
-    files: { tenants, manifests },
+    files: { tenants, manifests } satisfies SharedFiles,
     reload: () => void Promise.all([tenants?.reload(), manifests?.reload()]),
     close: () => {
       tenants?.close();

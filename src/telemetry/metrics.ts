@@ -38,10 +38,6 @@ type ReloadsByKind = Readonly<
   Partial<Record<'certificates' | 'documents' | 'keys' | 'tenants', Readonly<Reloads> | undefined>>
 >;
 
-interface MetricsSettings {
-  readonly maxUpstreamCalls: number;
-}
-
 /**
  * Metrics in the Prometheus text format. No label holds a key or the id of an object. The only texts of clients in
  * labels are the name and version of the client, and the names of listed operations.
@@ -60,7 +56,8 @@ export interface Metrics extends OperationMetrics {
 
 export type Snapshot = readonly Measured[];
 
-export function createMetrics(sources: MetricsSources, { maxUpstreamCalls }: MetricsSettings): Metrics {
+/** Makes the metrics of a gateway. `maxUpstreamCalls` is the most REST calls that one operation may make. */
+export function createMetrics(sources: MetricsSources, maxUpstreamCalls: number): Metrics {
   const { resources, documents, shared, redis, authentications, expiries, reloads } = sources;
   const instruments = new Instruments({ hasProcess: true });
   const usage = new ClientUsage(() => resources.counts.byOutcome.reduce((sum, { count }) => sum + count, 0));

@@ -136,7 +136,7 @@ function processWith(
         ...{ cache: undefined, redis: undefined, authentications: new Map(), reloads: {} },
         ...{ budgetCounts: new BudgetCounts(), counting: undefined, heldKeys: { rejectedCalls: 0, stoppedCalls: 0 } },
       },
-      { maxUpstreamCalls: 150 },
+      150,
     ),
   };
 }

@@ -2,16 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DiagLogLevel, diag, trace } from '@opentelemetry/api';
 import { startNodeSdk } from '@opentelemetry/sdk-node';
 import { type Log, LogThrottle } from '../../log.ts';
-import type { Tracing } from '../../operation/operation-run.ts';
 import { isObject, jsonIn } from '../../rest/values.ts';
 import { createTracing } from './spans.ts';
 
 type Environment = Record<string, string | undefined>;
-
-export interface RunningTracing {
-  readonly tracing: Tracing;
-  readonly stop: () => Promise<void>;
-}
 
 /** The longest time for sending the last spans, in milliseconds: a collector must not delay the exit. */
 const stopMs = 3000;
@@ -31,7 +25,7 @@ const serviceName = 'workspace-graphql-gateway';
  * Starts OpenTelemetry's SDK, which reads its standard `OTEL_*` variables itself. By default it would also export
  * metrics and logs; here it exports them only if their variables ask for it.
  */
-export function startTracing(environment: Environment, upstreamUrl: string, log: Log): RunningTracing {
+export function startTracing(environment: Environment, upstreamUrl: string, log: Log) {
   if (!isSet(environment[sendVariable])) environment[sendVariable] = String(sendMs);
   const sdk = startNodeSdk({
     ...(!isNamed(environment) && { resourceAttributes: { 'service.name': serviceName } }),
@@ -52,7 +46,7 @@ export function startTracing(environment: Environment, upstreamUrl: string, log:
   );
   return {
     tracing: createTracing(trace.getTracer(serviceName), upstreamUrl),
-    stop: async () => {
+    stop: async (): Promise<void> => {
       const shutdown = sdk.shutdown().catch((error: unknown) => sdkLog('error', String(error), []));
       await Promise.race([shutdown, delay(stopMs, undefined, { ref: false })]);
     },
@@ -68,31 +62,25 @@ function createSdkLog(log: Log): (level: 'warn' | 'error', text: string, more: r
   return (level, text, more) => {
     const error = errorIn(text);
     if (error === undefined) log(level, `OpenTelemetry: ${text}`, more.length > 0 ? { details: more } : {});
-    else if (throttle.mayLogFirst(error.reason)) log(level, messageFor(error), error);
+    else if (throttle.mayLogFirst(error.reason)) {
+      const isOfMetrics = error.reason.startsWith(metricReader);
+      log(level, isOfMetrics ? 'metrics cannot be exported' : 'spans cannot be exported', error);
+    }
   };
 }
 
-/** The error of a failed export. The SDK reports it as JSON, with its members as texts and without empty members. */
-interface ExportError {
-  readonly reason: string;
-  /** The error code of Node, such as `ECONNREFUSED`, or the status of the collector's answer. */
-  readonly code?: string;
-}
+/** The SDK's reader of metrics. If metrics cannot be exported, the error begins with its name. */
+const metricReader = 'PeriodicExportingMetricReader';
 
-function errorIn(text: string): ExportError | undefined {
+/**
+ * The error of a failed export. The SDK reports it as JSON, with its members as texts and without empty members. `code`
+ * is the error code of Node, such as `ECONNREFUSED`, or the status of the collector's answer.
+ */
+function errorIn(text: string) {
   const error = jsonIn(text);
   if (!isObject(error)) return undefined;
   const { name, message = name, code } = error;
   return typeof message === 'string' ? { reason: message, ...(typeof code === 'string' && { code }) } : undefined;
-}
-
-/**
- * The message for an error. If metrics cannot be exported, the error begins with the name of the SDK's reader of
- * metrics.
- */
-function messageFor({ reason }: ExportError): string {
-  const isOfMetrics = reason.startsWith('PeriodicExportingMetricReader');
-  return isOfMetrics ? 'metrics cannot be exported' : 'spans cannot be exported';
 }
 
 function isNamed(environment: Environment): boolean {
