@@ -28,7 +28,7 @@ const layers = [
   ['rest'],
   ['redis.ts'],
   ['redis-address.ts'],
-  ['log.ts'],
+  ['log.ts', 'read-text.ts'],
   [
     'config-error.ts',
     'error-text.ts',
@@ -37,7 +37,6 @@ const layers = [
     'maybe-promise.ts',
     'memoize.ts',
     'memory.ts',
-    'read-text.ts',
     'recent-map.ts',
     'tally.ts',
     'version.ts',

@@ -84,7 +84,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
 export const commandNames: readonly string[] = Object.keys(commands);
 
 /** The command that a command line names; `serve` if it names none. Throws a ConfigError for an unknown name. */
-export function commandIn(words: readonly string[]) {
+export function commandIn(words: readonly string[]): { readonly name: string; readonly rest: readonly string[] } {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(' ');
     if (Object.hasOwn(commands, name)) return { name, rest: words.slice(length) };

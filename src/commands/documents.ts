@@ -33,7 +33,10 @@ export function readJsonObject(file: string, expected: string): JsonObject {
  * `name` is the id in the file, or `document` if the file is a single document. `id` is what clients send instead of
  * the text.
  */
-export function documentFilesAt(pattern: string) {
+export function documentFilesAt(pattern: string): readonly {
+  readonly file: string;
+  readonly documents: readonly Readonly<Record<'name' | 'id' | 'text', string>>[];
+}[] {
   return readFiles(pattern).map(({ file, text }) => {
     const entries = readManifest(file, text);
     if (entries.length === 0) throw new ConfigError(`${file}: expected documents, but it lists none`);

@@ -176,7 +176,7 @@ function rememberIds(path: string, body: unknown, ids: Map<string, string>): voi
   if (organization !== undefined && !ids.has(organizations)) ids.set(organizations, organization);
 }
 
-function describe({ differences, unread, patch, calls }: ReturnType<typeof findingsOf>): string {
+function describe({ differences, unread, patch, calls }: Findings): string {
   const rows = table<FoundDifference>(differences, [
     { title: 'operation', text: ({ operation }) => operation },
     { title: 'difference', text: ({ kind }) => kind },
@@ -191,6 +191,14 @@ function describe({ differences, unread, patch, calls }: ReturnType<typeof findi
   ].join('\n');
 }
 
+interface Findings {
+  readonly calls: number;
+  readonly differences: readonly FoundDifference[];
+  readonly unread: readonly { readonly operation: string; readonly reason: string }[];
+  /** A unified diff of the OpenAPI document that removes the differences; empty if there is nothing to change. */
+  readonly patch: string;
+}
+
 interface FoundDifference {
   readonly operation: string;
   readonly kind: DriftKind;
@@ -201,7 +209,7 @@ interface FoundDifference {
  * The differences in the answers, and the patch that removes them from the document. Throws a ConfigError if no
  * operation could be read.
  */
-export function findingsOf(results: readonly (Read | Unread)[], openapi: string) {
+export function findingsOf(results: readonly (Read | Unread)[], openapi: string): Findings {
   const read = results.filter((result) => 'body' in result);
   const unread = results.filter((result) => 'reason' in result);
   const [failed] = unread;

@@ -36,7 +36,7 @@ export function usesIn(schema: GraphQLSchema, document: DocumentNode): Uses {
   const uses = new Set<string>();
   const info = new TypeInfo(schema);
   /** Adds elements of the schema, whose texts are their names or coordinates. */
-  const add = (...elements: readonly (object | string | null | undefined)[]): void => {
+  const add = (...elements: readonly ({ readonly toString: () => string } | null | undefined)[]): void => {
     for (const element of elements) if (element !== null && element !== undefined) uses.add(String(element));
   };
   /** Adds the omissions of the arguments or input fields that could have been given. */

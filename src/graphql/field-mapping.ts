@@ -1,7 +1,7 @@
 import type { GraphQLField, GraphQLInputField } from 'graphql';
 import type { View } from '../loaders/row-store.ts';
 import { views } from '../rest/generated/views.ts';
-import { isRestOperationId } from '../rest/rest-operations.ts';
+import { isRestOperationId, type RestOperationId } from '../rest/rest-operations.ts';
 
 /** The types whose scalar fields are columns of a REST row. */
 export type RowType = keyof typeof views;
@@ -11,7 +11,12 @@ export type RowType = keyof typeof views;
  * is the name of the object type. `column` answers the field, or holds the key of the object that it refers to. `view`
  * is the smallest view that has the column.
  */
-export function mappingOf(field: GraphQLField<unknown, unknown>) {
+export function mappingOf(field: GraphQLField<unknown, unknown>): {
+  readonly type: string;
+  readonly column: string | undefined;
+  readonly view: View | undefined;
+  readonly operation: RestOperationId | undefined;
+} {
   const type = field.parentType?.name ?? '';
   const operation = directiveArgument(field, 'rest', 'operation');
   const named = directiveArgument(field, 'column', 'name');

@@ -125,14 +125,14 @@ function findConditions({ operation, fragments }: OperationScope): {
 }
 
 /** Visits once each field that an operation may select, with the first path at which the field occurs. */
-export function visitFields(scope: OperationScope, visit: (selected: SelectedField, path: string) => void): void {
+export function visitFields(scope: OperationScope, onField: (selected: SelectedField, path: string) => void): void {
   const visited = new Set<ObjectSelection>();
   const enter = (selection: ObjectSelection, above: string): void => {
     if (visited.has(selection)) return;
     visited.add(selection);
     for (const selected of selection.fields) {
       const path = above === '' ? selected.responseKey : `${above}.${selected.responseKey}`;
-      visit(selected, path);
+      onField(selected, path);
       for (const inside of selected.possible) enter(inside, path);
     }
   };

@@ -24,11 +24,15 @@ export interface SharedFiles {
  * Reads the shared files and follows them. Rejects with a ConfigError if a server has no manifest, or if the keys of
  * tenants cannot be used.
  */
-export async function followSharedFiles(config: Config, environment: NodeJS.ProcessEnv, log: Log) {
+export async function followSharedFiles(
+  config: Config,
+  environment: NodeJS.ProcessEnv,
+  log: Log,
+): Promise<{ readonly files: SharedFiles; readonly reload: () => void; readonly close: () => void }> {
   const manifests = await followRemote(config, log);
   const tenants = await followKeys(config, environment, manifests, log);
   return {
-    files: { tenants, manifests } satisfies SharedFiles,
+    files: { tenants, manifests },
     reload: () => void Promise.all([tenants?.reload(), manifests?.reload()]),
     close: () => {
       tenants?.close();

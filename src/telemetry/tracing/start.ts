@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DiagLogLevel, diag, trace } from '@opentelemetry/api';
 import { startNodeSdk } from '@opentelemetry/sdk-node';
 import { type Log, LogThrottle } from '../../log.ts';
+import type { Tracing } from '../../operation/operation-run.ts';
 import { isObject, jsonIn } from '../../rest/values.ts';
 import { createTracing } from './spans.ts';
 
@@ -25,7 +26,11 @@ const serviceName = 'workspace-graphql-gateway';
  * Starts OpenTelemetry's SDK, which reads its standard `OTEL_*` variables itself. By default it would also export
  * metrics and logs; here it exports them only if their variables ask for it.
  */
-export function startTracing(environment: Environment, upstreamUrl: string, log: Log) {
+export function startTracing(
+  environment: Environment,
+  upstreamUrl: string,
+  log: Log,
+): { readonly tracing: Tracing; readonly stop: () => Promise<void> } {
   if (!isSet(environment[sendVariable])) environment[sendVariable] = String(sendMs);
   const sdk = startNodeSdk({
     ...(!isNamed(environment) && { resourceAttributes: { 'service.name': serviceName } }),
@@ -46,7 +51,7 @@ export function startTracing(environment: Environment, upstreamUrl: string, log:
   );
   return {
     tracing: createTracing(trace.getTracer(serviceName), upstreamUrl),
-    stop: async (): Promise<void> => {
+    stop: async () => {
       const shutdown = sdk.shutdown().catch((error: unknown) => sdkLog('error', String(error), []));
       await Promise.race([shutdown, delay(stopMs, undefined, { ref: false })]);
     },
