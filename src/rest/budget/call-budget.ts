@@ -56,7 +56,14 @@ class BudgetedCall implements Queued {
   readonly begin: () => void;
   readonly fail: (error: Error) => void;
 
-  constructor({ caller, user, attempt, counted, group, begin, fail }: Pick<BudgetedCall, keyof BudgetedCall>) {
+  constructor(
+    { caller, user }: Queued,
+    attempt: Attempt,
+    counted: LedgerCall,
+    group: Group,
+    begin: () => void,
+    fail: (error: Error) => void,
+  ) {
     this.caller = caller;
     this.user = user;
     this.attempt = attempt;
@@ -182,7 +189,7 @@ export class CallBudget implements Gate, CallLimits {
     this.#lastId += 1;
     const counted = { id: `${this.#idPrefix}${this.#lastId}`, key, subject, surface };
     const group = this.#groupOf(attempt, operation, queue);
-    const call = new BudgetedCall({ ...place, attempt, counted, group, begin, fail });
+    const call = new BudgetedCall(place, attempt, counted, group, begin, fail);
     attempt.reserved = call;
     group.calls.set(counted.id, call);
     queue.calls.add(call);
