@@ -2,8 +2,7 @@ import type { HttpRequestContext } from '../http/request-context.ts';
 import type { PublicError } from '../operation/errors.ts';
 import { type OperationResult, stringifyData } from '../operation/operation-result.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
-import { type RateLimit, scarcestOf } from '../operation/rate-limits.ts';
-import { isList, isObject, type JsonObject } from '../rest/values.ts';
+import { isObject, type JsonObject } from '../rest/values.ts';
 import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
 import type { Protocol } from './message.ts';
@@ -50,8 +49,8 @@ export async function callTool(
     },
     context,
   );
-  const restCalls = restCallsOf(result);
-  const { errors = [], data } = result;
+  const { errors = [], data, extensions: { cost } = {} } = result;
+  const restCalls = isObject(cost) ? cost : noCalls;
   if (errors.length === 0) return answered(tool, result, { sentences: '', protocol, restCalls });
   const isTooExpensive = errors.some(({ extensions }) => extensions['code'] === 'COST_LIMIT_EXCEEDED');
   const size = isTooExpensive ? tool.fittingSize(values, context.caller) : undefined;
@@ -64,39 +63,12 @@ export async function callTool(
   const isBadInput = data === undefined && errors.every(({ extensions }) => extensions['code'] === 'BAD_USER_INPUT');
   if (isBadInput) return failed(sentences, restCalls, 'invalid_arguments');
   const isEmpty = !isObject(data) || Object.values(data).every((value) => value === null);
-  if (isEmpty) return failed(sentences, restCalls, restCalls.actual === 0 ? 'refused' : 'error');
+  if (isEmpty) return failed(sentences, restCalls, restCalls['actual'] === 0 ? 'refused' : 'error');
   return answered(tool, result, { sentences, protocol, restCalls });
 }
 
-/** The numbers of REST calls that an agent is told after one use of a tool, and what is left of the budget. */
-interface RestCalls {
-  readonly actual: number;
-  readonly cached: number;
-  readonly budget?: readonly Pick<RateLimit, 'surface' | 'remaining' | 'resetsIn'>[];
-}
-
-const noCalls: RestCalls = { actual: 0, cached: 0 };
-
-function restCallsOf({ extensions }: OperationResult): RestCalls {
-  const cost = extensions?.['cost'];
-  if (!isObject(cost)) return noCalls;
-  const { actual, cached, budget } = cost;
-  return {
-    actual: Number(actual ?? 0),
-    cached: Number(cached ?? 0),
-    ...(isList(budget) && {
-      budget: scarcestOf(budget.filter(isRateLimit)).map(({ surface, remaining, resetsIn }) => ({
-        surface,
-        remaining,
-        resetsIn,
-      })),
-    }),
-  };
-}
-
-function isRateLimit(value: unknown): value is RateLimit {
-  return isObject(value) && typeof value['remaining'] === 'number';
-}
+/** The numbers of REST calls that an agent is told if its operation has not begun. */
+const noCalls: JsonObject = { actual: 0, cached: 0 };
 
 /** The answer with the data of a result. `sentences` are about the fields that failed. */
 function answered(
@@ -106,7 +78,7 @@ function answered(
     sentences,
     protocol,
     restCalls,
-  }: { readonly sentences: string; readonly protocol: Protocol; readonly restCalls: RestCalls },
+  }: { readonly sentences: string; readonly protocol: Protocol; readonly restCalls: JsonObject },
 ): ToolAnswer {
   const text = stringifyData(result);
   const isWhole = sentences === '';
@@ -146,7 +118,7 @@ function tooLarge(text: string, { sizeArguments }: Tool): string {
   return `The answer has ${text.length} characters, but at most ${mostCharacters} are given: ${less}.`;
 }
 
-function failed(sentences: string, restCalls: RestCalls, result: CallResult): ToolAnswer {
+function failed(sentences: string, restCalls: JsonObject, result: CallResult): ToolAnswer {
   return { members: [content([sentences]), '"isError":true'], meta: { restCalls }, result };
 }
 

@@ -15,7 +15,7 @@ import type { PreparedOperation } from './document.ts';
 import type { OperationRun, RequestContext } from './operation-run.ts';
 import { noVariables } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
-import type { RateLimit } from './rate-limits.ts';
+import { type RateLimit, scarcestOf } from './rate-limits.ts';
 import { RefusedDocument, RequestError } from './request-error.ts';
 
 /** Settings of plans, and the limits of what an operation may cost. */
@@ -265,11 +265,19 @@ export class Cost {
     return { ...this.plan, ...(tool && { tool }) };
   }
 
+  /** The cost as clients see it. Agents are told less: what their tool has cost, and what they may still use. */
   #costOf({ made, reuse }: OperationCalls): Readonly<Record<string, unknown>> {
+    const { rateLimits } = this;
+    if (this.#run.request.tool !== undefined)
+      return { actual: made, cached: reuse.cached, ...(rateLimits && { budget: scarcestOf(rateLimits).map(leftOf) }) };
     return {
       ...{ requested: this.plan?.upper ?? 0, actual: made, limit: this.#costs.options.maxUpstreamCalls },
       ...(this.#costs.options.isCaching === true && reuse),
-      ...(this.rateLimits !== undefined && { budget: this.rateLimits }),
+      ...(rateLimits && { budget: rateLimits }),
     };
   }
+}
+
+function leftOf({ surface, remaining, resetsIn }: RateLimit): Partial<RateLimit> {
+  return { surface, remaining, resetsIn };
 }
