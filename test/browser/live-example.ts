@@ -184,7 +184,7 @@ export function streamsOf(page: Page): readonly unknown[] {
 }
 
 /** The events of a project that has captured twelve. */
-export function someEvents(): GrowingEvents {
+function someEvents(): GrowingEvents {
   const events = new GrowingEvents();
   for (let second = 10; second < 22; second += 1) events.add(1, `2024-05-01T09:00:${second}Z`);
   return events;
