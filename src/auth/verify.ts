@@ -56,7 +56,7 @@ export async function verifyToken(token: string, keySet: KeySet, rules: TokenRul
   const { errors, jwtVerify } = latePackage('jose');
   try {
     // jose asks for the key only if the token's header can be read and names an accepted algorithm.
-    const { payload } = await jwtVerify(token, (header, parts) => keySet.findKey(header, parts), optionsOf(rules));
+    const { payload } = await jwtVerify(token, (header, jws) => keySet.findKey(header, jws), optionsOf(rules));
     return verificationOf(payload, rules);
   } catch (error) {
     // Any other error is about the token, or about a key of the provider that cannot be used.

@@ -37,7 +37,7 @@ export function rootWeight(scope: OperationScope): ObjectWeight {
 }
 
 const noWeight: ObjectWeight = { objects: 0, bytes: 0, leaves: 0, ids: 0, copies: 0 };
-const parts = ['objects', 'bytes', 'leaves', 'ids', 'copies'] as const;
+const units = ['objects', 'bytes', 'leaves', 'ids', 'copies'] as const;
 
 /** The characters around an object (braces and a comma), and around a member (quotes, a colon and a comma). */
 const [aroundObject, aroundMember] = [3, 4];
@@ -49,7 +49,7 @@ const weightOf: (selection: ObjectSelection) => ObjectWeight = memoize(({ fields
   for (const selected of fields) {
     weight.bytes += selected.responseKey.length + aroundMember;
     const inner = comesAlong(selected) ? weightOf(selected.inside) : noWeight;
-    for (const part of parts) weight[part] += inner[part];
+    for (const unit of units) weight[unit] += inner[unit];
     if (!isLeafType(getNamedType(selected.field.type))) continue;
     const { name } = selected.field;
     const isId = name === 'id';
