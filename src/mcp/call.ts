@@ -2,6 +2,7 @@ import type { HttpRequestContext } from '../http/request-context.ts';
 import type { PublicError } from '../operation/errors.ts';
 import { type OperationResult, stringifyData } from '../operation/operation-result.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
+import { OperationCalls } from '../rest/operation-calls.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
@@ -68,7 +69,7 @@ export async function callTool(
 }
 
 /** The numbers of REST calls that an agent is told if its operation has not begun. */
-const noCalls: JsonObject = { actual: 0, cached: 0 };
+const noCalls: JsonObject = new OperationCalls(0).counts;
 
 /** The answer with the data of a result. `sentences` are about the fields that failed. */
 function answered(

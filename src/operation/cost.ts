@@ -266,10 +266,10 @@ export class Cost {
   }
 
   /** The cost as clients see it. Agents are told less: what their tool has cost, and what they may still use. */
-  #costOf({ made, reuse }: OperationCalls): Readonly<Record<string, unknown>> {
+  #costOf({ made, counts, reuse }: OperationCalls): Readonly<Record<string, unknown>> {
     const { rateLimits } = this;
     if (this.#run.request.tool !== undefined)
-      return { actual: made, cached: reuse.cached, ...(rateLimits && { budget: scarcestOf(rateLimits).map(leftOf) }) };
+      return { ...counts, ...(rateLimits && { budget: scarcestOf(rateLimits).map(leftOf) }) };
     return {
       ...{ requested: this.plan?.upper ?? 0, actual: made, limit: this.#costs.options.maxUpstreamCalls },
       ...(this.#costs.options.isCaching === true && reuse),

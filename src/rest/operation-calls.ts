@@ -76,6 +76,11 @@ export class OperationCalls {
     this.#isAnswered = true;
   }
 
+  /** The numbers of sent calls and of reads that the cache answered, as agents are told them. */
+  get counts(): { readonly actual: number; readonly cached: number } {
+    return { actual: this.made, cached: this.reuse.cached };
+  }
+
   /** The numbers of reads that the cache answered, as the cost of an operation tells them. */
   get reuse(): { readonly cached: number; readonly stale: number } {
     return { cached: this.#sources?.length ?? 0, stale: this.stale };
