@@ -48,7 +48,7 @@ const longestTimerMs = 60_000;
 
 /** A call that waits for the budget, or that the budget has let begin. */
 class BudgetedCall implements Queued {
-  readonly caller: string;
+  readonly party: string;
   readonly user: string;
   readonly attempt: Attempt;
   readonly counted: LedgerCall;
@@ -57,14 +57,14 @@ class BudgetedCall implements Queued {
   readonly fail: (error: Error) => void;
 
   constructor(
-    { caller, user }: Queued,
+    { party, user }: Queued,
     attempt: Attempt,
     counted: LedgerCall,
     group: Group,
     begin: () => void,
     fail: (error: Error) => void,
   ) {
-    this.caller = caller;
+    this.party = party;
     this.user = user;
     this.attempt = attempt;
     this.counted = counted;
@@ -179,8 +179,8 @@ export class CallBudget implements Gate, CallLimits {
     const key = this.#keyOf(sharingKey);
     const queue = this.#queueOf(key);
     const place = attempt.isTrial
-      ? { caller: unproven, user: caller.queueKey }
-      : { caller: caller.queueKey, user: subject };
+      ? { party: unproven, user: caller.queueKey }
+      : { party: caller.queueKey, user: subject };
     if (this.#isFull(queue, place)) {
       this.#forgetIdle(queue);
       return fail(new RefusedCall('OVERLOADED', 1));
@@ -194,13 +194,13 @@ export class CallBudget implements Gate, CallLimits {
     group.calls.set(counted.id, call);
     queue.calls.add(call);
     this.#waiting += 1;
-    if (call.caller === unproven) this.#waitingUnproven += 1;
+    if (call.party === unproven) this.#waitingUnproven += 1;
   }
 
   /** True if one more call may not wait. All unproven keys together have only half of the places. */
   #isFull({ calls }: KeyQueue, place: Queued): boolean {
     const most = this.#options.maxInFlight * queueFactor;
-    return calls.isFull(most, place, this.#waiting) || (place.caller === unproven && this.#waitingUnproven >= most / 2);
+    return calls.isFull(most, place, this.#waiting) || (place.party === unproven && this.#waitingUnproven >= most / 2);
   }
 
   #queueOf(key: string): KeyQueue {
@@ -321,9 +321,9 @@ export class CallBudget implements Gate, CallLimits {
     this.#forgetIdle(queue);
   }
 
-  #forget({ caller, counted, group }: BudgetedCall): void {
+  #forget({ party, counted, group }: BudgetedCall): void {
     this.#waiting -= 1;
-    if (caller === unproven) this.#waitingUnproven -= 1;
+    if (party === unproven) this.#waitingUnproven -= 1;
     group.calls.delete(counted.id);
   }
 

@@ -19,9 +19,9 @@ export interface WaitingCall extends Queued {
 }
 
 /**
- * Limits the calls in flight. Callers take turns. A caller may use every slot while no other waits, and otherwise half
- * of them. It may have at most half of the queue. The users of a caller take turns in the same way, and one user has at
- * most half of the caller's part. All unproven keys are one caller. Calls that cannot start before their deadline are
+ * Limits the calls in flight. Parties take turns. A party may use every slot while no other waits, and otherwise half
+ * of them. It may have at most half of the queue. The users of a party take turns in the same way, and one user has at
+ * most half of the party's part. All unproven keys are one party. Calls that cannot start before their deadline are
  * shed.
  */
 export class ConcurrencyLimiter implements Gate {
@@ -29,7 +29,7 @@ export class ConcurrencyLimiter implements Gate {
   readonly #queue = new FairQueue<WaitingCall>();
   /** The number of attempts with a slot. */
   inFlight = 0;
-  /** Callers without a slot are left out. */
+  /** Parties without a slot are left out. */
   readonly #inFlightOf = new Map<string, number>();
   /** The number of calls shed since the start. */
   sheds = 0;
@@ -49,7 +49,7 @@ export class ConcurrencyLimiter implements Gate {
   enter(attempt: Attempt): Promise<void> | undefined {
     const isFree = this.inFlight < this.#most && this.#queue.size === 0;
     if (!isFree && !attempt.isUrgent) return this.#wait(attempt);
-    this.#begin(attempt, callerOf(attempt));
+    this.#begin(attempt, partyOf(attempt));
     return undefined;
   }
 
@@ -59,7 +59,7 @@ export class ConcurrencyLimiter implements Gate {
     if (typeof slot === 'string') this.#end(attempt, slot);
     else this.#remove(slot);
     if (outcome.kind !== 'not-sent') this.meanMs += (outcome.tookMs - this.meanMs) / 16;
-    // A caller that shared the slots until now may be the only one left. It may then use all of them.
+    // A party that shared the slots until now may be the only one left. It may then use all of them.
     if (this.#queue.size > 0) this.#startWaiting();
   }
 
@@ -70,12 +70,12 @@ export class ConcurrencyLimiter implements Gate {
 
   #wait(attempt: Attempt): Promise<void> {
     const { queueKey, subject = '' } = attempt.run.caller;
-    const caller = callerOf(attempt);
-    const user = caller === unproven ? queueKey : subject;
-    const isFull = this.#queue.isFull(this.#most * queueFactor, { caller, user });
-    if (isFull || performance.now() + this.#expectedMs(caller) > attempt.endsAt - leastMs) throw this.#shed();
+    const party = partyOf(attempt);
+    const user = party === unproven ? queueKey : subject;
+    const isFull = this.#queue.isFull(this.#most * queueFactor, { party, user });
+    if (isFull || performance.now() + this.#expectedMs(party) > attempt.endsAt - leastMs) throw this.#shed();
     return new Promise((start, fail) => {
-      const entry = { caller, user, attempt, start, fail };
+      const entry = { party, user, attempt, start, fail };
       this.#queue.add(entry);
       attempt.slot = entry;
       this.#sweeper ??= setInterval(() => this.#sweep(), sweepMs);
@@ -83,35 +83,35 @@ export class ConcurrencyLimiter implements Gate {
     });
   }
 
-  #begin(attempt: Attempt, caller: string): void {
-    attempt.slot = caller;
+  #begin(attempt: Attempt, party: string): void {
+    attempt.slot = party;
     this.inFlight += 1;
-    this.#inFlightOf.set(caller, (this.#inFlightOf.get(caller) ?? 0) + 1);
+    this.#inFlightOf.set(party, (this.#inFlightOf.get(party) ?? 0) + 1);
   }
 
-  #end(attempt: Attempt, caller: string): void {
+  #end(attempt: Attempt, party: string): void {
     attempt.slot = undefined;
     this.inFlight -= 1;
-    const left = (this.#inFlightOf.get(caller) ?? 1) - 1;
-    if (left > 0) this.#inFlightOf.set(caller, left);
-    else this.#inFlightOf.delete(caller);
+    const left = (this.#inFlightOf.get(party) ?? 1) - 1;
+    if (left > 0) this.#inFlightOf.set(party, left);
+    else this.#inFlightOf.delete(party);
   }
 
   #startWaiting(): void {
     while (this.inFlight < this.#most) {
-      const isAlone = this.#queue.callers === 1;
-      const entry = this.#queue.next((caller) => isAlone || (this.#inFlightOf.get(caller) ?? 0) < this.#most / 2);
+      const isAlone = this.#queue.parties === 1;
+      const entry = this.#queue.next((party) => isAlone || (this.#inFlightOf.get(party) ?? 0) < this.#most / 2);
       if (entry === undefined) return;
       this.#queue.served(entry);
       this.#remove(entry);
-      this.#begin(entry.attempt, entry.caller);
+      this.#begin(entry.attempt, entry.party);
       entry.start();
     }
   }
 
-  /** The time that one more call of this caller would wait, if calls go on taking as long as they do now. */
-  #expectedMs(caller: string): number {
-    const before = Math.min(this.#queue.size, (this.#queue.sizeOf(caller) + 1) * (this.#queue.callers + 1));
+  /** The time that one more call of this party would wait, if calls go on taking as long as they do now. */
+  #expectedMs(party: string): number {
+    const before = Math.min(this.#queue.size, (this.#queue.sizeOf(party) + 1) * (this.#queue.parties + 1));
     return Math.floor(before / this.#most) * this.meanMs;
   }
 
@@ -141,6 +141,6 @@ export class ConcurrencyLimiter implements Gate {
   }
 }
 
-function callerOf({ isTrial, run }: Attempt): string {
+function partyOf({ isTrial, run }: Attempt): string {
   return isTrial ? unproven : run.caller.queueKey;
 }

@@ -52,7 +52,7 @@ export interface Attempt {
   readonly mayBeStale: boolean;
   /** True if it starts even without a free slot. */
   isUrgent: boolean;
-  /** The caller for whom its slot is counted, or its entry in the queue for a slot. Undefined if it has neither. */
+  /** The party for which its slot is counted, or its entry in the queue for a slot. Undefined if it has neither. */
   slot: string | WaitingCall | undefined;
   /** Its entry at the gate that reserves calls. Undefined if it neither waits there nor has reserved a call. */
   reserved: object | undefined;
