@@ -2,12 +2,13 @@ import { ConfigError } from '../config-error.ts';
 import { type Changeable, changeable } from '../follow.ts';
 import type { TextStore } from '../operation/persisted/automatic.ts';
 import type { ManifestFile } from '../operation/persisted/manifest.ts';
+import type { Account, CallEnd, Ledger, LedgerCall, LogOutlooks, Want, WantDecision } from '../rest/ledger.ts';
+import type { Surface } from '../rest/rest-operations.ts';
 import type { Tenants } from '../rest/tenants.ts';
 import { LocalEpochs } from '../rest/write-epochs.ts';
 import type { SharedSocket } from '../server/graceful-stop.ts';
 import type { SharedFiles } from '../settings/shared-files.ts';
 import type { Measurements, Orders, PrimaryFunctions, Started, Totals, WorkerFunctions } from './messages.ts';
-import { RemoteLedger } from './remote-ledger.ts';
 import { type Batch, Channel } from './rpc.ts';
 
 /** A server that the primary directs. */
@@ -33,6 +34,12 @@ const changeTimeoutMs = 6000;
 
 /** The longest time that a worker which cannot start waits for the primary to learn the reason, in milliseconds. */
 const failureTimeoutMs = 1000;
+
+/**
+ * The longest time that an operation waits for the state of the ledger, in milliseconds. After that, it goes on without
+ * the state, because the ledger decides on each of its calls separately anyway.
+ */
+const lookTimeoutMs = 1000;
 
 /** A worker's side of the channel to the primary. */
 export class PrimaryLink {
@@ -117,4 +124,27 @@ export class PrimaryLink {
 /** Sends a batch. Failures are ignored, because a worker ends without its primary anyway. */
 function send(batch: Batch): void {
   if (process.connected) process.send?.(batch);
+}
+
+/** A worker's side of the ledger in which the primary counts the calls of all workers. */
+export class RemoteLedger implements Ledger {
+  readonly #primary: Channel<PrimaryFunctions>;
+
+  constructor(primary: Channel<PrimaryFunctions>) {
+    this.#primary = primary;
+  }
+
+  async reserve(wants: readonly Want[]): Promise<readonly WantDecision[]> {
+    // There is no timeout. The primary could reserve the calls after a timeout. Then the calls would count, but this
+    // worker would never make them.
+    return (await this.#primary.ask('reserve', wants, Number.POSITIVE_INFINITY)) ?? [];
+  }
+
+  end(call: LedgerCall, end: CallEnd): void {
+    this.#primary.tell('endCall', { call, end });
+  }
+
+  async look(account: Account, surfaces: readonly Surface[]): Promise<LogOutlooks> {
+    return (await this.#primary.ask('look', { account, surfaces }, lookTimeoutMs)) ?? new Map();
+  }
 }

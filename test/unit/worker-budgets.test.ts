@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PrimaryFunctions, WorkerFunctions } from '../../src/cluster/messages.ts';
-import { RemoteLedger } from '../../src/cluster/remote-ledger.ts';
+import { RemoteLedger } from '../../src/cluster/primary-link.ts';
 import { type ArgumentOf, Channel } from '../../src/cluster/rpc.ts';
 import { BudgetCounts } from '../../src/rest/budget/budget-counts.ts';
 import { CallBudget } from '../../src/rest/budget/call-budget.ts';
