@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Log } from '../../src/log.ts';
 import { connectRedis, type SharedRedis } from '../../src/redis.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
@@ -41,54 +41,55 @@ const cases = [
   { steps: 'one of which fails', failing: 2 },
 ];
 
-test.skipIf(!hasRedis).each(cases)(
-  'no wave begins while a Redis that has lost its data learns of calls in steps, $steps',
-  async ({ failing }) => {
-    await using redis = await startRedis();
-    using counting = await connect(redis.url, [{ limit, ms: 600_000 }]);
-    const { redis: connection, ledger } = counting;
-    let count = 0;
-    /** Asks for waves of ten calls; the ids of those that may begin. */
-    const begin = async (waves: number): Promise<string[]> => {
-      const wants = Array.from({ length: waves }, () => ({
-        ...{ ...first, isBackground: false, holdsPlaces: false },
-        bySurface: [{ surface: 'rest', ids: Array.from({ length: 10 }, () => `c${(count += 1)}`) } as const],
-      }));
-      const decisions = await ledger.reserve(wants);
-      return wants.flatMap(({ bySurface }, nth) => (decisions[nth]?.kind === 'begin' ? (bySurface[0]?.ids ?? []) : []));
-    };
-    const ids: string[] = [];
-    for (let waves = 0; waves < limit / 10; waves += 10) ids.push(...(await begin(10)));
-    expect(ids).toHaveLength(limit);
-    const last = ids.pop() ?? '';
-    for (const id of ids) ledger.end({ ...first, id, surface: 'rest' }, 'proves key');
-    // Redis is told of their ends.
-    await pause(200);
-    let steps = 0;
-    const run = connection.run.bind(connection);
-    vi.spyOn(connection, 'run').mockImplementation((script, names, values) => {
-      // What tells of few calls is no step.
-      if (String(values[0]).length > 5000) steps += 1;
-      return steps === failing ? pause(30).then(() => undefined) : run(script, names, values);
-    });
-    await redis.ask('FLUSHALL');
-    ledger.end({ ...first, id: last, surface: 'rest' }, 'proves key');
-    const begun = await Promise.all(
-      Array.from({ length: 50 }, async (_, nth) => {
-        await new Promise((resolve) => setTimeout(resolve, nth));
-        return begin(3);
-      }),
-    );
-    expect(begun.flat()).toEqual([]);
-    await until(() => ledger.counting?.().mode === 'redis');
-    expect(steps).toBeGreaterThan(2);
-    expect(await begin(1)).toEqual([]);
-  },
-);
+describe.skipIf(!hasRedis)('A Redis that counts calls', () => {
+  test.each(cases)(
+    'no wave begins while a Redis that has lost its data learns of calls in steps, $steps',
+    async ({ failing }) => {
+      await using redis = await startRedis();
+      using counting = await connect(redis.url, [{ limit, ms: 600_000 }]);
+      const { redis: connection, ledger } = counting;
+      let count = 0;
+      /** Asks for waves of ten calls; the ids of those that may begin. */
+      const begin = async (waves: number): Promise<string[]> => {
+        const wants = Array.from({ length: waves }, () => ({
+          ...{ ...first, isBackground: false, holdsPlaces: false },
+          bySurface: [{ surface: 'rest', ids: Array.from({ length: 10 }, () => `c${(count += 1)}`) } as const],
+        }));
+        const decisions = await ledger.reserve(wants);
+        return wants.flatMap(({ bySurface }, nth) =>
+          decisions[nth]?.kind === 'begin' ? (bySurface[0]?.ids ?? []) : [],
+        );
+      };
+      const ids: string[] = [];
+      for (let waves = 0; waves < limit / 10; waves += 10) ids.push(...(await begin(10)));
+      expect(ids).toHaveLength(limit);
+      const last = ids.pop() ?? '';
+      for (const id of ids) ledger.end({ ...first, id, surface: 'rest' }, 'proves key');
+      // Redis is told of their ends.
+      await pause(200);
+      let steps = 0;
+      const run = connection.run.bind(connection);
+      vi.spyOn(connection, 'run').mockImplementation((script, names, values) => {
+        // What tells of few calls is no step.
+        if (String(values[0]).length > 5000) steps += 1;
+        return steps === failing ? pause(30).then(() => undefined) : run(script, names, values);
+      });
+      await redis.ask('FLUSHALL');
+      ledger.end({ ...first, id: last, surface: 'rest' }, 'proves key');
+      const begun = await Promise.all(
+        Array.from({ length: 50 }, async (_, nth) => {
+          await new Promise((resolve) => setTimeout(resolve, nth));
+          return begin(3);
+        }),
+      );
+      expect(begun.flat()).toEqual([]);
+      await until(() => ledger.counting?.().mode === 'redis');
+      expect(steps).toBeGreaterThan(2);
+      expect(await begin(1)).toEqual([]);
+    },
+  );
 
-test.skipIf(!hasRedis)(
-  'waves that find together that Redis has lost calls have the part of their gateway',
-  async () => {
+  test('waves that find together that Redis has lost calls have the part of their gateway', async () => {
     await using redis = await startRedis();
     const logged: string[] = [];
     const log: Log = (_level, message) => logged.push(message);
@@ -109,12 +110,9 @@ test.skipIf(!hasRedis)(
       'calls are counted in Redis',
       'Redis has lost calls that it had counted: this gateway has added its own again',
     ]);
-  },
-);
+  });
 
-test.skipIf(!hasRedis)(
-  'calls that end while Redis learns of all calls are told, though there are more of them than are kept as changes',
-  async () => {
+  test('calls that end while Redis learns of all calls are told, though there are more of them than are kept as changes', async () => {
     await using redis = await startRedis();
     const calls = 11_000;
     using counting = await connect(redis.url, [{ limit: calls, ms: 1000 }]);
@@ -142,21 +140,21 @@ test.skipIf(!hasRedis)(
       },
       { timeout: 5000 },
     );
-  },
-);
+  });
 
-test.skipIf(!hasRedis).each([
-  { what: 'loses calls again and again', answer: () => [randomUUID()], reason: 'Redis keeps losing calls' },
-  { what: 'answers something else', answer: () => 'OK', reason: 'unexpected answer' },
-])('a Redis that $what does not decide, and the log says so', async ({ answer, reason }) => {
-  await using redis = await startRedis();
-  const logged: object[] = [];
-  const log: Log = (_level, msg, fields) => logged.push({ msg, ...fields });
-  using counting = await connect(redis.url, [{ limit, ms: 1000 }], { log });
-  vi.spyOn(counting.redis, 'run').mockImplementation(async () => answer());
-  await until(() => counting.ledger.counting?.().mode === 'local');
-  expect(logged.at(-1)).toEqual({
-    msg: 'calls cannot be counted in Redis: this gateway has its part of the budget',
-    ...{ reason, gateways: 1 },
+  test.each([
+    { what: 'loses calls again and again', answer: () => [randomUUID()], reason: 'Redis keeps losing calls' },
+    { what: 'answers something else', answer: () => 'OK', reason: 'unexpected answer' },
+  ])('a Redis that $what does not decide, and the log says so', async ({ answer, reason }) => {
+    await using redis = await startRedis();
+    const logged: object[] = [];
+    const log: Log = (_level, msg, fields) => logged.push({ msg, ...fields });
+    using counting = await connect(redis.url, [{ limit, ms: 1000 }], { log });
+    vi.spyOn(counting.redis, 'run').mockImplementation(async () => answer());
+    await until(() => counting.ledger.counting?.().mode === 'local');
+    expect(logged.at(-1)).toEqual({
+      msg: 'calls cannot be counted in Redis: this gateway has its part of the budget',
+      ...{ reason, gateways: 1 },
+    });
   });
 });

@@ -4,16 +4,19 @@ import { connectRedis } from '../../src/redis.ts';
 import { createLedger } from '../../src/rest/budget/create-ledger.ts';
 import type { WantDecision } from '../../src/rest/ledger.ts';
 import { isObject } from '../../src/rest/values.ts';
+import { startOver } from '../support/both.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { as, codesOf } from '../support/load.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { runMain } from '../support/process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { type Routes } from '../support/routes.ts';
 import { project } from '../support/rows.ts';
 import { askOne, askUntilAnswered, expectLeft, overload, rates, startThrottled } from '../support/throttled.ts';
 import { until } from '../support/until.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 interface Member extends TestGateway {
   readonly logged: readonly string[];
@@ -51,25 +54,16 @@ async function startMember(
 async function countedTogether(urls: readonly string[]): Promise<void> {
   for (const url of urls)
     await until(async () => {
-      const metrics = await (await fetch(new URL('/metrics', url))).text();
+      const metrics = await metricsOf({ url });
       return metrics.includes('gateway_budget_mode{mode="redis"} 1');
     });
 }
 
-async function namesIn(redis: RedisServer): Promise<readonly string[]> {
-  const names = await redis.ask('KEYS', '*');
-  return Array.isArray(names) ? names.map(String).toSorted() : [];
-}
-
 async function nameIn(redis: RedisServer, end: string): Promise<string | undefined> {
-  return (await namesIn(redis)).find((name) => name.endsWith(end));
+  return (await redis.names()).find((name) => name.endsWith(end));
 }
 
-async function startProjects(): Promise<Upstream> {
-  const upstream = await startUpstream({ 'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])) });
-  upstream.release();
-  return upstream;
-}
+const routes: Routes = { 'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])) };
 
 function one(id: number): string {
   return `{ project(id: ${id}) { name } }`;
@@ -79,19 +73,37 @@ async function read(gateway: Member, ...ids: readonly number[]): Promise<void> {
   for (const id of ids) expect(codesOf(await gateway.ask(one(id)))).toEqual([]);
 }
 
-/** Waits until Redis decides for all of these gateways, and each knows that the key is one. */
-async function proven(...gateways: readonly Member[]): Promise<void> {
-  for (const { logged } of gateways) await until(() => logged.includes(counting));
-  for (const gateway of gateways) await read(gateway, 1);
+/** Starts a Redis, an upstream and a member for which Redis decides, and which knows that the key is one, for one test. */
+async function startProven(rest: string, replicas: number) {
+  const redis = await startRedis();
+  onTestFinished(() => redis[Symbol.asyncDispose]());
+  const { upstream, gateway } = await startOver(routes, (api) => startMember(api, redis.url, rest, replicas));
+  await prove(gateway);
+  return { redis, upstream, gateway };
+}
+
+/** Does the same with a second member. */
+async function startTwoProven(rest: string, replicas: number) {
+  const { redis, upstream, gateway: first } = await startProven(rest, replicas);
+  const second = await startMember(upstream, redis.url, rest, replicas);
+  onTestFinished(() => second[Symbol.asyncDispose]());
+  await prove(second);
+  return { redis, upstream, first, second };
+}
+
+async function prove(gateway: Member): Promise<void> {
+  await until(() => gateway.logged.includes(counting));
+  await read(gateway, 1);
+}
+
+/** Waits until all of these have found Redis up again. */
+async function countAgain(...members: readonly Member[]): Promise<void> {
+  for (const { logged } of members) await until(() => logged.filter((message) => message === counting).length === 2);
 }
 
 describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
   test('share one budget, once each of them knows that the key is one', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startProjects();
-    await using first = await startMember(upstream, redis.url, '6/600', 2);
-    await using second = await startMember(upstream, redis.url, '6/600', 2);
-    await proven(first, second);
+    const { upstream, first, second } = await startTwoProven('6/600', 2);
     await read(first, 2, 3);
     await read(second, 4, 5);
     const told = { extensions: { cost: true } };
@@ -105,9 +117,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
 
   test('make at most eight calls each with a key that all of them meet at once, before they count together', async () => {
     await using redis = await startRedis();
-    await using upstream = await startUpstream({
-      'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])),
-    });
+    await using upstream = await startUpstream(routes);
     const start = (): Promise<Member> => startMember(upstream, redis.url, '20/600', 3);
     await using first = await start();
     await using second = await start();
@@ -121,12 +131,12 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
 
   test('tell it names that hold hashes only, and neither keys nor users', async () => {
     await using redis = await startRedis();
-    await using upstream = await startProjects();
+    await using upstream = await startUpstream(routes, { hold: 0 });
     await using gateway = await startMember(upstream, redis.url, '6/600', 1);
     await until(() => gateway.logged.includes(counting));
     await gateway.ask(one(1), as('phx_secret'));
-    await until(async () => (await namesIn(redis)).length === 2);
-    const names = await namesIn(redis);
+    await until(async () => (await redis.names()).length === 2);
+    const names = await redis.names();
     expect(names.filter((name) => !/^budget:\{[\w-]{43}\}:(?:logs|[\w-]{43}:rest)$/.test(name))).toEqual([]);
     const set = (await nameIn(redis, ':rest')) ?? '';
     const members = await redis.ask('ZRANGE', set, '0', '-1');
@@ -136,10 +146,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
   });
 
   test('go on at once with their part each while Redis is away, and say so once', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startProjects();
-    await using gateway = await startMember(upstream, redis.url, '6/600', 2);
-    await proven(gateway);
+    const { redis, upstream, gateway } = await startProven('6/600', 2);
     await redis.kill();
     await until(() => gateway.logged.includes(warning));
     await read(gateway, 2, 3);
@@ -147,21 +154,16 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     expect(upstream.requests).toHaveLength(3);
     expect(gateway.logged.filter((message) => message === warning)).toHaveLength(1);
     await redis.restart();
-    await until(() => gateway.logged.filter((message) => message === counting).length === 2);
+    await countAgain(gateway);
     // What it has called alone is told.
     const set = await nameIn(redis, ':rest');
     expect(await redis.ask('ZCOUNT', set ?? '', '0', '+inf')).toBe(3);
   });
 
   test('go on after Redis was started again without its data, though fewer run than there may be', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startProjects();
-    await using first = await startMember(upstream, redis.url, '8/3600', 3);
-    await using second = await startMember(upstream, redis.url, '8/3600', 3);
-    await proven(first, second);
+    const { redis, upstream, first, second } = await startTwoProven('8/3600', 3);
     await redis.restart();
-    for (const { logged } of [first, second])
-      await until(() => logged.filter((message) => message === counting).length === 2);
+    await countAgain(first, second);
     await read(first, 2, 3, 4);
     await read(second, 5, 6, 7);
     for (const gateway of [first, second]) expect((await gateway.ask(one(8))).status).toBe(429);
@@ -169,26 +171,20 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
   });
 
   test('go on with their part while Redis does not answer, and count together again when it does', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startProjects();
-    await using gateway = await startMember(upstream, redis.url, '8/600', 2);
-    await proven(gateway);
+    const { redis, upstream, gateway } = await startProven('8/600', 2);
     redis.freeze();
     await read(gateway, 2, 3, 4);
     expect(gateway.logged).toContain(warning);
     expect((await gateway.ask(one(5))).status).toBe(429);
     redis.thaw();
-    await until(() => gateway.logged.filter((message) => message === counting).length === 2);
+    await countAgain(gateway);
     await read(gateway, 5, 6, 7, 8);
     expect((await gateway.ask(one(9))).status).toBe(429);
     expect(upstream.requests).toHaveLength(8);
   });
 
   test('wait no longer than a window for calls from before the clock of Redis was put back', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startProjects();
-    await using gateway = await startMember(upstream, redis.url, '4/1', 1);
-    await proven(gateway);
+    const { redis, gateway } = await startProven('4/1', 1);
     const set = (await nameIn(redis, ':rest')) ?? '';
     const inAnHour = String(Date.now() + 3_600_000);
     for (const id of ['a', 'b', 'c', 'd']) await redis.ask('ZADD', set, inAnHour, id);
@@ -197,11 +193,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
   });
 
   test('find out that Redis has forgotten everything, add their calls again, and say so', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startProjects();
-    await using first = await startMember(upstream, redis.url, '6/600', 2);
-    await using second = await startMember(upstream, redis.url, '6/600', 2);
-    await proven(first, second);
+    const { redis, upstream, first, second } = await startTwoProven('6/600', 2);
     await read(first, 2);
     await read(second, 3);
     await redis.ask('FLUSHALL');
@@ -213,10 +205,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
   });
 
   test('add their calls again if Redis has evicted the counts of one key alone', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startProjects();
-    await using gateway = await startMember(upstream, redis.url, '4/600', 1);
-    await proven(gateway);
+    const { redis, upstream, gateway } = await startProven('4/600', 1);
     await read(gateway, 2, 3);
     await redis.ask('DEL', (await nameIn(redis, ':rest')) ?? '');
     await read(gateway, 4);
@@ -226,11 +215,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
   });
 
   test('all add their calls again once one of them finds that the counts of a key were evicted', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startProjects();
-    await using first = await startMember(upstream, redis.url, '6/600', 2);
-    await using second = await startMember(upstream, redis.url, '6/600', 2);
-    await proven(first, second);
+    const { redis, upstream, first, second } = await startTwoProven('6/600', 2);
     await read(first, 2);
     await read(second, 3);
     await redis.ask('DEL', (await nameIn(redis, ':rest')) ?? '');
@@ -271,10 +256,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
   });
 
   test('add their calls again to a Redis that was filled with other things until it dropped the counts', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startProjects();
-    await using gateway = await startMember(upstream, redis.url, '4/600', 1);
-    await proven(gateway);
+    const { redis, upstream, gateway } = await startProven('4/600', 1);
     await read(gateway, 2, 3);
     const set = (await nameIn(redis, ':rest')) ?? '';
     await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru', 'maxmemory', '4mb');
@@ -286,16 +268,11 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
   });
 
   test('add what an older file lacks when Redis was started again with it', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startProjects();
-    await using first = await startMember(upstream, redis.url, '6/600', 2);
-    await using second = await startMember(upstream, redis.url, '6/600', 2);
-    await proven(first, second);
+    const { redis, upstream, first, second } = await startTwoProven('6/600', 2);
     await redis.ask('SAVE');
     await read(second, 2, 3);
     await redis.restart();
-    for (const { logged } of [first, second])
-      await until(() => logged.filter((message) => message === counting).length === 2);
+    await countAgain(first, second);
     await read(first, 4, 5);
     for (const gateway of [first, second]) expect((await gateway.ask(one(6))).status).toBe(429);
     expect(upstream.requests).toHaveLength(6);
@@ -318,7 +295,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     },
   ])('say once that Redis does not let them count, with $reason, and go on with their part', async (refusal) => {
     await using redis = await startRedis();
-    await using upstream = await startProjects();
+    await using upstream = await startUpstream(routes, { hold: 0 });
     await refusal.forbid(redis);
     const url = redis.url.replace('//', '//gateway:any@');
     await using gateway = await startMember(upstream, url, '6/600', 2);

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Ledger, WantDecision } from '../../src/rest/ledger.ts';
 import { budgetOf } from '../support/budgets.ts';
-import { cacheSettings, startCaching } from '../support/cache.ts';
+import { cacheSettings, startBothCaching, startCaching } from '../support/cache.ts';
 import { listOf } from '../support/lists.ts';
+import { codesOf } from '../support/load.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { dashboard, listedDashboard, project } from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -22,15 +24,17 @@ test('what the cache has for one tenant spares no call of another one that reach
 
 test('a mutation whose write was sent keeps what that answered if what it reads then is refused', async () => {
   const write = 'PATCH /api/projects/1/dashboards/2/';
-  await using upstream = await startUpstream({ [write]: dashboard(2), [readProject]: project(1) });
-  await using gateway = await startCaching(upstream, { budget: budgetOf({ rest: '3/600' }) });
+  const { upstream, gateway } = await startBothCaching(
+    { [write]: dashboard(2), [readProject]: project(1) },
+    { budget: budgetOf({ rest: '3/600' }) },
+  );
   const mutation =
     'mutation { updateDashboard(input: { projectId: 1, id: 2, name: "New" }) { dashboard { project { updatedAt } } } }';
   expect((await gateway.ask(mutation)).errors).toBeUndefined();
   const answer = await gateway.ask(mutation);
   expect(answer.status).toBe(200);
   expect(answer.data).toEqual({ updateDashboard: { dashboard: { project: null } } });
-  expect(answer.errors?.map(({ extensions }) => extensions['code'])).toEqual(['RATE_LIMITED']);
+  expect(codesOf(answer)).toEqual(['RATE_LIMITED']);
   expect(upstream.requests).toEqual([write, 'GET /api/projects/1/', write]);
 });
 
@@ -56,22 +60,23 @@ test('a client that joins a refresh has the calls that are left for clients', as
   gateway.pass(60);
   expect((await gateway.ask(query)).errors).toBeUndefined();
   const anew = gateway.ask(query, { headers: { 'cache-control': 'no-cache' } });
-  const metrics = async (): Promise<string> => (await fetch(new URL('/metrics', gateway.url))).text();
-  await expect.poll(metrics).toContain('gateway_rest_shared_reads_total 1\n');
+  await expect.poll(() => metricsOf(gateway)).toContain('gateway_rest_shared_reads_total 1\n');
   expect(refreshes).toHaveLength(1);
   refreshes[0]?.({ kind: 'wait', turnMs: 600_000, surface: 'rest' });
   expect((await anew).errors).toBeUndefined();
   expect(upstream.requests).toEqual([read, read]);
-  expect(await metrics()).toContain('gateway_budget_refusals_total{surface="rest"} 0\n');
+  expect(await metricsOf(gateway)).toContain('gateway_budget_refusals_total{surface="rest"} 0\n');
 });
 
 test('with a spent budget a query is answered if the cache has all that it reads, and is refused if it lacks something', async () => {
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/dashboards/': listOf([1, 2, 3, 4, 5, 6, 7].map((id) => listedDashboard(id))),
-    'GET /api/projects/1/': project(1),
-  });
-  upstream.release();
-  await using gateway = await startCaching(upstream, { budget: budgetOf({ rest: '1/3600' }) });
+  const { upstream, gateway } = await startBothCaching(
+    {
+      'GET /api/projects/1/dashboards/': listOf([1, 2, 3, 4, 5, 6, 7].map((id) => listedDashboard(id))),
+      'GET /api/projects/1/': project(1),
+    },
+    { budget: budgetOf({ rest: '1/3600' }) },
+    { hold: 0 },
+  );
   const list = (argument: string): string => `dashboards${argument} { totalCount nodes { upstreamId } }`;
   expect((await gateway.ask(`{ project(id: 1) { ${list('(first: 100)')} } }`)).errors).toBeUndefined();
   upstream.reset();
@@ -84,7 +89,7 @@ test('with a spent budget a query is answered if the cache has all that it reads
   const lacking = await gateway.ask(`{ project(id: 1) { name ${list('(first: 3)')} } }`);
   expect(lacking.status).toBe(429);
   expect(lacking).not.toHaveProperty('data');
-  const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+  const metrics = await metricsOf(gateway);
   expect(metrics).toContain('gateway_budget_refusals_total{surface="rest"} 1\n');
   const bypassing = { headers: { 'cache-control': 'no-cache' } };
   expect((await gateway.ask(`{ project(id: 1) { ${list('(first: 3)')} } }`, bypassing)).status).toBe(429);

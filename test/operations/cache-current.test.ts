@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { startCaching } from '../support/cache.ts';
+import { startBothCaching } from '../support/cache.ts';
 import { globalId } from '../support/current.ts';
 import { listOf } from '../support/lists.ts';
 import type { UpstreamRequest } from '../support/routes.ts';
 import { dashboard, listedDashboard, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const current = 'GET /api/projects/@current/';
 const name = '{ project(id: "@current") { name } }';
@@ -23,8 +22,7 @@ describe("after the key's user has opened another project", () => {
   });
 
   test('a write below @current goes to that one, whatever was read before', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startCaching(upstream);
+    const { upstream, gateway } = await startBothCaching(routes);
     await gateway.ask(name);
     open = 8;
     const made = await gateway.ask(
@@ -35,8 +33,7 @@ describe("after the key's user has opened another project", () => {
   });
 
   test('ids of what lies below @current name the project that it lies in', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startCaching(upstream);
+    const { gateway } = await startBothCaching(routes);
     const ids = '{ project(id: "@current") { dashboards(first: 1) { nodes { id } } } }';
     for (const next of [7, 8]) {
       open = next;

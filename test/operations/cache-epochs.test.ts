@@ -1,11 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
-import { mutation, query, read, startApi, startSharing, write } from '../support/cache-redis.ts';
+import { mutation, ownName, query, read, startOneSharing, startTwoSharing, write } from '../support/cache-redis.ts';
 import { key, type TestGateway } from '../support/gateway.ts';
 import { as } from '../support/load.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { type Json, refusal, reply } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 /** Takes from a Redis what it has been told since now, once that is called. */
 type Lose = (redis: RedisServer, copy: RedisServer) => Promise<() => Promise<void>>;
@@ -47,11 +46,9 @@ const ends = [
 
 describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   test('use nothing from before a write that Redis was not told of, while it does not answer and after that', async () => {
-    await using redis = await startRedis();
     let name = 'Project of other';
     const answer = (): Json => project(1, { name });
-    await using upstream = await startUpstream({ [read]: answer, [write]: answer });
-    await using gateway = await startSharing(upstream, redis);
+    const { redis, gateway } = await startOneSharing({ [read]: answer, [write]: answer });
     const ask = async (): Promise<unknown> => (await gateway.ask(query)).data;
     for (const _ of [1, 2]) await ask();
     redis.freeze();
@@ -63,11 +60,10 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test('use nothing that one of them has read before another one has written, though the key was new to all', async () => {
-    await using redis = await startRedis();
     const held = Promise.withResolvers<void>();
     const asNew = as('new');
     let name = 'Old';
-    await using upstream = await startUpstream({
+    const { upstream, one, two } = await startTwoSharing({
       [read]: async ({ headers }) => {
         if (headers.authorization !== 'Bearer new') return project(1, { name: 'Project of other' });
         const found = name;
@@ -79,8 +75,6 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
         return project(1, { name });
       },
     });
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
     const reading = one.ask(query, asNew);
     await expect.poll(() => upstream.requests).toEqual([read]);
     await two.ask(mutation, asNew);
@@ -91,9 +85,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test('let a write wait no longer than a read for a Redis that does not answer', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startApi();
-    await using gateway = await startSharing(upstream, redis, { operationDeadlineMs: 20_000 });
+    const { redis, upstream, gateway } = await startOneSharing(ownName, { operationDeadlineMs: 20_000 });
     redis.freeze();
     const startedAt = performance.now();
     expect((await gateway.ask(mutation)).errors).toBeUndefined();
@@ -103,13 +95,10 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test.each(losses)('are given nothing from before a write once Redis %s', async (_how, lose) => {
-    await using redis = await startRedis();
     await using copy = await startRedis();
     let name = 'Project of other';
     const answer = (): Json => project(1, { name });
-    await using upstream = await startUpstream({ [read]: answer, [write]: answer });
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
+    const { redis, upstream, one, two } = await startTwoSharing({ [read]: answer, [write]: answer });
     const ask = async (gateway: TestGateway): Promise<unknown> => (await gateway.ask(query)).data;
     for (const gateway of [one, two, one, two]) await ask(gateway);
     const loseAll = await lose(redis, copy);
@@ -127,10 +116,9 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test('are given nothing that was read before a write, though Redis has forgotten all while it was read', async () => {
-    await using redis = await startRedis();
     let name = 'Project of other';
     let held = Promise.resolve();
-    await using upstream = await startUpstream({
+    const { redis, upstream, one, two } = await startTwoSharing({
       [read]: async () => {
         const found = name;
         await held;
@@ -141,8 +129,6 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
         return project(1, { name });
       },
     });
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
     for (const forgets of [1, 2]) {
       await redis.ask('FLUSHALL');
       name = `Old ${forgets}`;
@@ -161,13 +147,10 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test.each(ends)('end the use of an answer everywhere once one of them is told %s for it', async (_what, answer) => {
-    await using redis = await startRedis();
     let isGone = false;
-    await using upstream = await startUpstream({
+    const { upstream, one, two } = await startTwoSharing({
       [read]: () => (isGone ? answer : project(1, { name: 'Project of other' })),
     });
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
     for (const gateway of [one, two, one, two]) await gateway.ask(query);
     expect(upstream.requests).toEqual([read]);
     isGone = true;
@@ -177,11 +160,9 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test('keep what they have when a caller asks for what was never there', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startUpstream(({ path }) =>
+    const { upstream, gateway } = await startOneSharing(({ path }) =>
       path.endsWith('/1/') ? project(1, { name: 'Project of other' }) : refusal(404, 'not_found', 'Not found.'),
     );
-    await using gateway = await startSharing(upstream, redis);
     await gateway.ask(query);
     for (const id of [7, 8, 9]) await gateway.ask(`{ project(id: ${id}) { name } }`);
     await gateway.ask(query);

@@ -1,24 +1,24 @@
 import { describe, expect, test, vi } from 'vitest';
+import { type GatewayOptions } from '../../src/gateway.ts';
 import { budgetOf } from '../support/budgets.ts';
-import { cacheSettings, startCaching } from '../support/cache.ts';
+import { cacheSettings, startBothCaching, startCaching } from '../support/cache.ts';
 import { askPage, at, idsOf as idsIn, type Page } from '../support/connections.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { type JsonObject, notFound, reply } from '../support/replies.ts';
 import { event, listedDashboard } from '../support/rows.ts';
 import { keyset, tiedEvents } from '../support/ties.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 const path = '/api/projects/1/dashboards/';
 
-function startApi(): Promise<Upstream> {
-  return startUpstream(
-    {
-      [`GET ${path}`]: listOf([1, 2, 3, 4, 5, 6, 7].map((id) => listedDashboard(id))),
-      'GET /api/projects/1/events/': { next: null, results: [1, 2, 3].map((id) => event(id)) },
-    },
-    { hold: 1 },
-  );
+const routes = {
+  [`GET ${path}`]: listOf([1, 2, 3, 4, 5, 6, 7].map((id) => listedDashboard(id))),
+  'GET /api/projects/1/events/': { next: null, results: [1, 2, 3].map((id) => event(id)) },
+};
+
+function start(options: Partial<GatewayOptions> = {}): ReturnType<typeof startBothCaching> {
+  return startBothCaching(routes, options, { hold: 1 });
 }
 
 function dashboards(argument: string): string {
@@ -43,9 +43,8 @@ async function untilFresh(gateway: TestGateway, argument: string): Promise<void>
 }
 
 test('a page that is part of a larger one in the cache costs no call, and is answered as if it had been read alone', async () => {
-  await using upstream = await startApi();
+  const { upstream, gateway } = await start({ cursorSecret: 'one secret' });
   await using plain = await startGateway(upstream, { cursorSecret: 'one secret' });
-  await using gateway = await startCaching(upstream, { cursorSecret: 'one secret' });
   expect(await idsOf(gateway, '(first: 5)')).toEqual(['1', '2', '3', '4', '5']);
   expect(upstream.requests).toEqual([`GET ${path}?limit=5`]);
   for (const argument of ['(first: 3)', '(first: 1)', '(first: 4)']) {
@@ -60,8 +59,7 @@ test('a page that is part of a larger one in the cache costs no call, and is ans
 });
 
 test('with a spent budget a larger page in the cache answers what was read alone before', async () => {
-  await using upstream = await startApi();
-  await using gateway = await startCaching(upstream, { budget: budgetOf({ rest: '2/3600' }) });
+  const { upstream, gateway } = await start({ budget: budgetOf({ rest: '2/3600' }) });
   await idsOf(gateway, '(first: 3)');
   gateway.pass(700);
   await idsOf(gateway, '(first: 5)');
@@ -72,8 +70,7 @@ test('with a spent budget a larger page in the cache answers what was read alone
 });
 
 test('no more rows are asked for than are wanted if the cache has no larger page', async () => {
-  await using upstream = await startApi();
-  await using gateway = await startCaching(upstream);
+  const { upstream, gateway } = await start();
   await idsOf(gateway, '(first: 3)');
   await idsOf(gateway, '(first: 5)');
   await gateway.ask('mutation { deleteDashboard(input: { id: 1, projectId: 1 }) { dashboard { id } } }');
@@ -86,8 +83,7 @@ test('no more rows are asked for than are wanted if the cache has no larger page
 });
 
 test('pages of several sizes are refreshed by one call of the largest', async () => {
-  await using upstream = await startApi();
-  await using gateway = await startCaching(upstream);
+  const { upstream, gateway } = await start();
   await idsOf(gateway, '(first: 3)');
   await idsOf(gateway, '(first: 5)');
   gateway.pass(30);
@@ -99,8 +95,7 @@ test('pages of several sizes are refreshed by one call of the largest', async ()
 });
 
 test('a large page that no operation has asked for within the lifetime of its answers is refreshed no more', async () => {
-  await using upstream = await startApi();
-  await using gateway = await startCaching(upstream, { cache: { ...cacheSettings, staleSeconds: 30 } });
+  const { upstream, gateway } = await start({ cache: { ...cacheSettings, staleSeconds: 30 } });
   await idsOf(gateway, '(first: 5)');
   const refreshed: (readonly string[])[] = [];
   for (let age = 30; age <= 120; age += 30) {
@@ -115,8 +110,7 @@ test('a large page that no operation has asked for within the lifetime of its an
 });
 
 test('a page is refreshed in no size that only another key has asked for', async () => {
-  await using upstream = await startApi();
-  await using gateway = await startCaching(upstream);
+  const { upstream, gateway } = await start();
   await idsOf(gateway, '(first: 3)');
   await idsOf(gateway, '(first: 5)', { authorization: 'Bearer phx_other' });
   gateway.pass(30);
@@ -128,8 +122,7 @@ test('a page is refreshed in no size that only another key has asked for', async
 
 test('of pages that are too old, the newest one is given', async () => {
   const rows = [1, 2, 3, 4, 5].map((id) => listedDashboard(id));
-  await using upstream = await startUpstream({ [`GET ${path}`]: listOf(rows) }, { hold: 1 });
-  await using gateway = await startCaching(upstream);
+  const { gateway } = await startBothCaching({ [`GET ${path}`]: listOf(rows) }, {}, { hold: 1 });
   await idsOf(gateway, '(first: 2)');
   gateway.pass(10);
   await idsOf(gateway, '(first: 4)');
@@ -143,11 +136,11 @@ test('of pages that are too old, the newest one is given', async () => {
 test('a list that is found gone in another size is given no more in any that was known', async () => {
   let isGone = false;
   const list = listOf([1, 2, 3, 4, 5].map((id) => listedDashboard(id)));
-  await using upstream = await startUpstream(
+  const { upstream, gateway } = await startBothCaching(
     { [`GET ${path}`]: (request) => (isGone ? notFound : list(request)) },
+    { cache: { ...cacheSettings, staleSeconds: 30 } },
     { hold: 1 },
   );
-  await using gateway = await startCaching(upstream, { cache: { ...cacheSettings, staleSeconds: 30 } });
   await idsOf(gateway, '(first: 5)');
   for (let round = 0; round < 2; round += 1) {
     gateway.pass(30);
@@ -180,16 +173,14 @@ test('of large pages in the cache only what an operation wants of them counts fo
 });
 
 test('a request with no-cache reads as much as it wants', async () => {
-  await using upstream = await startApi();
-  await using gateway = await startCaching(upstream);
+  const { upstream, gateway } = await start();
   await idsOf(gateway, '(first: 5)');
   await idsOf(gateway, '(first: 3)', { 'cache-control': 'no-cache' });
   expect(upstream.requests).toEqual([`GET ${path}?limit=5`, `GET ${path}?limit=3`]);
 });
 
 test('a page of another place of the list, of another filter or of another key is none of it', async () => {
-  await using upstream = await startApi();
-  await using gateway = await startCaching(upstream);
+  const { upstream, gateway } = await start();
   const events = (argument: string): string => `{ project(id: 1) { events(${argument}) { nodes { upstreamId } } } }`;
   await idsOf(gateway, '(first: 5)');
   await gateway.ask(events('first: 3'));
@@ -242,14 +233,13 @@ describe('events that are cut from a larger page in the cache', () => {
 test('tables, as rows and as text, are read in each size: what an upstream says of a smaller one is not known', async () => {
   const table = (limit: string): string =>
     `id\r\n${Array.from({ length: Number(limit) }, (_, id) => `${id}\r\n`).join('')}`;
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBothCaching({
     'GET /api/projects/1/events/': ({ query }) => {
       const limit = query.get('limit') ?? '';
       if (query.get('format') === 'csv') return reply({ headers: { 'content-type': 'text/csv' }, body: table(limit) });
       return { next: null, results: Array.from({ length: Number(limit) }, (_, id) => [id]) };
     },
   });
-  await using gateway = await startCaching(upstream);
   const ask = async (field: string): Promise<unknown> => (await gateway.ask(`{ project(id: 1) { ${field} } }`)).data;
   const tables: readonly ((first: number) => string)[] = [
     (first) => `eventRows(first: ${first}, select: ["id"]) { rows hasNextPage }`,

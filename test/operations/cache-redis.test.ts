@@ -2,22 +2,28 @@ import { describe, expect, test, vi } from 'vitest';
 import { isObject } from '../../src/rest/values.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { cacheSettings, startCaching } from '../support/cache.ts';
-import { cachedIn, mutation, query, read, startApi, startSharing, write } from '../support/cache-redis.ts';
+import {
+  cachedIn,
+  mutation,
+  ownName,
+  query,
+  read,
+  startOneSharing,
+  startSharing,
+  startTwoSharing,
+  write,
+} from '../support/cache-redis.ts';
 import { key, type TestGateway } from '../support/gateway.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { metricsOf } from '../support/metrics.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 import { refusal } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 async function failuresOf({ url }: TestGateway): Promise<number> {
-  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  const metrics = await metricsOf({ url });
   return Number(/^gateway_redis_failures_total\{command="evalsha"\} (\d+)$/m.exec(metrics)?.[1]);
-}
-
-async function namesIn(redis: RedisServer, pattern: string): Promise<readonly string[]> {
-  const names = await redis.ask('KEYS', pattern);
-  return Array.isArray(names) ? names.map(String).toSorted() : [];
 }
 
 async function staleIn(gateway: TestGateway): Promise<unknown> {
@@ -27,12 +33,9 @@ async function staleIn(gateway: TestGateway): Promise<unknown> {
 
 describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   test('are given what another one has read, until one of them has written', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startApi();
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
+    const { redis, upstream, one, two } = await startTwoSharing();
     expect(await cachedIn(one)).toBe(0);
-    await expect.poll(() => namesIn(redis, 'cache:answer:*')).toHaveLength(2);
+    await expect.poll(() => redis.names('cache:answer:*')).toHaveLength(2);
     expect(await cachedIn(two)).toBe(1);
     await two.ask(mutation);
     expect(await cachedIn(one)).toBe(0);
@@ -40,9 +43,8 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test('answer equal queries without executing them until one of them has written', async () => {
-    await using redis = await startRedis();
     let name = 'Old';
-    await using upstream = await startUpstream({
+    const { upstream, one, two } = await startTwoSharing({
       [read]: ({ headers }) =>
         project(1, { name: headers.authorization === 'Bearer other' ? 'Project of other' : name }),
       [write]: () => {
@@ -50,8 +52,6 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
         return project(1, { name });
       },
     });
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
     for (const expected of ['Old', 'New']) {
       if (expected === 'New') await two.ask(mutation);
       for (let round = 0; round < 4; round += 1) {
@@ -61,19 +61,17 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
       }
     }
     for (const { url } of [one, two]) {
-      const metrics = await (await fetch(new URL('/metrics', url))).text();
+      const metrics = await metricsOf({ url });
       expect(Number(/^gateway_reused_operations_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(4);
     }
     expect(upstream.requests.filter((request) => request === write)).toHaveLength(1);
   });
 
   test('keep nothing there that tells a key, a path or a value, and nothing without an end', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startApi();
-    await using gateway = await startSharing(upstream, redis);
+    const { redis, gateway } = await startOneSharing();
     await cachedIn(gateway);
-    await expect.poll(() => namesIn(redis, 'cache:answer:*')).toHaveLength(2);
-    for (const name of await namesIn(redis, '*')) {
+    await expect.poll(() => redis.names('cache:answer:*')).toHaveLength(2);
+    for (const name of await redis.names()) {
       const value = String(await redis.ask('GET', name));
       expect(`${name} ${value}`).not.toMatch(/phx_|Bearer|projects|Project/);
       expect(Number(await redis.ask('PTTL', name))).toBeGreaterThan(0);
@@ -81,21 +79,18 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test('take a value that was copied from another name, or changed, for a miss', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startApi();
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
+    const { redis, one, two } = await startTwoSharing();
     await cachedIn(one);
-    await expect.poll(() => namesIn(redis, 'cache:answer:*')).toHaveLength(2);
-    const [a = '', b = ''] = await namesIn(redis, 'cache:answer:*');
+    await expect.poll(() => redis.names('cache:answer:*')).toHaveLength(2);
+    const [a = '', b = ''] = await redis.names('cache:answer:*');
     await redis.ask('RENAME', a, 'kept');
     await redis.ask('COPY', b, a);
     await redis.ask('COPY', 'kept', b, 'REPLACE');
     expect(await cachedIn(two)).toBe(0);
     await two.ask(mutation);
     expect(await cachedIn(two)).toBe(0);
-    await expect.poll(() => namesIn(redis, 'cache:answer:*')).toHaveLength(3);
-    for (const name of await namesIn(redis, 'cache:answer:*')) await redis.ask('APPEND', name, 'x');
+    await expect.poll(() => redis.names('cache:answer:*')).toHaveLength(3);
+    for (const name of await redis.names('cache:answer:*')) await redis.ask('APPEND', name, 'x');
     expect(await cachedIn(one)).toBe(0);
   });
 
@@ -103,39 +98,32 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
     ['is older than they may give it', '5990000'],
     ['is of no known age, because its end was put off', '9990000'],
   ])('read anew what another one keeps for longer if it %s', async (_what, leftMs) => {
-    await using redis = await startRedis();
-    await using upstream = await startApi();
-    await using one = await startSharing(upstream, redis, { cache: { ...cacheSettings, staleSeconds: 6000 } });
-    await using two = await startSharing(upstream, redis, { cache: { ...cacheSettings, staleSeconds: 0 } });
+    const keepingFor = (staleSeconds: number) => ({ cache: { ...cacheSettings, staleSeconds } });
+    const { redis, one, two } = await startTwoSharing(ownName, keepingFor(6000), keepingFor(0));
     await cachedIn(one);
-    await expect.poll(() => namesIn(redis, 'cache:answer:*')).toHaveLength(2);
-    for (const name of await namesIn(redis, 'cache:answer:*')) await redis.ask('PEXPIRE', name, leftMs);
+    await expect.poll(() => redis.names('cache:answer:*')).toHaveLength(2);
+    for (const name of await redis.names('cache:answer:*')) await redis.ask('PEXPIRE', name, leftMs);
     expect(await cachedIn(two)).toBe(0);
   });
 
   test('give no key what another one has read, though the epoch of that was copied to its name', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startApi();
-    await using gateway = await startSharing(upstream, redis);
+    const { redis, gateway } = await startOneSharing();
     await cachedIn(gateway);
     await expect.poll(() => cachedIn(gateway)).toBe(1);
-    await expect.poll(() => namesIn(redis, 'cache:epoch:*')).toHaveLength(2);
-    const [a = '', b = ''] = await namesIn(redis, 'cache:epoch:*');
+    await expect.poll(() => redis.names('cache:epoch:*')).toHaveLength(2);
+    const [a = '', b = ''] = await redis.names('cache:epoch:*');
     for (const [from, to] of [
       [a, b],
       [b, a],
     ] as const) {
       await redis.ask('COPY', from, to, 'REPLACE');
-      // Checks whose answer it is; asked twice, it may come from the cache, too.
-      for (const of of [key, 'other', key, 'other']) await cachedIn(gateway, of);
+      // Checks whose answer it is: of reads in flight, and of those that are kept.
+      for (let times = 0; times < 2; times += 1) await Promise.all([key, 'other'].map((of) => cachedIn(gateway, of)));
     }
   });
 
   test('go on without it while it is down or does not answer, say so once, and share again after that', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startApi();
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
+    const { redis, one, two } = await startTwoSharing();
     await cachedIn(one);
     redis.freeze();
     // The epoch cannot be known: nothing of the cache is used.
@@ -154,28 +142,13 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test('forget on a purge of all keys what they share, and nothing of another upstream in the same Redis', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startApi();
-    await using another = await startApi();
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
+    const { redis, one, two } = await startTwoSharing();
+    await using another = await startUpstream(ownName);
     await using other = await startSharing(another, redis);
     for (const gateway of [one, two, other]) await expect.poll(() => cachedIn(gateway)).toBe(1);
     // The keys `phx_test` and `other`.
     expect(await one.gateway.purge({ all: true })).toBe(2);
     expect([await cachedIn(two), await cachedIn(other)]).toEqual([0, 1]);
-  });
-
-  test('share nothing between two keys that have one epoch in Redis', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startApi();
-    await using gateway = await startSharing(upstream, redis);
-    await cachedIn(gateway);
-    await expect.poll(() => namesIn(redis, 'cache:epoch:*')).toHaveLength(2);
-    const [one = '', other = ''] = await namesIn(redis, 'cache:epoch:*');
-    await redis.ask('COPY', one, other, 'REPLACE');
-    // Each must see the project of its own key, of reads in flight and of those that are kept.
-    for (let times = 0; times < 2; times += 1) await Promise.all([key, 'other'].map((of) => cachedIn(gateway, of)));
   });
 
   test.each([
@@ -184,16 +157,13 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   ] as const)(
     'use nothing from before a write that Redis could not be told of because it %s',
     async (_what, command, refuse, allow) => {
-      await using redis = await startRedis();
       let name = 'Project of phx_test';
       const answer: Handler = ({ headers }) =>
         project(1, { name: headers.authorization === `Bearer ${key}` ? name : 'Project of other' });
-      await using upstream = await startUpstream({ [read]: answer, [write]: answer });
-      await using one = await startSharing(upstream, redis);
-      await using two = await startSharing(upstream, redis);
+      const { redis, one, two } = await startTwoSharing({ [read]: answer, [write]: answer });
       for (const gateway of [one, two]) await expect.poll(() => cachedIn(gateway)).toBe(1);
       const epochs = async (): Promise<string> =>
-        String(await redis.ask('MGET', ...(await namesIn(redis, 'cache:epoch:*'))));
+        String(await redis.ask('MGET', ...(await redis.names('cache:epoch:*'))));
       const before = await epochs();
       await redis.ask(command, ...refuse);
       name = 'New';
@@ -207,7 +177,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
 
   test('cache nothing if Redis may not be asked which server it is, and say so', async () => {
     await using redis = await startRedis();
-    await using upstream = await startApi();
+    await using upstream = await startUpstream(ownName);
     await redis.ask('ACL', 'SETUSER', 'gateway', 'on', 'nopass', '~*', '+@all', '-info');
     const warned: string[] = [];
     await using gateway = await startCaching(upstream, {
@@ -220,34 +190,29 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test('keep nothing there for keys that callers have invented', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startUpstream(({ target, headers }) =>
+    const { redis, upstream, gateway } = await startOneSharing(({ target, headers }) =>
       headers.authorization === 'Bearer other'
         ? project(1, { name: 'Project of other' })
         : refusal(401, 'authentication_failed', `No key for ${target}.`),
     );
-    await using gateway = await startSharing(upstream, redis);
-    const before = await namesIn(redis, '*');
+    const before = await redis.names();
     for (let index = 0; index < 100; index += 1) {
       const request = { headers: { authorization: `Bearer invented-${index}` } };
       for (const asked of ['{ __typename }', query, '{ __typename }']) await gateway.ask(asked, request);
     }
     expect(upstream.requests).toHaveLength(100);
-    expect(await namesIn(redis, '*')).toEqual(before);
+    expect(await redis.names()).toEqual(before);
     const request = { headers: { authorization: 'Bearer invented' } };
     expect((await gateway.ask(mutation, request)).errors).toHaveLength(1);
-    expect(await namesIn(redis, '*')).toEqual(before);
+    expect(await redis.names()).toEqual(before);
   });
 
   test('keep the epoch of a key that is used for days, whichever of them has read or written first', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startApi();
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
-    const [others = ''] = await namesIn(redis, 'cache:epoch:*');
+    const { redis, one, two } = await startTwoSharing();
+    const [others = ''] = await redis.names('cache:epoch:*');
     await one.ask(mutation);
     const isKept = async (): Promise<void> => {
-      const names = await namesIn(redis, 'cache:epoch:*');
+      const names = await redis.names('cache:epoch:*');
       const name = names.find((known) => known !== others) ?? '';
       expect(Number(await redis.ask('PTTL', name))).toBeGreaterThan(86_400_000);
     };
@@ -260,19 +225,16 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test('refresh by one call for all of them what has become too old', async () => {
-    await using redis = await startRedis();
-    await using upstream = await startApi();
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
+    const { redis, upstream, one, two } = await startTwoSharing();
     expect([await cachedIn(one), await cachedIn(two)]).toEqual([0, 1]);
     const staleMs = cacheSettings.staleSeconds * 1000;
-    for (const name of await namesIn(redis, 'cache:answer:*')) await redis.ask('PEXPIRE', name, String(staleMs - 1));
+    for (const name of await redis.names('cache:answer:*')) await redis.ask('PEXPIRE', name, String(staleMs - 1));
     for (const gateway of [one, two]) {
       gateway.pass(cacheSettings.ttls.projects);
       expect(await staleIn(gateway)).toBe(1);
       await expect.poll(() => staleIn(gateway), { interval: 5 }).toBe(0);
       const longestMs = async (): Promise<number> => {
-        const names = await namesIn(redis, 'cache:answer:*');
+        const names = await redis.names('cache:answer:*');
         return Math.max(...(await Promise.all(names.map(async (name) => Number(await redis.ask('PTTL', name))))));
       };
       await expect.poll(longestMs).toBeGreaterThan(staleMs);
@@ -281,16 +243,13 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
   });
 
   test('read an answer that is too old once, whichever of them are asked meanwhile', async () => {
-    await using redis = await startRedis();
     let held = Promise.resolve();
-    await using upstream = await startUpstream(async ({ headers }) => {
+    const { redis, upstream, one, two } = await startTwoSharing(async ({ headers }) => {
       await held;
       return project(1, { name: `Project of ${headers.authorization?.slice('Bearer '.length)}` });
     });
-    await using one = await startSharing(upstream, redis);
-    await using two = await startSharing(upstream, redis);
     expect([await cachedIn(one), await cachedIn(two)]).toEqual([0, 1]);
-    for (const name of await namesIn(redis, 'cache:answer:*')) await redis.ask('PEXPIRE', name, '1000');
+    for (const name of await redis.names('cache:answer:*')) await redis.ask('PEXPIRE', name, '1000');
     const { promise, resolve: release } = Promise.withResolvers<undefined>();
     held = promise;
     using watched = await redis.watch();
@@ -307,7 +266,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
 
   test('ask for no call of the budget and once for the epoch if the cache has all that an operation reads', async () => {
     await using redis = await startRedis();
-    await using upstream = await startApi();
+    await using upstream = await startUpstream(ownName);
     const logged: string[] = [];
     await using gateway = await startCaching(upstream, {
       budget: budgetOf({ rest: '100/600' }),

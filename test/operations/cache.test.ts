@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
+import { type GatewayOptions } from '../../src/gateway.ts';
 import { isObject } from '../../src/rest/values.ts';
-import { startCaching } from '../support/cache.ts';
+import { budgetOf } from '../support/budgets.ts';
+import { startBothCaching, startCaching } from '../support/cache.ts';
 import type { Answer, Request, TestGateway } from '../support/gateway.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { registration, send } from '../support/persisted.ts';
 import { notFound, refusal, reply } from '../support/replies.ts';
 import type { Answer as Reply } from '../support/routes.ts';
@@ -13,12 +16,15 @@ const read = 'GET /api/projects/1/';
 const mutation = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { id } } }';
 const write = 'PATCH /api/projects/1/';
 
-/** An upstream with one project, whose name counts its changes. */
-async function startProject(answer: (name: string) => Reply = (name) => project(1, { name })) {
+/** A gateway that caches, over an upstream with one project, whose name counts its changes. */
+async function startCached(
+  options: Partial<GatewayOptions> = {},
+  answer: (name: string) => Reply = (name) => project(1, { name }),
+) {
   let changes = 0;
   let held = Promise.withResolvers<void>();
   held.resolve();
-  const upstream = await startUpstream({
+  const routes = {
     [read]: async () => {
       await held.promise;
       return answer(`Change ${changes}`);
@@ -27,13 +33,12 @@ async function startProject(answer: (name: string) => Reply = (name) => project(
       changes += 1;
       return project(1, { name: `Change ${changes}` });
     },
-  });
+  };
   return {
-    upstream,
+    ...(await startBothCaching(routes, options)),
     change: () => void (changes += 1),
     hold: () => void (held = Promise.withResolvers()),
     release: () => held.resolve(),
-    [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose](),
   };
 }
 
@@ -52,8 +57,7 @@ async function received({ requests }: Upstream, count: number): Promise<void> {
 }
 
 test('a fresh answer is given without a call, and read again once it is too old', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream);
+  const { gateway, ...one } = await startCached();
   expect(await nameOf(gateway)).toBe('Change 0');
   one.change();
   gateway.pass(59);
@@ -64,8 +68,7 @@ test('a fresh answer is given without a call, and read again once it is too old'
 });
 
 test('a stale answer is given at once, and refreshed by one call for all who are given it', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream);
+  const { gateway, ...one } = await startCached();
   await nameOf(gateway);
   one.change();
   gateway.pass(60);
@@ -78,8 +81,9 @@ test('a stale answer is given at once, and refreshed by one call for all who are
 });
 
 test('no key is given what another one has read', async () => {
-  await using upstream = await startUpstream(({ headers }) => project(1, { name: headers.authorization ?? '' }));
-  await using gateway = await startCaching(upstream);
+  const { upstream, gateway } = await startBothCaching(({ headers }) =>
+    project(1, { name: headers.authorization ?? '' }),
+  );
   for (const round of [1, 2]) {
     for (const key of ['phx_a', 'phx_b', 'phx_A']) {
       const authorization = `Bearer ${key}`;
@@ -99,8 +103,7 @@ test.each([
     'Project 1',
   ],
 ] as const)('%s is not kept', async (_what, answer, expected) => {
-  await using upstream = await startUpstream({ [read]: answer });
-  await using gateway = await startCaching(upstream);
+  const { upstream, gateway } = await startBothCaching({ [read]: answer });
   expect(await nameOf(gateway)).toBe(expected);
   const before = upstream.requests.length;
   expect(await nameOf(gateway)).toBe(expected);
@@ -108,8 +111,7 @@ test.each([
 });
 
 test('nouns without a lifetime are not kept', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream, {
+  const { gateway, ...one } = await startCached({
     cache: { ttls: { events: 5 }, staleSeconds: 600, maxBytes: 2 ** 20 },
   });
   await nameOf(gateway);
@@ -118,8 +120,7 @@ test('nouns without a lifetime are not kept', async () => {
 });
 
 test('a write is read by what comes after it, whatever was kept or under way before', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream);
+  const { gateway, ...one } = await startCached();
   expect(await nameOf(gateway)).toBe('Change 0');
   await gateway.ask(mutation);
   expect(await nameOf(gateway)).toBe('Change 1');
@@ -130,7 +131,7 @@ test('a write is read by what comes after it, whatever was kept or under way bef
 test('what is read while a write is under way is used by none that comes after it', async () => {
   const written = Promise.withResolvers<void>();
   let name = 'Old';
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBothCaching({
     [read]: () => project(1, { name }),
     [write]: async () => {
       await written.promise;
@@ -138,7 +139,6 @@ test('what is read while a write is under way is used by none that comes after i
       return project(1, { name });
     },
   });
-  await using gateway = await startCaching(upstream);
   await nameOf(gateway);
   const writing = gateway.ask(mutation);
   await received(upstream, 2);
@@ -152,15 +152,17 @@ test('what is read while a write is under way is used by none that comes after i
 test('what is read while a write is under way that no operation waits for any more is not used after that', async () => {
   const arrived = Promise.withResolvers<void>();
   let name = 'Old';
-  await using upstream = await startUpstream({
-    [read]: () => project(1, { name }),
-    [write]: async () => {
-      await arrived.promise;
-      name = 'New';
-      return project(1, { name });
+  const { upstream, gateway } = await startBothCaching(
+    {
+      [read]: () => project(1, { name }),
+      [write]: async () => {
+        await arrived.promise;
+        name = 'New';
+        return project(1, { name });
+      },
     },
-  });
-  await using gateway = await startCaching(upstream, { operationDeadlineMs: 300 });
+    { operationDeadlineMs: 300 },
+  );
   const writing = gateway.ask(mutation);
   await received(upstream, 1);
   expect(await nameOf(gateway)).toBe('Old');
@@ -203,10 +205,9 @@ test('while the upstream is down known pages are answered until a write fails, a
 
 test('an answer whose refresh has failed is not read anew with each request', async () => {
   let isFailing = false;
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBothCaching({
     [read]: () => (isFailing ? reply({ status: 500, body: {} }) : project(1, { name: 'Change 0' })),
   });
-  await using gateway = await startCaching(upstream);
   await nameOf(gateway);
   isFailing = true;
   gateway.pass(60);
@@ -220,8 +221,7 @@ test('an answer whose refresh has failed is not read anew with each request', as
 test('an answer is given no more once the upstream has given one with no-store in its place', async () => {
   const headers: Record<string, string> = {};
   let name = 'Old';
-  await using upstream = await startUpstream({ [read]: () => reply({ headers, body: project(1, { name }) }) });
-  await using gateway = await startCaching(upstream);
+  const { gateway } = await startBothCaching({ [read]: () => reply({ headers, body: project(1, { name }) }) });
   await nameOf(gateway);
   headers['cache-control'] = 'no-store';
   name = 'New';
@@ -235,8 +235,7 @@ test.each([
   [404, null],
 ])('a %i to a refresh ends the use of what it was about', async (status, expected) => {
   let isGone = false;
-  await using one = await startProject((name) => (isGone ? refusal(status, 'x', 'No.') : project(1, { name })));
-  await using gateway = await startCaching(one.upstream);
+  const { gateway } = await startCached({}, (name) => (isGone ? refusal(status, 'x', 'No.') : project(1, { name })));
   await nameOf(gateway);
   isGone = true;
   gateway.pass(60);
@@ -245,8 +244,7 @@ test.each([
 });
 
 test('a request with no-cache reads past the cache and stores, one with no-store does neither', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream);
+  const { gateway, ...one } = await startCached();
   await nameOf(gateway);
   one.change();
   expect(await nameOf(gateway, { headers: { 'cache-control': 'max-age=0, No-Cache' } })).toBe('Change 1');
@@ -258,8 +256,7 @@ test('a request with no-cache reads past the cache and stores, one with no-store
 });
 
 test('the cost and the trace say what the cache answered, and the metrics count it', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream, { explain: true });
+  const { gateway, ...one } = await startCached({ explain: true });
   const costOf = async (headers = {}): Promise<unknown> =>
     (await gateway.ask(query, { headers, extensions: { cost: true } })).extensions?.['cost'];
   const limit = 150;
@@ -274,7 +271,7 @@ test('the cost and the trace say what the cache answered, and the metrics count 
   expect(traced.extensions?.['explain']).toMatchObject({
     calls: [{ path: '/api/projects/1/', cache: 'hit', wave: 1 }],
   });
-  const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+  const metrics = await metricsOf(gateway);
   const counted = metrics.match(/^gateway_cache_reads_total.*$/gm);
   expect(counted).toContain('gateway_cache_reads_total{noun="projects",result="miss"} 1');
   expect(counted).toContain('gateway_cache_reads_total{noun="projects",result="bypass"} 1');
@@ -283,15 +280,14 @@ test('the cost and the trace say what the cache answered, and the metrics count 
 });
 
 test('the metrics show how old the answers were that were given again', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream);
+  const { gateway, ...one } = await startCached();
   await nameOf(gateway);
   gateway.pass(4);
   await nameOf(gateway);
   gateway.pass(180);
   one.hold();
   await nameOf(gateway);
-  const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+  const metrics = await metricsOf(gateway);
   one.release();
   const told = (name: string): unknown =>
     new RegExp(`^gateway_cache_answer_age_seconds${name} (.*)$`, 'm').exec(metrics)?.[1];
@@ -301,10 +297,9 @@ test('the metrics show how old the answers were that were given again', async ()
 });
 
 test('what the cache knows of a query that was never asked before counts for it while the budget is nearly spent', async () => {
-  await using upstream = await startUpstream(({ target }) => project(Number(target.split('/').at(-2))));
-  const windows = { rest: [{ limit: 3, ms: 3_600_000 }] };
-  const budget = { windows, scope: 'key', share: 100, replicas: 1 } as const;
-  await using gateway = await startCaching(upstream, { budget });
+  const { upstream, gateway } = await startBothCaching(({ target }) => project(Number(target.split('/').at(-2))), {
+    budget: budgetOf({ rest: '3/3600' }),
+  });
   const ask = (...ids: readonly number[]): Promise<Answer> =>
     gateway.ask(`{ ${ids.map((id) => `p${id}: project(id: ${id}) { createdAt }`).join(' ')} }`);
   await ask(1);
@@ -316,15 +311,12 @@ test('what the cache knows of a query that was never asked before counts for it 
 });
 
 test('a refresh that the budget leaves no call for is not counted as refused: its client was answered', async () => {
-  await using one = await startProject();
-  const windows = { rest: [{ limit: 1, ms: 3_600_000 }] };
-  const budget = { windows, scope: 'key', share: 100, replicas: 1 } as const;
-  await using gateway = await startCaching(one.upstream, { budget });
+  const { gateway, ...one } = await startCached({ budget: budgetOf({ rest: '1/3600' }) });
   await nameOf(gateway);
   gateway.pass(60);
   for (let round = 0; round < 3; round += 1) expect(await nameOf(gateway)).toBe('Change 0');
   expect((await gateway.ask('{ project(id: 2) { name } }')).status).toBe(429);
-  const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+  const metrics = await metricsOf(gateway);
   expect(metrics.match(/^gateway_budget_refusals_total.*$/gm)).toContain(
     'gateway_budget_refusals_total{surface="rest"} 1',
   );
@@ -332,8 +324,7 @@ test('a refresh that the budget leaves no call for is not counted as refused: it
 });
 
 test('a client may cache the answer of a GET by id for as long as all that it was made of is fresh', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream, { persisted: { getMaxAge: 45, automatic: true } });
+  const { gateway } = await startCached({ persisted: { getMaxAge: 45, automatic: true } });
   const age = async (): Promise<string | null> =>
     (await send(gateway.url, registration(query), { method: 'GET' })).headers.get('cache-control');
   expect(await age()).toBe('private, max-age=45');
@@ -347,24 +338,20 @@ test.each([
   ['a request with no-store', {}, { cacheControl: 'no-store' }],
   ['a gateway that cannot reach its Redis', { redisUrl: 'redis://127.0.0.1:1' }, {}],
 ])('a client may not cache for longer what %s reads past the cache', async (_what, persisted, wire) => {
-  await using one = await startProject();
-  const settings = { getMaxAge: 600, automatic: true, ...persisted };
-  await using gateway = await startCaching(one.upstream, { persisted: settings });
+  const { gateway } = await startCached({ persisted: { getMaxAge: 600, automatic: true, ...persisted } });
   const { headers } = await send(gateway.url, registration(query), { method: 'GET', ...wire });
   expect(headers.get('cache-control')).toBe('private, max-age=60');
 });
 
 test('a client may not cache for longer what an operation was given by the read of another one', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream, { persisted: { getMaxAge: 600, automatic: true } });
+  const { gateway, ...one } = await startCached({ persisted: { getMaxAge: 600, automatic: true } });
   const ask = async (asked: string): Promise<string | null> =>
     (await send(gateway.url, registration(asked), { method: 'GET' })).headers.get('cache-control');
   one.hold();
   const first = ask(query);
   await received(one.upstream, 1);
   const joined = ask('{ project(id: 1) { name upstreamId } }');
-  const metrics = async (): Promise<string> => (await fetch(new URL('/metrics', gateway.url))).text();
-  await expect.poll(metrics).toContain('gateway_rest_shared_reads_total 1');
+  await expect.poll(() => metricsOf(gateway)).toContain('gateway_rest_shared_reads_total 1');
   one.release();
   expect([await first, await joined]).toEqual(['private, max-age=60', 'private, max-age=60']);
   expect(one.upstream.requests).toEqual([read]);

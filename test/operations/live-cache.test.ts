@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { cacheSettings, startCaching } from '../support/cache.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { cacheSettings, startBothCaching } from '../support/cache.ts';
+import { startGateway } from '../support/gateway.ts';
 import { GrowingEvents, quick, subscribe } from '../support/live.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
@@ -11,14 +12,9 @@ import { startUpstream } from '../support/upstream.ts';
 const isPoll = (request: string): boolean => request.includes('before=');
 const name = '{ project(id: 1) { name } }';
 
-async function metricsOf({ url }: TestGateway): Promise<string> {
-  return (await fetch(new URL('/metrics', url))).text();
-}
-
 test('polls are neither answered by the cache, nor kept there, nor counted as reads of it', async () => {
   const events = new GrowingEvents();
-  await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
-  await using gateway = await startCaching(upstream, { live: quick });
+  const { upstream, gateway } = await startBothCaching({ 'GET /api/projects/1/events/': events.list }, { live: quick });
   const page = '{ project(id: 1) { events(first: 100) { nodes { event } } } }';
   await gateway.ask(page);
   await using heard = await subscribe(gateway.url);

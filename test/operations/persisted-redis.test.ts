@@ -3,6 +3,7 @@ import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { expectWithin } from '../support/form.ts';
 import { key, startGateway, type TestGateway } from '../support/gateway.ts';
 import { together } from '../support/load.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { automatic, outcomeOf, registration, send } from '../support/persisted.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { refusal } from '../support/replies.ts';
@@ -63,14 +64,9 @@ async function keepOne(redis: RedisServer, { url }: TestGateway, name: string, a
 }
 
 async function failuresOf({ url }: TestGateway): Promise<Readonly<Record<string, number>>> {
-  const text = await (await fetch(new URL('/metrics', url))).text();
+  const text = await metricsOf({ url });
   const samples = text.matchAll(/^gateway_redis_failures_total\{command="(\w+)"\} (\d+)$/gm);
   return Object.fromEntries([...samples].map(([, command = '', count]) => [command, Number(count)]));
-}
-
-async function namesIn(redis: RedisServer, pattern: string): Promise<readonly string[]> {
-  const names = await redis.ask('KEYS', pattern);
-  return Array.isArray(names) ? names.map(String).toSorted() : [];
 }
 
 const missed = [200, 'PERSISTED_QUERY_NOT_FOUND'];
@@ -131,7 +127,7 @@ describe.skipIf(!hasRedis)('Gateways with the same REDIS_URL', () => {
     await using redis = await startRedis();
     await using gateway = await startConnected(redis.url);
     await keepOne(redis, gateway, 'first');
-    const [room = ''] = await namesIn(redis, 'apq:room:*');
+    const [room = ''] = await redis.names('apq:room:*');
     expect(Number(await redis.ask('TTL', room))).toBeGreaterThan(6 * 24 * 3600);
     const old = hashOf('{ old: __typename }');
     await redis.ask('SET', `apq:${old}`, 'large');
@@ -140,7 +136,7 @@ describe.skipIf(!hasRedis)('Gateways with the same REDIS_URL', () => {
 
     await keepOne(redis, gateway, 'next');
     await until(async () => (await redis.ask('EXISTS', `apq:${old}`)) === 0);
-    expect(await namesIn(redis, '*')).toHaveLength(3);
+    expect(await redis.names()).toHaveLength(3);
     const kept = await redis.ask('ZRANGE', room, '0', '+inf', 'BYSCORE');
     const sizeOf = (name: string): number => `{ ${name}: __typename }`.length + 200;
     expect(kept).toEqual(['first', 'next'].map((name) => `${hashOf(`{ ${name}: __typename }`)} ${sizeOf(name)}`));

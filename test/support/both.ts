@@ -3,21 +3,45 @@ import type { GatewayOptions } from '../../src/gateway.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
 import type { GateOptions } from './gate.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
-import type { Handler, Routes } from './routes.ts';
+import { notFound } from './replies.ts';
+import { type Handler, type Routes, route } from './routes.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 /**
  * Starts an upstream that answers as `routes` say, and a gateway over it, for one test: both stop when it has ended.
  * `others` are options of the server, and when the upstream answers: with `hold: 0` at once.
  */
-export async function startBoth(
+export function startBoth(
   routes: Routes | Handler,
   options: Partial<GatewayOptions> = {},
   others: Partial<ServerOptions> & GateOptions = {},
 ): Promise<{ readonly upstream: Upstream; readonly gateway: TestGateway }> {
-  const upstream = await startUpstream(routes, others);
+  return startOver(routes, (upstream) => startGateway(upstream, options, others), others);
+}
+
+/** Does the same with a gateway of another kind: `(upstream) => startCaching(upstream)`. */
+export async function startOver<Started extends TestGateway>(
+  routes: Routes | Handler,
+  start: (upstream: Upstream) => Promise<Started>,
+  gate: GateOptions = {},
+): Promise<{ readonly upstream: Upstream; readonly gateway: Started }> {
+  const upstream = await startUpstream(routes, gate);
   onTestFinished(() => upstream[Symbol.asyncDispose]());
-  const gateway = await startGateway(upstream, options, others);
+  const gateway = await start(upstream);
   onTestFinished(() => gateway[Symbol.asyncDispose]());
   return { upstream, gateway };
+}
+
+/**
+ * Starts both over an upstream whose answers a test changes: `answerWith` tells what it answers from then on, and it forgets
+ * what it was asked before.
+ */
+export async function startChanging(options: Partial<GatewayOptions> = {}) {
+  let current: Handler = () => notFound;
+  const both = await startBoth((request) => current(request), options, { hold: 0 });
+  const answerWith = (routes: Routes | Handler): void => {
+    current = typeof routes === 'function' ? routes : route(routes);
+    both.upstream.reset();
+  };
+  return { ...both, answerWith };
 }

@@ -1,11 +1,13 @@
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway.ts';
 import { isObject } from '../../src/rest/values.ts';
+import { startOver } from './both.ts';
 import { type CachingGateway, startCaching } from './cache.ts';
 import { key, type TestGateway } from './gateway.ts';
-import type { RedisServer } from './redis.ts';
+import { type RedisServer, startRedis } from './redis.ts';
+import { type Handler, type Routes } from './routes.ts';
 import { project } from './rows.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { type Upstream } from './upstream.ts';
 
 /** A read. */
 export const query = '{ project(id: 1) { name } }';
@@ -45,6 +47,26 @@ export async function startSharing(
   return { ...gateway, warned };
 }
 
+/** Starts a Redis, an upstream and one gateway that uses both, for one test: all stop when it has ended. */
+export async function startOneSharing(routes: Routes | Handler = ownName, options: Partial<GatewayOptions> = {}) {
+  const redis = await startRedis();
+  onTestFinished(() => redis[Symbol.asyncDispose]());
+  const both = await startOver(routes, (upstream) => startSharing(upstream, redis, options));
+  return { redis, ...both };
+}
+
+/** Does the same with a second gateway, each with options of its own. */
+export async function startTwoSharing(
+  routes: Routes | Handler = ownName,
+  ofOne: Partial<GatewayOptions> = {},
+  ofTwo: Partial<GatewayOptions> = {},
+) {
+  const { redis, upstream, gateway: one } = await startOneSharing(routes, ofOne);
+  const two = await startSharing(upstream, redis, ofTwo);
+  onTestFinished(() => two[Symbol.asyncDispose]());
+  return { redis, upstream, one, two };
+}
+
 /** How many reads of the query the cache answers for a key. */
 export async function cachedIn(gateway: TestGateway, of = key): Promise<unknown> {
   const request = { headers: { authorization: `Bearer ${of}` }, extensions: { cost: true } };
@@ -54,9 +76,6 @@ export async function cachedIn(gateway: TestGateway, of = key): Promise<unknown>
   return isObject(cost) ? cost['cached'] : cost;
 }
 
-/** An upstream with one project, whose name tells the key. */
-export function startApi(): Promise<Upstream> {
-  const answer = ({ headers }: { readonly headers: { readonly authorization?: string | undefined } }) =>
-    project(1, { name: `Project of ${headers.authorization?.slice('Bearer '.length)}` });
-  return startUpstream({ [read]: answer, [write]: answer });
-}
+/** Answers with one project, whose name tells the key. */
+export const ownName: Handler = ({ headers }) =>
+  project(1, { name: `Project of ${headers.authorization?.slice('Bearer '.length)}` });

@@ -1,5 +1,8 @@
 import type { GatewayOptions } from '../../src/gateway.ts';
+import { startOver } from './both.ts';
+import type { GateOptions } from './gate.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
+import type { Handler, Routes } from './routes.ts';
 import type { Upstream } from './upstream.ts';
 
 /** A gateway whose cache has a clock that a test sets. */
@@ -29,4 +32,13 @@ export async function startCaching(
       seconds += more;
     },
   };
+}
+
+/** Starts one over an upstream that answers as `routes` say, for one test: both stop when it has ended. */
+export function startBothCaching(
+  routes: Routes | Handler,
+  options: Partial<GatewayOptions> = {},
+  gate: GateOptions = {},
+): Promise<{ readonly upstream: Upstream; readonly gateway: CachingGateway }> {
+  return startOver(routes, (upstream) => startCaching(upstream, options), gate);
 }

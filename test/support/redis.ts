@@ -37,6 +37,8 @@ export interface RedisServer extends AsyncDisposable {
   readonly url: string;
   /** Asks the server, as an operator does. */
   ask(command: string, ...args: readonly string[]): Promise<unknown>;
+  /** The names that match a pattern, in the order of the alphabet. */
+  names(pattern?: string): Promise<readonly string[]>;
   /** Takes down all that clients tell it from now on. */
   watch(): Promise<WatchedRedis>;
   /** Ends the process at once; what it knew is lost. */
@@ -69,15 +71,20 @@ export async function startRedis({ tls = false } = {}): Promise<RedisServer> {
     running.kill('SIGKILL');
     await exited;
   };
+  const ask = async (command: string, ...args: readonly string[]): Promise<unknown> => {
+    const redis = new Redis(url);
+    try {
+      return await redis.call(command, ...args);
+    } finally {
+      redis.disconnect();
+    }
+  };
   return {
     url,
-    ask: async (command, ...args) => {
-      const redis = new Redis(url);
-      try {
-        return await redis.call(command, ...args);
-      } finally {
-        redis.disconnect();
-      }
+    ask,
+    names: async (pattern = '*') => {
+      const names = await ask('KEYS', pattern);
+      return Array.isArray(names) ? names.map(String).toSorted() : [];
     },
     watch: () => watch(url),
     kill,

@@ -1,10 +1,12 @@
 import type { GatewayOptions } from '../../src/gateway.ts';
+import { startOver } from './both.ts';
 import { type Answer, ask } from './gateway.ts';
 import { listOf } from './lists.ts';
 import { createFolder } from './persisted.ts';
 import type { Routes } from './routes.ts';
 import { dashboard, listedDashboard, listedProject, project } from './rows.ts';
 import { type Entries, startTenants, type TenantGateway } from './tenants.ts';
+import type { Upstream } from './upstream.ts';
 
 /** Projects 1 to 3 with dashboards. */
 export const routes: Routes = {
@@ -78,4 +80,15 @@ export async function askById(
 export function namesIn(data: unknown): readonly string[] {
   const found = JSON.stringify(data).matchAll(/"(?:name|upstreamId)":"(?<name>[^"]*)"/g);
   return [...found].map(({ groups }) => groups?.['name'] ?? '');
+}
+
+/** Starts one over an upstream with those projects, for one test: both stop when it has ended. */
+export function startBothListed(
+  options: Partial<GatewayOptions> = {},
+  documentsAndEntries: { readonly given?: Entries; readonly listed?: object } = {},
+  others: Routes = {},
+): Promise<{ readonly upstream: Upstream; readonly gateway: TenantGateway }> {
+  return startOver({ ...routes, ...others }, (upstream) => startListed(upstream, options, documentsAndEntries), {
+    hold: 0,
+  });
 }

@@ -4,9 +4,13 @@ import type { GatewayOptions } from '../../src/gateway.ts';
 import { mutationNames } from '../../src/resolvers/resolvers.ts';
 import type { Tenants } from '../../src/rest/tenants.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
+import { startOver } from './both.ts';
+import type { GateOptions } from './gate.ts';
 import { type Answer, type Request, startGateway, type TestGateway } from './gateway.ts';
 import { createFolder } from './persisted.ts';
+import type { Handler, Routes } from './routes.ts';
 import { audience, createSigningKey, issuer, type SigningKey, signToken, type TokenParts } from './tokens.ts';
+import type { Upstream } from './upstream.ts';
 
 /** What a file of upstream keys says of a tenant. */
 export interface Entry {
@@ -83,4 +87,14 @@ export async function startTenants(
       folder[Symbol.dispose]();
     },
   };
+}
+
+/** Starts one over an upstream that answers as `routes` say, for one test: both stop when it has ended. */
+export function startBothTenants(
+  routes: Routes | Handler,
+  entries: Entries,
+  options: Partial<GatewayOptions> = {},
+  gate: GateOptions = {},
+): Promise<{ readonly upstream: Upstream; readonly gateway: TenantGateway }> {
+  return startOver(routes, (upstream) => startTenants(upstream, entries, options), gate);
 }
