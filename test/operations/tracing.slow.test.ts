@@ -1,13 +1,16 @@
 import { createServer } from 'node:http';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { hashOf } from '../../src/operation/persisted/ids.ts';
 import { askMcp } from '../support/agents.ts';
 import { ask } from '../support/gateway.ts';
+import { listen } from '../support/listen.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../support/otlp.ts';
 import { accepts, askForParts } from '../support/parts.ts';
 import { createFolder } from '../support/persisted.ts';
 import { type Running, runMain } from '../support/process.ts';
-import { disconnect, reply } from '../support/replies.ts';
+import { disconnect, hang, reply } from '../support/replies.ts';
+import { type Routes, route } from '../support/routes.ts';
 import * as rows from '../support/rows.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -43,6 +46,42 @@ async function startTraced(
   return { url, gateway, stop };
 }
 
+const listed = 'query Listed { project(id: 1) { name } }';
+
+let answers: Routes = {};
+let upstream: Upstream;
+let collector: Collector;
+let shared: Tracing;
+const started = new AsyncDisposableStack();
+
+// One gateway for the tests that need no settings of their own.
+beforeAll(async () => {
+  upstream = started.use(await startUpstream((request) => route(answers)(request), { hold: 0 }));
+  collector = started.use(await startCollector());
+  const documents = { [hashOf(listed)]: listed, first: 'query First { project(id: 1) { name } }' };
+  shared = await startTraced(upstream, collector, {
+    PERSISTED_DOCUMENTS: started.use(createFolder()).write('manifest.json', documents),
+    MCP_TOOLS: 'First',
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+    OPERATION_DEADLINE_MS: '60000',
+  });
+  started.use(shared.gateway);
+});
+
+beforeEach(() => {
+  answers = { 'GET /api/projects/1/': rows.project(1) };
+  upstream.reset();
+  collector.reset();
+});
+
+afterAll(() => started.disposeAsync());
+
+/** Waits for so many spans, and returns them. */
+async function spansOf(count: number): Promise<readonly ReceivedSpan[]> {
+  await expect.poll(() => collector.spans).toHaveLength(count);
+  return collector.spans;
+}
+
 function byName(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
   const found = spans.filter((span) => span.name === name);
   if (found.length !== 1 || found[0] === undefined) throw new Error(`expected one span ${name}, got ${found.length}`);
@@ -50,13 +89,11 @@ function byName(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
 }
 
 test('an operation and its REST calls are spans of the trace of the request, unless the sampler has left that out', async () => {
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/': rows.project(1),
+  answers = {
+    ...answers,
     'GET /api/projects/1/dashboards/': { count: 1, next: null, results: [rows.listedDashboard(1)] },
-  });
-  await using collector = await startCollector();
-  const { url, gateway, stop } = await startTraced(upstream, collector);
-  await using _ = gateway;
+  };
+  const { url } = shared;
   const unsampled = { ...secret, traceparent: traceparent.replace(/01$/, '00') };
   await ask(url, '{ project(id: 1) { name } }', { headers: unsampled });
   expect(upstream.records[0]?.headers['traceparent']).toMatch(new RegExp(`^00-${traceId}-[\\da-f]{16}-00$`));
@@ -64,9 +101,9 @@ test('an operation and its REST calls are spans of the trace of the request, unl
   const query = 'query Named { project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
   const headers = { ...secret, traceparent, tracestate: 'vendor=a1,other=b2', 'x-request-id': 'req-9' };
   expect((await ask(url, query, { headers })).errors).toBeUndefined();
-  expect(await stop()).toBe(0);
 
-  const operation = byName(collector.spans, 'query');
+  const spans = await spansOf(3);
+  const operation = byName(spans, 'query');
   expect(operation).toMatchObject({
     traceId,
     parentSpanId: 'b7ad6b7169203331',
@@ -79,16 +116,16 @@ test('an operation and its REST calls are spans of the trace of the request, unl
       'request.id': 'req-9',
     },
   });
-  for (const [route, target] of [
+  for (const [template, target] of [
     ['/api/projects/:id/', '/api/projects/1/'],
     ['/api/projects/:id/dashboards/', '/api/projects/1/dashboards/?limit=2'],
   ]) {
-    const call = byName(collector.spans, `GET ${route}`);
+    const call = byName(spans, `GET ${template}`);
     expect(call).toMatchObject({ traceId, parentSpanId: operation.spanId, kind: 3 });
     expect(call.attributes).toEqual({
       'http.request.method': 'GET',
       'http.response.status_code': 200,
-      'url.template': route,
+      'url.template': template,
       'server.address': '127.0.0.1',
       'server.port': Number(new URL(upstream.url).port),
     });
@@ -96,7 +133,6 @@ test('an operation and its REST calls are spans of the trace of the request, unl
     expect(sent?.headers['traceparent']).toBe(`00-${traceId}-${call.spanId}-01`);
     expect(sent?.headers['tracestate']).toBe('vendor=a1,other=b2');
   }
-  expect(collector.spans).toHaveLength(3);
   expect(collector.resource['service.name']).toBe('workspace-graphql-gateway');
   // Neither metrics nor logs, which the SDK would send by default.
   expect(new Set(collector.requests)).toEqual(new Set(['POST /v1/traces']));
@@ -104,21 +140,18 @@ test('an operation and its REST calls are spans of the trace of the request, unl
 });
 
 test('what fails has the status of an error, with its code, and a call that is sent again a span of its own', async () => {
-  await using upstream = await startUpstream({
+  answers = {
     'GET /api/projects/1/': reply({ status: 503, body: { detail: 'secret of the upstream' } }),
     'PATCH /api/projects/2/': disconnect,
     'GET /api/projects/3/events/': reply({ headers: { 'content-type': 'text/html' }, body: '<!doctype html>' }),
-  });
-  await using collector = await startCollector();
-  const { url, gateway, stop } = await startTraced(upstream, collector);
-  await using _ = gateway;
+  };
+  const { url } = shared;
   await ask(url, '{ project(id: 1) { name } }', { headers: secret });
   await ask(url, 'mutation { updateProject(input: { id: 2, name: "b" }) { project { name } } }', { headers: secret });
   await ask(url, '{ nothing }', { headers: secret });
   await ask(url, '{ project(id: 3) { events { nodes { id } } } }', { headers: secret });
-  expect(await stop()).toBe(0);
 
-  const { spans } = collector;
+  const spans = await spansOf(8);
   const failed = (reason: string) => ({
     attributes: { 'error.type': reason },
     status: { code: 2, message: reason },
@@ -142,13 +175,8 @@ test('what fails has the status of an error, with its code, and a call that is s
 });
 
 test('a client that leaves, of a whole answer or of its parts, is the reason of the error', async () => {
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/': rows.project(1),
-    'GET /api/projects/1/dashboards/': () => new Promise(() => undefined),
-  });
-  await using collector = await startCollector();
-  const { url, gateway, stop } = await startTraced(upstream, collector);
-  await using _ = gateway;
+  answers = { ...answers, 'GET /api/projects/1/dashboards/': hang };
+  const { url, gateway } = shared;
   const query = '{ project(id: 1) { name ... @defer { dashboards { totalCount } } } }';
   for (const [before, accept] of ['application/json', accepts['v0.2']].entries()) {
     upstream.reset();
@@ -159,16 +187,14 @@ test('a client that leaves, of a whole answer or of its parts, is the reason of 
     await asked;
     await gateway.printed(new RegExp(`("codes":\\["CLIENT_LEFT"\\][^]*){${before + 1}}`));
   }
-  expect(await stop()).toBe(0);
   const left = { status: { code: 2 }, attributes: { 'error.type': 'CLIENT_LEFT' } };
-  expect(collector.spans.filter(({ name }) => name === 'query')).toMatchObject([left, left]);
+  const spans = await spansOf(6);
+  expect(spans.filter(({ name }) => name === 'query')).toMatchObject([left, left]);
 });
 
 test.each([[{ OTEL_SDK_DISABLED: 'true' }], [{ OTEL_TRACES_EXPORTER: 'none' }], [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }]])(
   'with %j nothing is traced, but the trace that came is passed on, and named in the log',
   async (environment) => {
-    await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
-    await using collector = await startCollector();
     const { url, gateway, stop } = await startTraced(upstream, collector, environment);
     await using _ = gateway;
     await ask(url, 'query Given { project(id: 1) { name } }', { headers: { ...secret, traceparent } });
@@ -183,12 +209,8 @@ test.each([[{ OTEL_SDK_DISABLED: 'true' }], [{ OTEL_TRACES_EXPORTER: 'none' }], 
 );
 
 test('a collector that cannot be reached, or does not answer, fails no operation, is told within 13 s, and holds up no exit', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
-  await using collector = await startCollector();
   const silent = createServer(() => undefined);
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const address = silent.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listen(silent);
   const told = async (OTEL_EXPORTER_OTLP_ENDPOINT: string): Promise<{ reason: string; afterMs: number }> => {
     const { url, gateway, stop } = await startTraced(upstream, collector, { OTEL_EXPORTER_OTLP_ENDPOINT });
     await using _ = gateway;
@@ -209,42 +231,28 @@ test('a collector that cannot be reached, or does not answer, fails no operation
   for (const { afterMs } of [absent, mute]) expect(afterMs).toBeLessThan(13_000);
   silent.closeAllConnections();
   await new Promise((resolve) => silent.close(resolve));
-}, 60_000);
+});
 
 test('a span has the name of its operation if it is in a listed document, else its type; the log names its trace', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
-  await using collector = await startCollector();
-  using folder = createFolder();
-  const query = 'query Listed { project(id: 1) { name } }';
-  const file = folder.write('manifest.json', { [hashOf(query)]: query });
-  const { url, gateway, stop } = await startTraced(upstream, collector, { PERSISTED_DOCUMENTS: file });
-  await using _ = gateway;
-  const persistedQuery = { version: 1, sha256Hash: hashOf(query) };
-  await ask(url, query, { headers: secret, extensions: { persistedQuery } });
+  const { url, gateway } = shared;
+  const persistedQuery = { version: 1, sha256Hash: hashOf(listed) };
+  await ask(url, listed, { headers: secret, extensions: { persistedQuery } });
   await ask(url, 'query Unlisted { project(id: 1) { name } }', { headers: secret });
   await ask(url, 'query Refused { project(id: 1) { name } }', { headers: secret, extensions: { explain: 'all' } });
-  expect(await stop()).toBe(0);
-  const servers = collector.spans.filter(({ kind }) => kind === 2);
+  const servers = (await spansOf(5)).filter(({ kind }) => kind === 2);
   expect(servers.map(({ name }) => name)).toEqual(['query Listed', 'query', 'query']);
   expect(servers[2]?.attributes).toMatchObject({ 'graphql.operation.name': 'Refused' });
   expect(servers[1]?.traceId).toHaveLength(32);
-  for (const { traceId: own } of servers) expect(gateway.output()).toContain(`"traceId":"${own}"`);
+  for (const { traceId: own } of servers) await gateway.printed(new RegExp(`"traceId":"${own}"`));
 });
 
 test('the use of a tool is a span of the trace that the message of its agent names', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
-  await using collector = await startCollector();
-  using folder = createFolder();
-  const { url, gateway, stop } = await startTraced(upstream, collector, {
-    PERSISTED_DOCUMENTS: folder.write('tools.graphql', 'query First { project(id: 1) { name } }'),
-    MCP_TOOLS: 'First',
-  });
-  await using _ = gateway;
+  const { url, gateway } = shared;
   const params = { name: 'First', _meta: { traceparent, tracestate: 7 } };
   await askMcp({ url }, 'tools/call', params, { edition: '2025-11-25', headers: secret });
   await askMcp({ url }, 'tools/list', {}, { edition: '2025-11-25', headers: secret });
-  expect(await stop()).toBe(0);
-  const use = byName(collector.spans, 'query First');
+  const spans = await spansOf(2);
+  const use = byName(spans, 'query First');
   expect(use).toMatchObject({ traceId, parentSpanId: 'b7ad6b7169203331', kind: 2 });
   expect(use.attributes).toMatchObject({
     'http.route': '/mcp',
@@ -252,30 +260,29 @@ test('the use of a tool is a span of the trace that the message of its agent nam
     'gen_ai.tool.name': 'First',
     'graphql.operation.name': 'First',
   });
-  expect(byName(collector.spans, 'GET /api/projects/:id/')).toMatchObject({ traceId, parentSpanId: use.spanId });
-  expect(collector.spans).toHaveLength(2);
-  const lines = gateway.output().split('\n');
-  const line: unknown = JSON.parse(lines.find((one) => one.includes('"msg":"operation"')) ?? '{}');
-  expect(line).toMatchObject({ transport: 'mcp', tool: 'First', traceId, calls: 1 });
+  expect(byName(spans, 'GET /api/projects/:id/')).toMatchObject({ traceId, parentSpanId: use.spanId });
+  const [line = ''] = await gateway.printed(/^\{.*"tool":"First".*\}$/m);
+  expect(JSON.parse(line)).toMatchObject({ transport: 'mcp', tool: 'First', traceId, calls: 1 });
 });
 
 test('an operation that another one answers links to its span, and one that shares a call to that of the call', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) }, { hold: 2 });
-  await using collector = await startCollector();
-  // The call is held back until the others share it, on a slow machine for long.
-  const { url, gateway, stop } = await startTraced(upstream, collector, { OPERATION_DEADLINE_MS: '60000' });
-  await using _ = gateway;
+  const { url } = shared;
+  const held = Promise.withResolvers<void>();
+  answers = { 'GET /api/projects/1/': () => held.promise.then(() => rows.project(1)) };
   const first = ask(url, 'query First { project(id: 1) { name } }', { headers: secret });
   await expect.poll(() => upstream.requests).toHaveLength(1);
   const equal = ask(url, 'query First { project(id: 1) { name } }', { headers: secret });
   const sharing = ask(url, 'query Sharing { project(id: 1) { timezone } }', { headers: secret });
-  const metrics = (): Promise<string> => fetch(new URL('/metrics', url)).then((response) => response.text());
-  await expect.poll(metrics).toContain('gateway_rest_shared_reads_total 1');
-  upstream.release();
+  // The equal one joins the operation or, when a busy machine is too late for that, its call.
+  const counters = /^gateway_(?:shared_operations|rest_shared_reads)_total (\d+)$/gm;
+  const joined = async (): Promise<number> =>
+    [...(await metricsOf({ url })).matchAll(counters)].reduce((sum, [, count]) => sum + Number(count), 0);
+  await expect.poll(joined).toBe(2);
+  held.resolve();
   await Promise.all([first, equal, sharing]);
-  expect(await stop()).toBe(0);
-  const call = byName(collector.spans, 'GET /api/projects/:id/');
-  const operations = collector.spans.filter(({ kind }) => kind === 2);
+  const spans = await spansOf(4);
+  const call = byName(spans, 'GET /api/projects/:id/');
+  const operations = spans.filter(({ kind }) => kind === 2);
   const links = operations.flatMap((span) => span.links);
   expect(operations.find((span) => span.attributes['graphql.operation.name'] === 'Sharing')?.links).toEqual([
     call.spanId,
@@ -284,8 +291,6 @@ test('an operation that another one answers links to its span, and one that shar
 });
 
 test('a collector that refuses spans is logged with its status, and once', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
-  await using collector = await startCollector();
   await using refusing = await startUpstream(() => reply({ status: 400 }));
   const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: refusing.url, OTEL_BSP_SCHEDULE_DELAY: '50' };
   const { url, gateway, stop } = await startTraced(upstream, collector, settings);

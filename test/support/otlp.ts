@@ -26,6 +26,8 @@ export interface Collector extends AsyncDisposable {
   readonly spans: readonly ReceivedSpan[];
   /** Attributes of the resource of the last request. */
   readonly resource: Readonly<Record<string, unknown>>;
+  /** Forgets what has come. */
+  reset(): void;
 }
 
 /** Starts a collector that takes OTLP over HTTP as JSON. */
@@ -54,6 +56,10 @@ export async function startCollector(): Promise<Collector> {
     get resource() {
       const last = resources().at(-1);
       return attributesOf(isObject(last) ? last['resource'] : undefined);
+    },
+    reset: () => {
+      requests.length = 0;
+      bodies.length = 0;
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
