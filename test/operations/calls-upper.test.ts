@@ -1,19 +1,15 @@
-import { getOperationAST, parse } from 'graphql';
+import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
-import { Loaders } from '../../src/loaders/loaders.ts';
 import { createExecute } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
-import { RestApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
-import { Upstream } from '../property/upstream.ts';
-import { unlimitedAnswer } from '../support/answers.ts';
+import { contextOf, operationIn, Upstream } from '../property/upstream.ts';
+import { startBoth } from '../support/both.ts';
 import { rowsOf } from '../support/connections.ts';
-import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { cursors, planOf } from '../support/plans.ts';
 import { dashboard, listedDashboard, listedProject, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 // Plans say how many calls an operation may make. Here it makes just as many: answers come when it costs most.
 
@@ -24,7 +20,7 @@ test('a shorter window of a list that was read before a longer one was wanted is
   } }`;
   const listed = Promise.withResolvers<void>();
   const page = listOf(rowsOf(9, listedDashboard));
-  await using upstream = await startUpstream(
+  const { upstream, gateway } = await startBoth(
     {
       'GET /api/projects/1/': () => listed.promise.then(() => project(1, { primary_dashboard: 102 })),
       'GET /api/projects/1/dashboards/101/': dashboard(101, { use_dashboard: 103 }),
@@ -33,9 +29,9 @@ test('a shorter window of a list that was read before a longer one was wanted is
         return typeof page === 'function' ? page(request) : page;
       },
     },
+    {},
     { hold: 1 },
   );
-  await using gateway = await startGateway(upstream);
   const { errors } = await gateway.ask(query);
   expect(errors).toBeUndefined();
   expect(upstream.requests.toSorted()).toEqual([
@@ -74,15 +70,12 @@ test('rows that are wanted at one time cost a page of their list, too, if it doe
 /** The calls of an operation whose upstream answers all that was asked for by then in one turn of the event loop. */
 async function callsInStep(query: string, answer: (target: string) => unknown): Promise<readonly string[]> {
   const upstream = new Upstream({ lists: new Map(), answer }, 'in step', Math.random);
-  const rest = new RestApi(upstream.client);
   const document = parse(query);
-  const operation = getOperationAST(document);
-  if (operation === null || operation === undefined) throw new Error('no operation');
+  const operation = operationIn(document);
   const schemas = { schema: createSchema(), compilerSchema: createCompilerSchema() };
   const options = { schemas, introspection: true };
   const execute = createExecute(options, document, operation, 'at once');
-  const loaders = new Loaders(rest, 100, { count: 0 });
-  const context = { rest, loaders, cursors, maxPageSize: 100, answerCounter: unlimitedAnswer() };
+  const context = contextOf(upstream.client, cursors, 100);
   const { errors } = await execute(context, coercedVariables(options, operation));
   expect(errors).toBeUndefined();
   return upstream.calls;

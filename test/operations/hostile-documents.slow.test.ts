@@ -2,14 +2,12 @@ import { parse } from 'graphql';
 import { expect, test, vi } from 'vitest';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { toGlobalId } from '../../src/graphql/ids.ts';
-import { Loaders } from '../../src/loaders/loaders.ts';
 import type { Log } from '../../src/log.ts';
 import { CompileTime, createExecute } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
-import { RestApi } from '../../src/rest/api.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { createSchema, createSchemas } from '../../src/schema.ts';
-import { unlimitedAnswer } from '../support/answers.ts';
+import { contextOf, operationIn } from '../property/upstream.ts';
 import { startBoth } from '../support/both.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -17,16 +15,14 @@ import { codesOf, together } from '../support/load.ts';
 import { createFolder } from '../support/persisted.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { project } from '../support/rows.ts';
-import { startSmallGateway, withstand } from '../support/small-gateway.ts';
+import { shareSmallGateway, startSmallGateway, withstand } from '../support/small-gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 const query = '{ project(id: 1) { name } }';
 const whole = '{"data":{"project":{"name":"Project 1"}}}';
 const routes = { 'GET /api/projects/1/': project(1) };
 
-function fail(): Promise<never> {
-  return Promise.reject(new Error('nothing is read'));
-}
+const attacked = shareSmallGateway(routes, query);
 
 test('a document of more bytes than the limit is refused with 400 before it is parsed', async () => {
   const { upstream, gateway } = await startBoth(routes);
@@ -59,9 +55,7 @@ test('an error finds its place in a document with comments, in both executions',
 });
 
 test('comments of remembered documents take no more memory than their text', { timeout: 120_000 }, async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startSmallGateway(upstream);
-  expect((await gateway.ask(query)).body).toBe(whole);
+  const { gateway } = attacked();
   const comments = '#\n'.repeat(65_000);
   await withstand(gateway, async () => {
     await together(inForm(120, 400), 4, async (index) => {
@@ -92,7 +86,7 @@ test('what no operation reads of a request is not kept while it waits', { timeou
         body: bodies[index % bodies.length] ?? '',
       }),
     );
-    await expect.poll(() => upstream.requests.length, { timeout: 30_000 }).toBe(1 + waiting);
+    await expect.poll(() => upstream.requests.length).toBe(1 + waiting);
     const { live } = await gateway.weigh();
     expect(live).toBeLessThan(150 * 2 ** 20);
     upstream.release();
@@ -119,9 +113,7 @@ test('a name of 900 kB is cut in every log line', async () => {
 test('small documents whose fragments spread to thousands of selections keep no code', {
   timeout: 120_000,
 }, async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startSmallGateway(upstream);
-  expect((await gateway.ask(query)).body).toBe(whole);
+  const { gateway } = attacked();
   const levels = Array.from(
     { length: 12 },
     (_, level) => `fragment F${level} on Project { ...F${level + 1} ...F${level + 1} }`,
@@ -139,21 +131,13 @@ test('an operation without data is never compiled, one with data once', async ()
   const schemas = createSchemas(createSchema());
   let compilations = 0;
   const document = parse('query Q($id: ID!) { node(id: $id) { id } }');
-  const [operation] = document.definitions;
-  if (operation?.kind !== 'OperationDefinition') throw new Error('no operation');
+  const operation = operationIn(document);
   const run = createExecute({ schemas, introspection: true }, document, operation, 'when repeated', () => {
     compilations += 1;
   });
   const id = toGlobalId({ type: 'Organization', scope: '', id: '018f3c5e-7b1a-7c3d-9e2f-0123456789ab' });
-  const cursors = createCursorCodec('secret');
-  const rest = new RestApi({ read: fail, write: fail });
-  const context = {
-    rest,
-    loaders: new Loaders(rest, 100, { count: 0 }),
-    cursors,
-    maxPageSize: 100,
-    answerCounter: unlimitedAnswer(),
-  };
+  const fail = (): Promise<never> => Promise.reject(new Error('nothing is read'));
+  const context = contextOf({ read: fail, write: fail }, createCursorCodec('secret'), 100);
   const variables = coercedVariables({ schemas, introspection: true }, operation, { id });
   for (let times = 0; times < 3; times += 1)
     await run({ ...context, keyFault: new UpstreamError('UNAUTHENTICATED') }, variables);

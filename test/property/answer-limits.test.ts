@@ -1,16 +1,14 @@
 import { assert, asyncProperty, gen } from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
-import { UpstreamError } from '../../src/rest/errors.ts';
 import { createSchema } from '../../src/schema.ts';
 import { inForm, seedOf } from '../support/form.ts';
 import { type Answer, startGateway } from '../support/gateway.ts';
-import { notFound, reply } from '../support/replies.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { objectsIn } from './objects.ts';
 import { operationOf } from './operations.ts';
 import { Random } from './random.ts';
-import { answerOf } from './upstream.ts';
+import { answerOf, handlerOf } from './upstream.ts';
 import { type World, worldOf } from './world.ts';
 
 /** `LIMIT_CASES=20000 LIMIT_SEED=1 npx vitest run test/property/answer-limits` for a long run. */
@@ -64,15 +62,7 @@ test(`no answer has more objects or bytes than it may, interpreted or compiled (
 }, async () => {
   let world: World = { lists: new Map() };
   await using upstream = await startUpstream(
-    ({ target, path }) => {
-      try {
-        const body = JSON.stringify(answerOf(world, target));
-        return reply({ body, headers: { 'content-type': path.includes('csv') ? 'text/csv' : 'application/json' } });
-      } catch (error) {
-        if (error instanceof UpstreamError) return notFound;
-        throw error;
-      }
-    },
+    handlerOf((target) => answerOf(world, target)),
     { hold: 1 },
   );
   const met = { refused: 0, answered: 0 };

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert, asyncProperty, gen } from 'fast-check';
 import { expect, test } from 'vitest';
 import { connectRedis } from '../../src/redis.ts';
@@ -14,6 +13,7 @@ import type { Handler } from '../support/routes.ts';
 import { project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { Random } from './random.ts';
+import { waitTurns } from './upstream.ts';
 
 /** `WRITES_CASES=1000 WRITES_SEED=1 npx vitest run test/property/cache-writes` for a part of a long run. */
 const numRuns = Number(process.env['WRITES_CASES'] ?? inForm(150, 20_000));
@@ -24,19 +24,15 @@ const keys = ['one', 'two'];
 const clients = 3;
 const stepsOfClient = 6;
 
-async function turns(count: number): Promise<void> {
-  for (let left = count; left > 0; left -= 1) await nextTurn();
-}
-
 /** An upstream with a row for each key, which counts how often it was changed; it is as slow as `turnsNow` says. */
 function counting(turnsNow: () => number): Handler {
   const changes = new Map<string, number>();
   return async ({ method, headers }) => {
     const key = headers.authorization ?? '';
-    await turns(turnsNow());
+    await waitTurns(turnsNow());
     if (method === 'PATCH') changes.set(key, (changes.get(key) ?? 0) + 1);
     const name = `${key} ${changes.get(key) ?? 0}`;
-    await turns(turnsNow());
+    await waitTurns(turnsNow());
     return project(1, { name });
   };
 }
@@ -66,7 +62,8 @@ class SwitchingClient {
         return read >= this.#written ? undefined : `${key}: read ${read} after having written ${this.#written}`;
       }
       // Some writes are given up, and arrive all the same, sooner or later.
-      if (this.#random.once(3)) void turns(this.#random.number(0, 12)).then(() => operation.deadline.end('deadline'));
+      if (this.#random.once(3))
+        void waitTurns(this.#random.number(0, 12)).then(() => operation.deadline.end('deadline'));
       const written = await operation.write(operations.updateProject, target, {}).catch(codeOf);
       if (!isUnanswered(written)) this.#written = Math.max(this.#written, changesIn(written, key));
       return undefined;
@@ -141,7 +138,7 @@ async function allShare(gateways: readonly Upstream[]): Promise<void> {
       gateways.map(async ({ resources }) => resources.epochs.current(first.sharingKey, true)),
     );
     if (epochs.every((one) => one !== undefined)) return;
-    await turns(50);
+    await waitTurns(50);
   }
   throw new Error('expected every gateway to have a connection to Redis');
 }

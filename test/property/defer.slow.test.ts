@@ -4,7 +4,6 @@ import {
   type FragmentSpreadNode,
   GraphQLDeferDirective,
   getDirectiveValues,
-  getOperationAST,
   type InlineFragmentNode,
   Kind,
   parse,
@@ -16,21 +15,18 @@ import { describe, expect, test } from 'vitest';
 import type { GatewayContext, PartsFormat } from '../../src/context.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
 import { toGlobalId } from '../../src/graphql/ids.ts';
-import { Loaders } from '../../src/loaders/loaders.ts';
 import { createExecuteInParts, type PartPayload, withoutDefer } from '../../src/operation/defer.ts';
 import { type PublicError, toPublicError } from '../../src/operation/errors.ts';
 import { createExecute } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
-import { RestApi } from '../../src/rest/api.ts';
 import { createReadableSchema, createSchema, createSchemas } from '../../src/schema.ts';
-import { unlimitedAnswer } from '../support/answers.ts';
 import { inForm, seedOf } from '../support/form.ts';
 import { mergeParts, type Part } from '../support/parts.ts';
 import { type FailureOf, failuresOf } from './faults.ts';
 import { comparable } from './lost.ts';
 import { operationOf } from './operations.ts';
 import { Random } from './random.ts';
-import { type Pace, Upstream } from './upstream.ts';
+import { contextOf, operationIn, type Pace, Upstream, waitTurns } from './upstream.ts';
 import { type World, worldOf } from './world.ts';
 
 const schema = createReadableSchema(true);
@@ -71,9 +67,7 @@ function caseOf(random: Random, absent: boolean): Case {
 
 function startUpstream({ world, pace, maxPageSize, failureOf }: Case, parts?: PartsFormat) {
   const upstream = new Upstream(world, pace, () => 0.5, failureOf);
-  const rest = new RestApi(upstream.client);
-  const loaders = new Loaders(rest, maxPageSize, { count: 0 });
-  const context: GatewayContext = { rest, loaders, cursors, maxPageSize, answerCounter: unlimitedAnswer(), parts };
+  const context: GatewayContext = { ...contextOf(upstream.client, cursors, maxPageSize), parts };
   return { upstream, context };
 }
 
@@ -117,7 +111,7 @@ async function outcomeOf(
   upstream: Upstream,
 ): Promise<Outcome> {
   // What was begun and proved not to be needed is under way still.
-  for (let calls = -1; calls !== upstream.calls.length; await turns(8)) calls = upstream.calls.length;
+  for (let calls = -1; calls !== upstream.calls.length; await waitTurns(8)) calls = upstream.calls.length;
   const { calls, rounds } = upstream;
   return { data, errors: errors.map((error) => toPublicError(error, fail)), calls: calls.toSorted(), rounds };
 }
@@ -126,18 +120,8 @@ function fail(unexpected: unknown): void {
   throw unexpected;
 }
 
-function operationIn(document: DocumentNode) {
-  const operation = getOperationAST(document);
-  if (operation === null || operation === undefined) throw new Error('no operation');
-  return operation;
-}
-
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value ?? null));
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve));
 }
 
 const kinds = [

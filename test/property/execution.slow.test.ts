@@ -1,24 +1,20 @@
 import { assert, asyncProperty, type GeneratorValue, gen } from 'fast-check';
-import { type DocumentNode, type ExecutionResult, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
+import { type ExecutionResult, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import type { GatewayContext } from '../../src/context.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
-import { Loaders } from '../../src/loaders/loaders.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { toPublicError } from '../../src/operation/errors.ts';
 import { createExecute, type ExecuteOptions, type Schemas } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
 import { RefusedDocument } from '../../src/operation/request-error.ts';
-import { RestApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema, toCompilerSchema } from '../../src/schema.ts';
-import { unlimitedAnswer } from '../support/answers.ts';
 import { inForm, seedOf } from '../support/form.ts';
 import { schemaOfDefaults } from './defaults.ts';
 import { failuresOf, spoiled } from './faults.ts';
 import { type InputCase, inputCaseOf, places } from './inputs.ts';
 import { operationOf } from './operations.ts';
 import { Random } from './random.ts';
-import { Upstream } from './upstream.ts';
+import { contextOf, operationIn, Upstream, waitTurns } from './upstream.ts';
 import { worldOf } from './world.ts';
 
 const schemas = { schema: createSchema(), compilerSchema: createCompilerSchema() };
@@ -56,10 +52,12 @@ async function outcomeOf(one: Case, way: Way): Promise<Outcome> {
   const operation = operationIn(document);
   const execute = createExecute(one, document, operation, way);
   const result = await inTime(
-    executed(() => execute(contextOf(upstream), coercedVariables(one, operation, variables))),
+    executed(() =>
+      execute(contextOf(upstream.client, cursors, maxPageSize), coercedVariables(one, operation, variables)),
+    ),
   );
   // What was begun and proved not to be needed is under way still.
-  for (let calls = -1; calls !== upstream.calls.length; await turns(8)) calls = upstream.calls.length;
+  for (let calls = -1; calls !== upstream.calls.length; await waitTurns(8)) calls = upstream.calls.length;
   const calls = operation.operation === 'query' ? upstream.calls.toSorted() : upstream.calls;
   return { query, variables, data: JSON.stringify(result.data), errors: errorsOf(result), calls };
 }
@@ -72,23 +70,6 @@ function executed(execute: () => MaybePromise<ExecutionResult>): MaybePromise<Ex
     if (error instanceof RefusedDocument) return { errors: error.errors };
     throw error;
   }
-}
-
-function contextOf({ client }: Upstream): GatewayContext {
-  const rest = new RestApi(client);
-  return {
-    rest,
-    loaders: new Loaders(rest, maxPageSize, { count: 0 }),
-    cursors,
-    maxPageSize,
-    answerCounter: unlimitedAnswer(),
-  };
-}
-
-function operationIn({ definitions }: DocumentNode): OperationDefinitionNode {
-  const operation = definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
-  if (operation === undefined) throw new Error('no operation');
-  return operation;
 }
 
 /**
@@ -122,13 +103,9 @@ async function inTime<T>(result: Promise<T> | T): Promise<T> {
   void Promise.allSettled([result]).then(() => {
     state.isDone = true;
   });
-  for (let left = manyTurns; !state.isDone && left > 0; left -= 1) await turns(1);
+  for (let left = manyTurns; !state.isDone && left > 0; left -= 1) await waitTurns(1);
   if (!state.isDone) throw new Error('the operation never ended');
   return result;
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve));
 }
 
 /** What becomes of a random case, compiled and by graphql's own executor. */

@@ -1,9 +1,8 @@
 import { assert, asyncProperty, gen } from 'fast-check';
-import { type DocumentNode, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
+import { type DocumentNode, type OperationDefinitionNode, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import type { CursorCodec } from '../../src/context.ts';
 import { createCursorCodec } from '../../src/graphql/cursors.ts';
-import { Loaders } from '../../src/loaders/loaders.ts';
 import { rootWeight } from '../../src/look-ahead/object-weight.ts';
 import { fragmentsOf } from '../../src/look-ahead/selection-tree.ts';
 import { measureJson } from '../../src/operation/answer-bytes.ts';
@@ -11,7 +10,6 @@ import { createExecute, type Execute } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
 import { estimateOf } from '../../src/plan/estimate.ts';
 import { type Plan, planOperation } from '../../src/plan/plan.ts';
-import { RestApi } from '../../src/rest/api.ts';
 import { createCompilerSchema, createSchema } from '../../src/schema.ts';
 import { unlimitedAnswer } from '../support/answers.ts';
 import { inForm, seedOf } from '../support/form.ts';
@@ -23,7 +21,7 @@ import { objectsIn } from './objects.ts';
 import { operationOf } from './operations.ts';
 import { Random } from './random.ts';
 import { answerFrom } from './reference.ts';
-import { answerOf, type Pace, resultsOf, Upstream } from './upstream.ts';
+import { answerOf, contextOf, operationIn, type Pace, resultsOf, Upstream } from './upstream.ts';
 import { type World, worldOf } from './world.ts';
 
 const schemas = { schema: createSchema(), compilerSchema: createCompilerSchema() };
@@ -60,9 +58,7 @@ function caseIn(world: World, random: Random, size: Omit<Size, 'rows'> & { reado
   const document = parse(query);
   const invalid = validate(schema, document);
   if (invalid.length > 0) throw new Error(`${invalid.join('\n')}\n${query}`);
-  const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
-  if (operation === undefined) throw new Error('no operation');
-  return { world, query, document, operation, maxPageSize };
+  return { world, query, document, operation: operationIn(document), maxPageSize };
 }
 
 /**
@@ -90,17 +86,8 @@ async function run({ world, document, operation, maxPageSize }: Case, pace: Pace
       return value;
     });
   const { client } = upstream;
-  const rest = new RestApi({
-    ...client,
-    read: (...call) => read(client.read(...call)),
-  });
-  const context = {
-    rest,
-    loaders: new Loaders(rest, maxPageSize, { count: 0 }),
-    cursors: countedIn(world),
-    maxPageSize,
-    answerCounter,
-  };
+  const counting = { ...client, read: (...call: Parameters<typeof client.read>) => read(client.read(...call)) };
+  const context = { ...contextOf(counting, countedIn(world), maxPageSize), answerCounter };
   const options = { schemas, introspection: true };
   const execute: Execute = createExecute(options, document, operation, random() < 0.5 ? 'at once' : 'when repeated');
   const result = await execute(context, coercedVariables(options, operation, {}));

@@ -64,11 +64,11 @@ test.each<[string, EventsOptions & { readonly maximum: number }]>([
   async (_name, { maximum, ...options }) => {
     let rows: JsonObject[] = [];
     let list = keyset(rows);
-    const { upstream, gateway } = await startBoth(
+    const { gateway } = await startBoth(
       { 'GET /api/projects/1/events/': (request) => list(request) },
       { maxPageSize: maximum },
+      { hold: 0 },
     );
-    upstream.release();
     await fc.assert(
       fc.asyncProperty(ties(options.shuffled === true ? 25 : 130), steps, async (moments, walk) => {
         rows = eventsAt(moments);

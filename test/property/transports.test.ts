@@ -1,13 +1,12 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { assert, asyncProperty } from 'fast-check';
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { inForm, seedOf } from '../support/form.ts';
-import { startGateway } from '../support/gateway.ts';
 import { type RawRequest, sendForBytes } from '../support/raw-http.ts';
 import { refusal, reply } from '../support/replies.ts';
 import * as rows from '../support/rows.ts';
 import { type Accepted, resultIn } from '../support/transports.ts';
-import { startUpstream } from '../support/upstream.ts';
 import { requests } from './requests.ts';
 
 /** `TRANSPORT_CASES=100000 TRANSPORT_SEED=1 npx vitest run test/property/transports` for a long run. */
@@ -56,7 +55,7 @@ async function ask(url: string, { headers = [], ...request }: RawRequest, accept
 }
 
 test(`streams answer what single documents answer (seed ${seed})`, { timeout: 3_600_000 }, async () => {
-  await using upstream = await startUpstream(
+  const { gateway } = await startBoth(
     {
       'GET /api/projects/1/': rows.project(1),
       'GET /api/projects/403/': refusal(403, 'permission_denied', 'Missing scope.'),
@@ -66,15 +65,15 @@ test(`streams answer what single documents answer (seed ${seed})`, { timeout: 3_
       'POST /api/projects/': reply({ status: 201, body: rows.project(2) }),
       'DELETE /api/projects/1/': reply({ status: 204 }),
     },
+    {
+      graphiql: false,
+      explain: true,
+      corsOrigins: ['https://app.example'],
+      bodyLimits: { bytes: 4096, jsonDepth: 20 },
+      persisted: { getMaxAge: 60 },
+    },
     { hold: 1 },
   );
-  await using gateway = await startGateway(upstream, {
-    graphiql: false,
-    explain: true,
-    corsOrigins: ['https://app.example'],
-    bodyLimits: { bytes: 4096, jsonDepth: 20 },
-    persisted: { getMaxAge: 60 },
-  });
   const statuses = new Set<number>();
   await assert(
     asyncProperty(requests, async (request) => {

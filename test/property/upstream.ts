@@ -1,6 +1,13 @@
+import { type DocumentNode, getOperationAST, type OperationDefinitionNode } from 'graphql';
+import { type CursorCodec, type GatewayContext } from '../../src/context.ts';
+import { Loaders } from '../../src/loaders/loaders.ts';
+import { RestApi } from '../../src/rest/api.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { idText, isObject, type Row } from '../../src/rest/values.ts';
+import { unlimitedAnswer } from '../support/answers.ts';
+import { notFound, reply } from '../support/replies.ts';
+import { type Handler } from '../support/routes.ts';
 import type { FailureOf } from './faults.ts';
 import { listed, type World } from './world.ts';
 
@@ -176,12 +183,41 @@ export class Upstream {
   }
 }
 
-async function waitTurns(turns: number): Promise<void> {
-  for (let turn = 0; turn < turns; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve));
-}
-
 /** The rows of a page, as the upstream sent it. */
 export function resultsOf(page: unknown): readonly Row[] {
   if (!isObject(page) || !Array.isArray(page['results'])) throw new Error('no page');
   return page['results'].filter(isObject);
+}
+
+/** Answers over HTTP what the upstream answers to a GET. */
+export function handlerOf(answer: (target: string) => unknown): Handler {
+  return ({ target }) => {
+    try {
+      const isCsv = target.includes('format=csv');
+      const headers = { 'content-type': isCsv ? 'text/csv' : 'application/json' };
+      return reply({ headers, body: JSON.stringify(answer(target)) });
+    } catch (error) {
+      if (error instanceof UpstreamError) return notFound;
+      throw error;
+    }
+  };
+}
+
+/** What an operation has that reads from such an upstream, with no limit of its answer. */
+export function contextOf(client: RestClient, cursors: CursorCodec, maxPageSize: number): GatewayContext {
+  const rest = new RestApi(client);
+  const loaders = new Loaders(rest, maxPageSize, { count: 0 });
+  return { rest, loaders, cursors, maxPageSize, answerCounter: unlimitedAnswer() };
+}
+
+/** The only operation of a document. */
+export function operationIn(document: DocumentNode): OperationDefinitionNode {
+  const operation = getOperationAST(document);
+  if (operation === null || operation === undefined) throw new Error('no operation');
+  return operation;
+}
+
+/** Lets so many turns of the event loop pass. */
+export async function waitTurns(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve));
 }

@@ -1,10 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isObject } from '../../src/rest/values.ts';
 import { type Answer, ask } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import type { Handler } from '../support/routes.ts';
 import { listedProject, project } from '../support/rows.ts';
 import type { Random } from './random.ts';
+import { waitTurns } from './upstream.ts';
 
 const ids = [1, 2, 3];
 
@@ -15,10 +15,6 @@ export interface Writer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-async function turns(count: number): Promise<void> {
-  for (let left = count; left > 0; left -= 1) await nextTurn();
-}
-
 /** An upstream with three projects for each key, whose names tell the key and the changes; as slow as `turnsNow` says. */
 export function countingProjects(turnsNow: () => number): Handler {
   const changes = new Map<string, number>();
@@ -26,13 +22,13 @@ export function countingProjects(turnsNow: () => number): Handler {
     const key = request.headers.authorization?.slice('Bearer '.length) ?? '';
     const id = Number(request.path.split('/')[3]);
     const nameOf = (one: number): string => `${key} ${one} ${changes.get(`${key} ${one}`) ?? 0}`;
-    await turns(turnsNow());
+    await waitTurns(turnsNow());
     if (request.method === 'PATCH') changes.set(`${key} ${id}`, (changes.get(`${key} ${id}`) ?? 0) + 1);
     const answer =
       id > 0
         ? project(id, { name: nameOf(id) })
         : listOf(ids.map((one) => listedProject(one, { name: nameOf(one) })))(request);
-    await turns(turnsNow());
+    await waitTurns(turnsNow());
     return answer;
   };
 }
@@ -91,7 +87,7 @@ export class SwitchingWriter {
     const before = new Map(this.#answered);
     const giveUp = new AbortController();
     // Some writes are given up, and arrive all the same, sooner or later.
-    if (this.#random.once(3)) void turns(this.#random.number(0, 12)).then(() => giveUp.abort());
+    if (this.#random.once(3)) void waitTurns(this.#random.number(0, 12)).then(() => giveUp.abort());
     const mutation = `mutation { updateProject(input: { id: ${id}, name: "New" }) { project { name } } }`;
     const answer = await this.#ask(mutation, giveUp.signal).catch(() => undefined);
     const name = textIn(answer, 'data', 'updateProject', 'project', 'name');
