@@ -5,14 +5,13 @@ import { isObject } from '../../src/rest/values.ts';
 import { askMcp, callTool, publicUrl } from '../support/agents.ts';
 import { codesOf } from '../support/load.ts';
 import { createFolder } from '../support/persisted.ts';
-import { askById, documents, routes, startListed } from '../support/roles.ts';
+import { askById, documents, routes, startBothListed, startListed } from '../support/roles.ts';
 import type { Entries } from '../support/tenants.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 describe('A role with documents', () => {
   test('runs those by id or as their text, and nothing else', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startListed(upstream, { persisted: { mode: 'only' }, explain: true });
+    const { upstream, gateway } = await startBothListed({ persisted: { mode: 'only' }, explain: true });
     const ask = async (more: object): Promise<readonly unknown[]> => {
       const answer = await askById(gateway, 'acme agent', 'overview', more);
       return [answer.status, ...codesOf(answer)];
@@ -34,8 +33,7 @@ describe('A role with documents', () => {
   });
 
   test('runs no text of that name that is not listed, where texts run, and not by its hash either', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startListed(upstream);
+    const { upstream, gateway } = await startBothListed();
     const forged = 'query Overview { project(id: 1) { name dashboards { nodes { name } } } }';
     const sha256Hash = createHash('sha256').update(forged).digest('hex');
     const extensions = { persistedQuery: { version: 1, sha256Hash } };
@@ -51,8 +49,7 @@ describe('A role with documents', () => {
   });
 
   test('counts for no other document: its projects are not reached there', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startListed(upstream);
+    const { gateway } = await startBothListed();
     const ofOther = await askById(gateway, 'acme agent local', 'other');
     expect(ofOther.data).toEqual({ projects: { nodes: [{ name: 'Project 2' }] } });
     const ofOwn = await askById(gateway, 'acme agent local', 'overview');

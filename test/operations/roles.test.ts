@@ -1,19 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { askMcp, publicUrl } from '../support/agents.ts';
-import { cacheSettings } from '../support/cache.ts';
 import { textAt } from '../support/connections.ts';
 import { globalId } from '../support/current.ts';
 import { GrowingEvents, quick, subscribe } from '../support/live.ts';
 import { codesOf } from '../support/load.ts';
-import { askById, documents, namesIn, routes, startListed, threeProjects } from '../support/roles.ts';
+import { askById, documents, namesIn, routes, startBothListed, startListed, threeProjects } from '../support/roles.ts';
 import { project } from '../support/rows.ts';
 import { type Entries, startTenants } from '../support/tenants.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 describe('Without a role that the entry has', () => {
   test('everything is refused with 403 and 0 calls, on every way in', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startListed(upstream, {
+    const { upstream, gateway } = await startBothListed({
       live: quick,
       explain: true,
       mcp: { tools: ['*'], publicUrl },
@@ -35,8 +33,7 @@ describe('Without a role that the entry has', () => {
   });
 
   test('a tenant without roles is as ever, whatever its tokens say', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startListed(upstream);
+    const { gateway } = await startBothListed();
     const answer = await gateway.askAs('globex viewer editor', threeProjects);
     expect(answer.data).toEqual({ one: null, two: null, three: { name: 'Project 3' } });
   });
@@ -50,8 +47,7 @@ describe('Reads reach', () => {
     ['acme editor writer unknown', ['Project 1', 'Project 3']],
     ['acme viewer local', ['Project 1', 'Project 2', 'Project 3']],
   ])('what the roles of %s reach together', async (user, names) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startListed(upstream);
+    const { upstream, gateway } = await startBothListed();
     expect(namesIn((await gateway.askAs(user, threeProjects)).data)).toEqual(names);
     // Three are read as a page.
     expect(upstream.requests).toHaveLength(names.length === 3 ? 1 : names.length);
@@ -60,8 +56,7 @@ describe('Reads reach', () => {
   });
 
   test('no more with a cursor or an id that was had with another role', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startListed(upstream);
+    const { gateway } = await startBothListed();
     const page = 'projects(first: 1) { edges { cursor } nodes { id } }';
     const first = await gateway.askAs('acme viewer', `{ ${page} }`);
     const id = textAt(first, 'data', 'projects', 'nodes', 0, 'id');
@@ -78,8 +73,7 @@ describe('A mutation', () => {
   const create = (id: number): string => `createDashboard(input: { projectId: ${id} }) { dashboard { upstreamId } }`;
 
   test('runs only if a role names it, and reaches only what the roles that name it reach', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startListed(upstream);
+    const { upstream, gateway } = await startBothListed();
     const ask = async (user: string, field: string): Promise<readonly unknown[]> =>
       codesOf(await gateway.askAs(user, `mutation { ${field} }`));
     for (const [user, field] of [
@@ -109,8 +103,7 @@ describe('A mutation', () => {
   });
 
   test('is refused beside another one of the same operation, which is done', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startListed(upstream);
+    const { upstream, gateway } = await startBothListed();
     const answer = await gateway.askAs('acme editor writer', `mutation { a: ${create(1)} b: ${create(3)} }`);
     expect(codesOf(answer)).toEqual(['FORBIDDEN']);
     expect(upstream.requests).toEqual(['POST /api/projects/3/dashboards/']);
@@ -146,19 +139,6 @@ describe('A mutation', () => {
 });
 
 describe('Whole operations are shared', () => {
-  test('by equal sets of roles alone, whatever order tokens have them in', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startListed(upstream, { cache: cacheSettings });
-    const users = ['acme viewer', 'acme local', 'acme editor local', 'acme local editor unknown', 'acme viewer local'];
-    for (let round = 0; round < 3; round += 1) {
-      const answers = await Promise.all(
-        users.map((user) => gateway.askAs(user, '{ projects { nodes { upstreamId } } }')),
-      );
-      const seen = answers.map(({ data }) => namesIn(data).join());
-      expect(seen).toEqual(['1,2,3', '2', '2,1', '2,1', '1,2,3']);
-    }
-  });
-
   test('by none that began before a write of the same user in another role', async () => {
     let name = 'old';
     const gate = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 /** Mode `only` with tokens: what is answered and what is refused is the same on every way of a request. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashOf } from '../../src/operation/persisted/ids.ts';
-import { automatic, createFolder, registration } from '../support/persisted.ts';
+import { automatic, createFolder, registration, search } from '../support/persisted.ts';
 import { type RawRequest, type RawResponse, sendRaw } from '../support/raw-http.ts';
 import { project } from '../support/rows.ts';
 import { type Entries, startTenants, type TenantGateway } from '../support/tenants.ts';
@@ -70,11 +70,7 @@ type Headers = Readonly<Record<string, string>>;
 function send({ method, accept }: Way, params: Params, headers: Headers): Promise<RawResponse> {
   const sent = Object.entries({ accept, origin, ...headers }).flat();
   if (method === 'POST') return post(sent, JSON.stringify(params));
-  const members = Object.entries(params).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
-  return sendRaw(gateway.url, { method, headers: sent, path: `/graphql?${new URLSearchParams(members).toString()}` });
+  return sendRaw(gateway.url, { method, headers: sent, path: `/graphql?${search(params)}` });
 }
 
 function post(headers: readonly string[], body: RawRequest['body'] = ''): Promise<RawResponse> {

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { type GatewayOptions } from '../../src/gateway.ts';
 import { at, textAt } from '../support/connections.ts';
 import { globalId } from '../support/current.ts';
+import { type GateOptions } from '../support/gate.ts';
 import type { Answer } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
-import { codesOf } from '../support/load.ts';
+import { codesOf, pause } from '../support/load.ts';
 import { apiError, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, listedProject, plugin, project } from '../support/rows.ts';
-import { type Entries, startTenants } from '../support/tenants.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { type Entries, startBothTenants } from '../support/tenants.ts';
+import { until } from '../support/until.ts';
 
 const own = '018f1c4e-0000-7000-8000-00000000000a';
 const other = '018f1c4e-0000-7000-8000-00000000000b';
@@ -35,6 +37,11 @@ const entries: Entries = {
   wide: { key: 'phx_shared', mutations: ['updateProject'] },
 };
 
+/** Starts a gateway for tenants with these entries, over those routes. */
+function start(given = entries, options: Partial<GatewayOptions> = {}, gate: GateOptions = {}) {
+  return startBothTenants(routes, given, options, gate);
+}
+
 // contract/reach.test.ts has each place of the schema that takes an id.
 describe('Out of reach is', () => {
   test.each([
@@ -49,16 +56,14 @@ describe('Out of reach is', () => {
       { nodes: [null, null] },
     ],
   ])('%s: it is null, and nothing is called', async (_name, query, data) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries);
+    const { upstream, gateway } = await start();
     const answer = await gateway.askAs('acme', query);
     expect([answer.status, answer.data, answer.errors]).toEqual([200, data, undefined]);
     expect(upstream.requests).toEqual([]);
   });
 
   test('the organization of a project, and that of a global plugin, while their columns stay', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries);
+    const { upstream, gateway } = await start();
     const query = `{
       project(id: 4) { organizationId organization { id name } }
       organization(id: "${own}") { plugins { nodes { upstreamId organizationId organization { upstreamId name } } } }
@@ -83,8 +88,7 @@ describe('Out of reach is', () => {
   });
 
   test('what @current stands for: a tenant with limited reach may not name it', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries);
+    const { upstream, gateway } = await start();
     for (const query of [
       '{ project(id: "@current") { id } }',
       '{ organization(id: "@current") { id } }',
@@ -102,8 +106,7 @@ describe('The list of projects of a tenant with limited reach', () => {
   const page = '{ totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor } }';
 
   test('is that of its entry, in its order; counts, cursors and page facts cost no call', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries);
+    const { upstream, gateway } = await start();
     const first = await gateway.askAs('acme', `{ projects(first: 1) ${page} }`);
     const facts = { totalCount: 2, pageInfo: { hasNextPage: true, hasPreviousPage: false } };
     expect(first.data).toMatchObject({ projects: facts });
@@ -121,8 +124,7 @@ describe('The list of projects of a tenant with limited reach', () => {
   });
 
   test('reads its projects by their keys, all at once', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries);
+    const { upstream, gateway } = await start();
     const answer = await gateway.askAs('acme', '{ projects { nodes { upstreamId name } edges { node { name } } } }');
     expect(answer.data).toEqual({
       projects: {
@@ -138,8 +140,7 @@ describe('The list of projects of a tenant with limited reach', () => {
   });
 
   test('reads a page of the list in place of many keys, and answers nothing else of it', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, { acme: { key: 'k', projects: ['4', '2', '1'] } });
+    const { upstream, gateway } = await start({ acme: { key: 'k', projects: ['4', '2', '1'] } });
     const answer = await gateway.askAs('acme', '{ projects { totalCount nodes { name } } }');
     expect(answer.data).toEqual({
       projects: { totalCount: 3, nodes: [{ name: 'Project 4' }, { name: 'Project 2' }, { name: 'Project 1' }] },
@@ -148,8 +149,7 @@ describe('The list of projects of a tenant with limited reach', () => {
   });
 
   test('counts a project that is gone, and answers null for it', async () => {
-    await using upstream = await startUpstream({ 'GET /api/projects/2/': project(2) });
-    await using gateway = await startTenants(upstream, entries);
+    const { gateway } = await startBothTenants({ 'GET /api/projects/2/': project(2) }, entries);
     const answer = await gateway.askAs('acme', '{ projects { totalCount nodes { name } edges { node { name } } } }');
     expect([answer.data, answer.errors]).toEqual([
       {
@@ -164,8 +164,7 @@ describe('The list of projects of a tenant with limited reach', () => {
   });
 
   test('is empty for a tenant with organizations alone', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, { acme: { key: 'k', organizations: [own] } });
+    const { upstream, gateway } = await start({ acme: { key: 'k', organizations: [own] } });
     const answer = await gateway.askAs('acme', '{ projects { totalCount nodes { name } } }');
     expect(answer.data).toEqual({ projects: { totalCount: 0, nodes: [] } });
     expect(upstream.requests).toEqual([]);
@@ -173,8 +172,7 @@ describe('The list of projects of a tenant with limited reach', () => {
 });
 
 test('a tenant without ids reaches all that its key sees', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startTenants(upstream, entries);
+  const { upstream, gateway } = await start();
   const answer = await gateway.askAs('wide', '{ project(id: 1) { name } projects { totalCount } }');
   expect(answer.data).toEqual({ project: { name: 'Project 1' }, projects: { totalCount: 4 } });
   expect(new Set(upstream.records.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer phx_shared']));
@@ -192,16 +190,14 @@ describe('Forbidden is', () => {
       'mutation { createProject(input: { name: "x" }) { project { id } } }',
     ],
   ])('%s: an error of its field, and nothing is called', async (_name, tenant, query) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries);
+    const { upstream, gateway } = await start();
     const answer = await gateway.askAs(tenant, query);
     expect([answer.status, codesOf(answer), answer.errors?.[0]?.path?.length]).toEqual([200, ['FORBIDDEN'], 1]);
     expect(upstream.requests).toEqual([]);
   });
 
   test('not what is within reach', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries);
+    const { upstream, gateway } = await start();
     for (const query of [
       use(globalId('Dashboard:2:8')),
       'mutation { updateProject(input: { id: 2, name: "x", extra: {} }) { project { upstreamId } } }',
@@ -210,14 +206,8 @@ describe('Forbidden is', () => {
     ]) {
       expect((await gateway.askAs('acme', query)).errors).toBe(undefined);
     }
-    expect(
-      (
-        await gateway.askAs(
-          'wide',
-          'mutation { updateProject(input: { id: 1, name: "x" }) { project { upstreamId } } }',
-        )
-      ).errors,
-    ).toBe(undefined);
+    const rename = 'mutation { updateProject(input: { id: 1, name: "x" }) { project { upstreamId } } }';
+    expect((await gateway.askAs('wide', rename)).errors).toBe(undefined);
     expect(upstream.requests).toEqual([
       'GET /api/projects/2/dashboards/8/',
       'POST /api/projects/2/dashboards/',
@@ -231,8 +221,7 @@ describe('Forbidden is', () => {
   });
 
   test('nothing of a tenant without limited reach, which makes no call to find out', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, { wide: { key: 'phx_wide', mutations: true } });
+    const { upstream, gateway } = await start({ wide: { key: 'phx_wide', mutations: true } });
     expect((await gateway.askAs('wide', use(globalId('Dashboard:2:8')))).errors).toBe(undefined);
     expect((await gateway.askAs('wide', use('8'))).errors).toBe(undefined);
     expect(upstream.requests).toEqual(Array.from({ length: 2 }, () => 'POST /api/projects/2/dashboards/'));
@@ -245,8 +234,7 @@ describe('Forbidden is', () => {
         ...routes,
         'GET /api/projects/:id/dashboards/:dashboard/': reply({ status, body: apiError('error') }),
       };
-      await using upstream = await startUpstream(failing);
-      await using gateway = await startTenants(upstream, entries);
+      const { upstream, gateway } = await startBothTenants(failing, entries);
       const answer = await gateway.askAs('acme', use(globalId('Dashboard:2:8')));
       expect(codesOf(answer)).toEqual([status === 403 ? 'FORBIDDEN' : 'UPSTREAM_UNAVAILABLE']);
       expect(upstream.requests.filter((line) => !line.startsWith('GET'))).toEqual([]);
@@ -254,8 +242,7 @@ describe('Forbidden is', () => {
   );
 
   test('one mutation of several: the others are done', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries);
+    const { upstream, gateway } = await start();
     const query =
       'mutation { a: updateProject(input: { id: 1 }) { project { id } } b: updateProject(input: { id: 2, name: "x" }) { project { upstreamId } } }';
     const answer = await gateway.askAs('acme', query);
@@ -265,8 +252,7 @@ describe('Forbidden is', () => {
 });
 
 test('a plan has no call for what is out of reach', async () => {
-  await using upstream = await startUpstream(routes);
-  await using gateway = await startTenants(upstream, entries, { explain: true });
+  const { upstream, gateway } = await start(entries, { explain: true });
   const plan = async (tenant: string, text: string): Promise<readonly string[]> => {
     const { extensions } = await gateway.askAs(tenant, text, { extensions: { explain: 'plan' } });
     const calls = at(extensions, 'explain', 'calls');
@@ -286,12 +272,11 @@ test('a plan has no call for what is out of reach', async () => {
 });
 
 test('tenants with one key share its reads, and no whole operations', async () => {
-  await using upstream = await startUpstream(routes, { hold: 1000 });
-  await using gateway = await startTenants(upstream, entries);
+  const { upstream, gateway } = await start(entries, {}, { hold: 1000 });
   const query = '{ project(id: 2) { name } other: project(id: 1) { name } }';
   const answers = Promise.all(['acme', 'wide', 'acme', 'wide'].map((tenant) => gateway.askAs(tenant, query)));
-  while (upstream.requests.length < 2) await new Promise((resolve) => void setTimeout(resolve, 5));
-  await new Promise((resolve) => void setTimeout(resolve, 50));
+  await until(() => upstream.requests.length >= 2);
+  await pause(50);
   upstream.release();
   const narrow = { project: { name: 'Project 2' }, other: null };
   const wide = { project: { name: 'Project 2' }, other: { name: 'Project 1' } };
@@ -300,9 +285,9 @@ test('tenants with one key share its reads, and no whole operations', async () =
 });
 
 test('tenants with one key take turns: one that wants much leaves the other a place in the queue', async () => {
-  await using upstream = await startUpstream(routes, { hold: 1000 });
   const both: Entries = { much: { key: 'phx_shared' }, little: { key: 'phx_shared' } };
-  await using gateway = await startTenants(upstream, both, { maxUpstreamInFlight: 2, operationDeadlineMs: 60_000 });
+  const limited = { maxUpstreamInFlight: 2, operationDeadlineMs: 60_000 };
+  const { upstream, gateway } = await start(both, limited, { hold: 1000 });
   const read = (tenant: string, id: number): Promise<Answer> =>
     gateway.askAs(tenant, `{ project(id: ${id}) { name } }`);
   const { limiter } = gateway.gateway.resources;
@@ -318,11 +303,10 @@ test('tenants with one key take turns: one that wants much leaves the other a pl
 });
 
 test('an operation under way keeps the entry that it began with', async () => {
-  await using upstream = await startUpstream(routes, { hold: 1000 });
-  await using gateway = await startTenants(upstream, entries);
+  const { upstream, gateway } = await start(entries, {}, { hold: 1000 });
   const query = '{ project(id: 2) { name dashboard(id: 7) { name tiles } } }';
   const answer = gateway.askAs('acme', query);
-  while (upstream.requests.length < 2) await new Promise((resolve) => void setTimeout(resolve, 5));
+  await until(() => upstream.requests.length >= 2);
   gateway.take({ acme: { key: 'phx_other', projects: [] } });
   expect((await gateway.askAs('acme', query)).data).toEqual({ project: null });
   upstream.release();
@@ -335,18 +319,14 @@ test("a key that the upstream does not take is the operator's fault", async () =
     code: 'authentication_failed',
     detail: 'Invalid key phx_shared',
   };
-  await using upstream = await startUpstream(({ headers }) =>
-    headers.authorization === 'Bearer phx_shared'
-      ? reply({ status: 401, body: JSON.stringify(unauthenticated) })
-      : project(1),
-  );
   const logged: unknown[] = [];
-  await using gateway = await startTenants(
-    upstream,
+  const { gateway } = await startBothTenants(
+    ({ headers }) =>
+      headers.authorization === 'Bearer phx_shared'
+        ? reply({ status: 401, body: JSON.stringify(unauthenticated) })
+        : project(1),
     { ...entries, good: { key: 'phx_good' } },
-    {
-      log: (level, message, facts) => logged.push({ level, message, ...facts }),
-    },
+    { log: (level, message, facts) => logged.push({ level, message, ...facts }) },
   );
   for (const query of ['{ project(id: 2) { name } }', '{ again: project(id: 2) { name } }']) {
     const answer = await gateway.askAs('acme', query);

@@ -4,9 +4,8 @@ import { type Answer, ask } from '../support/gateway.ts';
 import { codesOf } from '../support/load.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { project } from '../support/rows.ts';
-import { type Entries, startTenants, type TenantGateway } from '../support/tenants.ts';
+import { type Entries, startBothTenants, startTenants } from '../support/tenants.ts';
 import { createSigningKey, signToken, type TokenParts } from '../support/tokens.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const routes = { 'GET /api/projects/1/': project(1), 'PATCH /api/projects/1/': project(1) };
 const entries: Entries = { acme: { key: 'phx_acme', mutations: true } };
@@ -33,8 +32,7 @@ describe('Of the requests for JSON', () => {
     ['a key', { authorization: 'Bearer phx_acme' }, invalid],
     ['an expired token', { claims: { exp: 1 } }, invalid],
   ])('a request with %s is refused with 401, CORS headers and no call', async (_name, parts, challenge) => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries, options);
+    const { upstream, gateway } = await startBothTenants(routes, entries, options);
     const headers = 'authorization' in parts ? parts : await gateway.headersOf('acme', parts);
     const answers = await Promise.all([
       ask(gateway.url, query, { headers: { ...headers, origin } }),
@@ -55,8 +53,7 @@ describe('Of the requests for JSON', () => {
   });
 
   test('while the provider fails a token cannot be verified: 503, with a time to come back', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries, {
+    const { gateway } = await startBothTenants(routes, entries, {
       ...options,
       auth: {
         rules: { issuer: 'i', audience: 'a', tenantClaim: 'tenant', rolesClaim: undefined },
@@ -71,8 +68,7 @@ describe('Of the requests for JSON', () => {
   });
 
   test('two Authorization headers are refused, though each of them would do', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries, options);
+    const { upstream, gateway } = await startBothTenants(routes, entries, options);
     const { authorization = '' } = await gateway.headersOf('acme');
     const headers = [
       'content-type',
@@ -88,8 +84,7 @@ describe('Of the requests for JSON', () => {
   });
 
   test('a token of eight KiB is taken', async () => {
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startTenants(upstream, entries, options);
+    const { gateway } = await startBothTenants(routes, entries, options);
     const headers = await gateway.headersOf('acme', { claims: { filler: 'x'.repeat(5800) } });
     expect(headers['authorization']?.length).toBeGreaterThan(8000);
     expect((await ask(gateway.url, query, { headers })).data).toEqual({ project: { name: 'Project 1' } });
@@ -114,8 +109,7 @@ test('preflights and the page of GraphiQL need no token', async () => {
 
 test('what a request was refused for is counted and logged without the token', async () => {
   const logged: unknown[] = [];
-  await using upstream = await startUpstream(routes);
-  await using gateway: TenantGateway = await startTenants(upstream, entries, {
+  const { gateway } = await startBothTenants(routes, entries, {
     log: (_level, _message, facts) => logged.push(facts),
   });
   await ask(gateway.url, query, { headers: { authorization: '' } });
