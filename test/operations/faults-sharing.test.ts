@@ -1,13 +1,14 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { type GatewayOptions } from '../../src/gateway.ts';
 import { startBoth } from '../support/both.ts';
 import { textAt } from '../support/connections.ts';
-import { type Answer, startGateway } from '../support/gateway.ts';
+import { type Answer } from '../support/gateway.ts';
 import { codesOf } from '../support/outcomes.ts';
 import { apiError, disconnect, hang, raw, reply } from '../support/replies.ts';
 import { listedDashboard, listedProject, project } from '../support/rows.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { type Upstream } from '../support/upstream.ts';
 
 const one = '{ project(id: 1) { name } }';
 const read = 'GET /api/projects/1/';
@@ -26,17 +27,16 @@ const patient = { operationDeadlineMs: 60_000 };
 /** Long enough for a request that should not be there to arrive. */
 const aMoment = 60;
 
-/** An upstream that holds everything back until it is told to release it. */
-function startHolding() {
-  return startUpstream(
-    {
-      'GET /api/projects/1/': project(1),
-      'GET /api/projects/2/': project(2),
-      'PATCH /api/projects/1/': project(1),
-      'GET /api/projects/1/events/': reply({ headers: { 'content-type': 'text/csv' }, body: 'id\n' }),
-    },
-    { hold: 1000 },
-  );
+const routes = {
+  'GET /api/projects/1/': project(1),
+  'GET /api/projects/2/': project(2),
+  'PATCH /api/projects/1/': project(1),
+  'GET /api/projects/1/events/': reply({ headers: { 'content-type': 'text/csv' }, body: 'id\n' }),
+};
+
+/** Starts a gateway over an upstream that holds everything back until it is told to release it. */
+function startHolding(options: Partial<GatewayOptions> = {}): ReturnType<typeof startBoth> {
+  return startBoth(routes, options, { hold: 1000 });
 }
 
 /** Asks and leaves later: the answer, or undefined for who left. */
@@ -50,8 +50,7 @@ function asking(ask: (signal: AbortSignal) => Promise<Answer>) {
 
 describe('single flight', () => {
   test('makes equal reads of one key, whichever operation they are in, one call', async () => {
-    await using upstream = await startHolding();
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startHolding();
     const queries = [
       one,
       one,
@@ -83,10 +82,11 @@ describe('single flight', () => {
   test('is never across keys, not even those that differ in one character or its case', async () => {
     const keys = ['phx_a', 'phx_A', 'phx_', 'phx_aa', 'phx_a=', 'phx_b', 'a'];
     // Each caller is told which user it is.
-    await using upstream = await startUpstream(({ headers }) => project(1, { name: headers.authorization ?? '' }), {
-      hold: keys.length,
-    });
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(
+      ({ headers }) => project(1, { name: headers.authorization ?? '' }),
+      {},
+      { hold: keys.length },
+    );
     for (const query of [one, '{ projects(first: 1) { nodes { name } } project(id: 1) { name } }']) {
       upstream.reset();
       upstream.release();
@@ -109,8 +109,7 @@ describe('single flight', () => {
 
   test('goes on for the others when one leaves, the first one too', async () => {
     for (const leaver of [0, 1, 2]) {
-      await using upstream = await startHolding();
-      await using gateway = await startGateway(upstream);
+      const { upstream, gateway } = await startHolding();
       const callers = [0, 1, 2].map(() => asking((signal) => gateway.ask(one, { signal })));
       await received(upstream, 1);
       await delay(aMoment);
@@ -140,8 +139,7 @@ describe('single flight', () => {
   });
 
   test('does not outlive the deadline of one waiter for that one, and does for the others', async () => {
-    await using upstream = await startHolding();
-    await using gateway = await startGateway(upstream, { operationDeadlineMs: 2000 });
+    const { upstream, gateway } = await startHolding({ operationDeadlineMs: 2000 });
     const impatient = gateway.ask(one);
     await received(upstream, 1);
     await delay(600);
@@ -153,8 +151,7 @@ describe('single flight', () => {
   });
 
   test('lets no operation join a call that has not answered for more than a second', async () => {
-    await using upstream = await startHolding();
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startHolding();
     const first = gateway.ask(one);
     await received(upstream, 1);
     await delay(1100);
@@ -165,8 +162,7 @@ describe('single flight', () => {
   });
 
   test('ends with a write of the same key: what is asked after it, or beside it, reads anew', async () => {
-    await using upstream = await startHolding();
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startHolding();
     const before = gateway.ask(one);
     await received(upstream, 1);
     const strangers = gateway.ask(one, { headers: { authorization: 'Bearer phx_other' } });
@@ -188,15 +184,17 @@ describe('single flight', () => {
   test('that began beside a write is not joined after it', async () => {
     let name = 'Old';
     const { promise: mayAnswer, resolve: answerWrite } = Promise.withResolvers<void>();
-    await using upstream = await startUpstream({
-      [read]: () => project(1, { name }),
-      'PATCH /api/projects/1/': async () => {
-        await mayAnswer;
-        return project(1, { name });
+    const { upstream, gateway } = await startBoth(
+      {
+        [read]: () => project(1, { name }),
+        'PATCH /api/projects/1/': async () => {
+          await mayAnswer;
+          return project(1, { name });
+        },
+        'GET /api/projects/2/': hang,
       },
-      'GET /api/projects/2/': hang,
-    });
-    await using gateway = await startGateway(upstream, { operationDeadlineMs: 1500 });
+      { operationDeadlineMs: 1500 },
+    );
     const written = gateway.ask(mutation);
     await received(upstream, 1);
     const beside = gateway.ask('{ project(id: 2) { name } }');
@@ -213,12 +211,14 @@ describe('single flight', () => {
 
 describe('a client that leaves', () => {
   test('cancels all of its calls, and no further wave starts', async () => {
-    await using upstream = await startUpstream({
-      'GET /api/projects/': { count: 3, next: null, results: [1, 2, 3].map((id) => listedProject(id)) },
-      'GET /api/projects/:id/dashboards/': hang,
-      'GET /api/projects/1/': hang,
-    });
-    await using gateway = await startGateway(upstream, patient);
+    const { upstream, gateway } = await startBoth(
+      {
+        'GET /api/projects/': { count: 3, next: null, results: [1, 2, 3].map((id) => listedProject(id)) },
+        'GET /api/projects/:id/dashboards/': hang,
+        'GET /api/projects/1/': hang,
+      },
+      patient,
+    );
     const query = `{ project(id: 1) { name primaryDashboard { name } }
       projects(first: 3) { nodes { dashboards(first: 2) { nodes { name tiles } } } } }`;
     const caller = asking((signal) => gateway.ask(query, { signal }));
@@ -264,7 +264,7 @@ describe('a kept-alive socket that the upstream has closed', () => {
   function startClosing() {
     const used = new WeakSet<Socket>();
     const answers = [project(1), listedDashboard(1)];
-    return startUpstream(
+    return startBoth(
       ({ method }) =>
         raw((response) => {
           const { socket } = response;
@@ -275,14 +275,14 @@ describe('a kept-alive socket that the upstream has closed', () => {
           used.add(socket);
           response.setHeader('content-type', 'application/json').end(JSON.stringify(answers[method === 'GET' ? 0 : 1]));
         }),
+      {},
       // Hundreds of reads come one after the other.
       { hold: 1 },
     );
   }
 
   test('loses none of 200 reads, one after the other', async () => {
-    await using upstream = await startClosing();
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startClosing();
     for (let asked = 0; asked < 200; asked += 1) expect((await gateway.ask(one)).data).toEqual(named);
     // Every second one finds its socket closed, and goes again on one that is used for nothing else.
     expect(upstream.requests.length).toBeGreaterThan(250);
@@ -290,8 +290,7 @@ describe('a kept-alive socket that the upstream has closed', () => {
   });
 
   test('loses none of 200 reads, ten at a time', async () => {
-    await using upstream = await startClosing();
-    await using gateway = await startGateway(upstream);
+    const { gateway } = await startClosing();
     for (let round = 0; round < 20; round += 1) {
       const keys = Array.from({ length: 10 }, (_, index) => `phx_${index}`);
       const asked = keys.map((key) => gateway.ask(one, { headers: { authorization: `Bearer ${key}` } }));
@@ -300,8 +299,7 @@ describe('a kept-alive socket that the upstream has closed', () => {
   });
 
   test('loses no write, and has none sent twice', async () => {
-    await using upstream = await startClosing();
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startClosing();
     expect((await gateway.ask(mutation)).errors).toBeUndefined();
     upstream.reset();
     expect((await gateway.ask(mutation)).errors).toBeUndefined();

@@ -2,14 +2,13 @@ import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { checkUpstream } from '../../src/rest/check-upstream.ts';
 import { startBoth } from '../support/both.ts';
-import { startCaching } from '../support/cache.ts';
+import { startBothCaching } from '../support/cache.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
 import { listOf } from '../support/lists.ts';
 import { codesOf } from '../support/outcomes.ts';
 import { type Reply, reply } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const read = '{ project(id: 1) { name } }';
 
@@ -127,11 +126,10 @@ test.each(['{}', '{"error": "No."}', '{"message": "no Route matched"}', '{"statu
 test('a page with status 404 ends no use of what is cached', async () => {
   let isBroken = false;
   const page = reply({ status: 404, headers: { 'content-type': 'text/html' }, body: '<html>404</html>' });
-  await using upstream = await startUpstream({
+  const { upstream, gateway } = await startBothCaching({
     'GET /api/projects/1/': project(1),
     'GET /api/projects/1/dashboards/': (request) => (isBroken ? page : listOf([])(request)),
   });
-  await using gateway = await startCaching(upstream);
   await gateway.ask(read);
   isBroken = true;
   expect(codesOf(await gateway.ask('{ project(id: 1) { name dashboards { totalCount } } }'))).toEqual([

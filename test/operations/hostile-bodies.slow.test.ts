@@ -20,7 +20,6 @@ const emptyObjects = Array.from({ length: 300_000 }, () => ({}));
 
 test.each(['application/json', 'text/event-stream'])(
   'bodies that take much memory while they wait are taken as long as there is room: %s',
-  { timeout: 60_000 },
   async (accept) => {
     await using upstream = await startUpstream({
       'GET /api/projects/1/': project(1),
@@ -53,7 +52,7 @@ test.each(['application/json', 'text/event-stream'])(
   },
 );
 
-test('variables that no operation declares take no room while it waits', { timeout: 60_000 }, async () => {
+test('variables that no operation declares take no room while it waits', async () => {
   await using upstream = await startUpstream({
     'GET /api/projects/1/': project(1),
     'GET /api/projects/:id/dashboards/': () => hang,
@@ -72,7 +71,7 @@ test('variables that no operation declares take no room while it waits', { timeo
   });
 });
 
-test('bodies that never end leave room for those that do', { timeout: 60_000 }, async () => {
+test('bodies that never end leave room for those that do', async () => {
   await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) });
   await using gateway = await startSmallGateway(upstream);
   expect((await gateway.ask(query)).body).toBe(whole);

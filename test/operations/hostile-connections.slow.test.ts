@@ -13,7 +13,7 @@ const whole = '{"data":{"project":{"name":"Project 1"}}}';
 
 const attacked = shareSmallGateway({ 'GET /api/projects/1/': project(1) }, query);
 
-test('a thousand connections that say nothing hold up no other client', { timeout: 60_000 }, async () => {
+test('a thousand connections that say nothing hold up no other client', async () => {
   const { gateway, upstream } = attacked();
   await withstand(gateway, async () => {
     const sockets = await together(1000, 100, async () => {
@@ -43,27 +43,22 @@ test.each([
   ["GraphiQL's page", get('/graphql', 'accept: text/html\r\naccept-encoding: gzip\r\n'), 60],
   ['what is not there', get('/nothing'), 2000],
   ['documents that do not parse', get('/graphql?query={'), 60],
-])(
-  'pipelined requests for %s whose answers are not read hold up no other client',
-  { timeout: 60_000 },
-  async (...attack) => {
-    const [, bytes, times] = attack;
-    const { gateway } = attacked();
-    // What is loaded with the first of them is none of the attack's.
-    const first = await open(gateway.port, bytes);
-    await once(first, 'data');
-    first.destroy();
-    await withstand(gateway, async () => {
-      const sockets = await together(100, 20, () => open(gateway.port, bytes.repeat(times)));
-      for (let asked = 0; asked < 3; asked += 1) expect((await gateway.ask(query)).body).toBe(whole);
-      for (const socket of sockets) socket.destroy();
-    });
-  },
-);
+])('pipelined requests for %s whose answers are not read hold up no other client', async (...attack) => {
+  const [, bytes, times] = attack;
+  const { gateway } = attacked();
+  // What is loaded with the first of them is none of the attack's.
+  const first = await open(gateway.port, bytes);
+  await once(first, 'data');
+  first.destroy();
+  await withstand(gateway, async () => {
+    const sockets = await together(100, 20, () => open(gateway.port, bytes.repeat(times)));
+    for (let asked = 0; asked < 3; asked += 1) expect((await gateway.ask(query)).body).toBe(whole);
+    for (const socket of sockets) socket.destroy();
+  });
+});
 
 test('a connection on which too many requests wait for their answers is closed', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) }, { hold: 2 });
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/': project(1) }, {}, { hold: 2 });
   const waits = get('/graphql?query={project(id:1){name}}', 'authorization: Bearer phx_test\r\n');
   const socket = await open(Number(new URL(gateway.url).port), waits + get('/healthz').repeat(64));
   await once(socket.resume(), 'close');
@@ -83,8 +78,11 @@ test('a connection beyond the limit takes the place of the oldest one that asks 
 });
 
 test('if all connections have asked something, one beyond the limit is closed', async () => {
-  await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) }, { hold: 3 });
-  await using gateway = await startGateway(upstream, {}, { maxConnections: 2 });
+  const { upstream, gateway } = await startBoth(
+    { 'GET /api/projects/1/': project(1) },
+    {},
+    { hold: 3, maxConnections: 2 },
+  );
   const port = Number(new URL(gateway.url).port);
   const waits = get('/graphql?query={project(id:1){name}}', 'authorization: Bearer phx_test\r\n');
   const busy = await Promise.all([open(port, waits), open(port, waits)]);
@@ -100,7 +98,7 @@ test.concurrent.each([
   ['takes one document', '', 1],
   ['takes one document and sends requests ahead', '', 10],
   ['takes a stream', 'accept: text/event-stream\r\n', 1],
-])('a client that %s too slowly loses the connection', { timeout: 60_000 }, async (_name, accept, times) => {
+])('a client that %s too slowly loses the connection', async (_name, accept, times) => {
   const name = 'a'.repeat(7_000_000);
   await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1, { name }) });
   await using gateway = await startGateway(upstream, {}, { readers: { graceMs: 500, bytesPerSecond: 100_000_000 } });

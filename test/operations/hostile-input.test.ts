@@ -1,7 +1,8 @@
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
-import { type Answer, key, startGateway } from '../support/gateway.ts';
+import { type Answer, key, startGateway, type TestGateway } from '../support/gateway.ts';
+import { codesOf } from '../support/load.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import * as rows from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -83,7 +84,7 @@ test('an ordinary nested Relay page passes, and so does the query of GraphiQL it
   const { gateway } = await startBoth(routes);
   const page = `{ projects(first: 2) { pageInfo { hasNextPage } edges { cursor node { name dashboards(first: 2) {
     edges { node { name createdBy { email } project { organization { plugins { edges { node { name } } } } } } } } } } } }`;
-  expect((await gateway.ask(page)).errors?.map(({ extensions }) => extensions['code'])).toEqual(['NOT_FOUND']);
+  expect(codesOf(await gateway.ask(page))).toEqual(['NOT_FOUND']);
   expect((await gateway.ask(getIntrospectionQuery())).errors).toBeUndefined();
 });
 
@@ -123,18 +124,16 @@ describe('a body', () => {
 });
 
 describe('pages of another origin', () => {
-  const preflight = ['origin', 'https://evil.example', 'access-control-request-method', 'POST'];
+  const preflightFrom = ({ url }: TestGateway, origin: string) =>
+    sendRaw(url, { method: 'OPTIONS', headers: ['origin', origin, 'access-control-request-method', 'POST'] });
 
   test('may call if their origin is listed, and no others', async () => {
     const { gateway } = await startBoth(routes, { corsOrigins: ['https://app.example'] });
-    const allowed = await sendRaw(gateway.url, {
-      method: 'OPTIONS',
-      headers: ['origin', 'https://app.example', 'access-control-request-method', 'POST'],
-    });
+    const allowed = await preflightFrom(gateway, 'https://app.example');
     expect(allowed.headers['access-control-allow-origin']).toBe('https://app.example');
     expect(allowed.headers['access-control-allow-credentials']).toBeUndefined();
     expect(allowed.headers['vary']).toContain('Origin');
-    const foreign = await sendRaw(gateway.url, { method: 'OPTIONS', headers: preflight });
+    const foreign = await preflightFrom(gateway, 'https://evil.example');
     expect(foreign.headers['access-control-allow-origin']).toBeUndefined();
     const answered = await gateway.ask('{ __typename }', { headers: { origin: 'https://app.example' } });
     expect(answered.headers.get('access-control-allow-origin')).toBe('https://app.example');
@@ -144,10 +143,7 @@ describe('pages of another origin', () => {
     await using upstream = await startUpstream(routes);
     const corsOrigins = ['https://app.example'];
     await using gateway = await startGateway(upstream, { corsOrigins, corsHeaders: ['x-team', 'baggage'] });
-    const { headers } = await sendRaw(gateway.url, {
-      method: 'OPTIONS',
-      headers: ['origin', 'https://app.example', 'access-control-request-method', 'POST'],
-    });
+    const { headers } = await preflightFrom(gateway, 'https://app.example');
     expect(String(headers['access-control-allow-headers']).split(', ')).toEqual([
       ...['accept', 'authorization', 'cache-control', 'content-type', 'x-request-id'],
       ...['apollographql-client-name', 'apollographql-client-version'],
@@ -164,17 +160,13 @@ describe('pages of another origin', () => {
       corsOrigins: ['https://app.example'],
       log: (level, message, facts) => logged.push({ level, message, ...facts }),
     });
-    const preflightFrom = (origin: string): Promise<unknown> =>
-      sendRaw(gateway.url, {
-        method: 'OPTIONS',
-        headers: ['origin', origin, 'access-control-request-method', 'POST'],
-      });
     for (const origin of ['https://app.example', 'https://app.example/', 'https://app.example/'])
-      await preflightFrom(origin);
+      await preflightFrom(gateway, origin);
     const message = 'a page of another origin was refused; CORS_ORIGINS lists those that may call';
     expect(logged).toEqual([{ level: 'warn', message, origin: 'https://app.example/' }]);
-    for (let index = 0; index < 150; index += 1) await preflightFrom(`https://${'a'.repeat(300)}.example:${index}`);
-    for (let index = 0; index < 150; index += 1) await preflightFrom(`https://a.example:${index}`);
+    for (let index = 0; index < 150; index += 1)
+      await preflightFrom(gateway, `https://${'a'.repeat(300)}.example:${index}`);
+    for (let index = 0; index < 150; index += 1) await preflightFrom(gateway, `https://a.example:${index}`);
     expect(logged).toHaveLength(100);
     expect(logged[1]).toEqual({ level: 'warn', message, origin: `https://${'a'.repeat(192)}` });
   });

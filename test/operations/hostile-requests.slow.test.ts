@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { inForm } from '../support/form.ts';
+import { codesOf } from '../support/load.ts';
 import { peakMemory, runWeighed } from '../support/memory.ts';
 import { codesIn } from '../support/outcomes.ts';
 import { sendRaw } from '../support/raw-http.ts';
@@ -137,7 +138,7 @@ describe('names that every object has', () => {
       expect(codesIn((await sendRaw(gateway.url, { headers: json, body: text })).body)).toEqual(['BAD_USER_INPUT']);
     }
     const unnamed = await gateway.ask('query A { __typename } query B { __typename }', { operationName: name });
-    expect(unnamed.errors?.map(({ extensions }) => extensions['code'])).toEqual(['BAD_USER_INPUT']);
+    expect(codesOf(unnamed)).toEqual(['BAD_USER_INPUT']);
     expect(upstream.requests).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
-import { startCaching } from '../support/cache.ts';
+import { startBothCaching } from '../support/cache.ts';
 import { at, rowsOf } from '../support/connections.ts';
 import { expectWithin, measured } from '../support/form.ts';
 import { ask, startGateway } from '../support/gateway.ts';
@@ -29,9 +29,7 @@ async function startSlow(milliseconds: number): Promise<Upstream> {
   return upstream;
 }
 
-test('1,500 at once: at most 512 calls in flight, all answered, in 512 MB, and the server stays awake', {
-  timeout: 60_000,
-}, async () => {
+test('1,500 at once: at most 512 calls in flight, all answered, in 512 MB, and the server stays awake', async () => {
   await using upstream = await startSlow(500);
   await using gateway = runMain([], { PORT: '0', UPSTREAM_URL: upstream.url, LOG_LEVEL: 'warn' });
   const [, url = ''] = await gateway.printed(/^Gateway +(\S+)/m);
@@ -55,18 +53,20 @@ test('16 operations of 100 calls each from one key, all at once, wait for their 
   const lists = Promise.withResolvers<undefined>();
   const dashboards = Promise.withResolvers<undefined>();
   let isHeld = false;
-  await using upstream = await startUpstream({
-    'GET /api/projects/': async (request) => {
-      if (isHeld) await lists.promise;
-      return projects(request);
+  const { upstream, gateway } = await startBoth(
+    {
+      'GET /api/projects/': async (request) => {
+        if (isHeld) await lists.promise;
+        return projects(request);
+      },
+      'GET /api/projects/:id/dashboards/': async (request) => {
+        await dashboards.promise;
+        return listOf([])(request);
+      },
     },
-    'GET /api/projects/:id/dashboards/': async (request) => {
-      await dashboards.promise;
-      return listOf([])(request);
-    },
-  });
-  upstream.release();
-  await using gateway = await startGateway(upstream, { upstreamConnections: 512, operationDeadlineMs: 60_000 });
+    { upstreamConnections: 512, operationDeadlineMs: 60_000 },
+    { hold: 0 },
+  );
   const cursors: unknown[] = [null];
   const next = 'query ($after: String) { projects(first: 100, after: $after) { pageInfo { endCursor } } }';
   while (cursors.length < 16) {
@@ -104,12 +104,14 @@ test('what finds no place is refused before it runs, with 503 and Retry-After, o
 test('what the cache has is answered though no call would find a place, what is too old by a little, too', async () => {
   let isHeld = false;
   const held = Promise.withResolvers<undefined>();
-  await using upstream = await startUpstream(async () => {
-    if (isHeld) await held.promise;
-    return project(1);
-  });
-  upstream.release();
-  await using gateway = await startCaching(upstream, { maxUpstreamInFlight: 1 });
+  const { gateway } = await startBothCaching(
+    async () => {
+      if (isHeld) await held.promise;
+      return project(1);
+    },
+    { maxUpstreamInFlight: 1 },
+    { hold: 0 },
+  );
   expect(codesOf(await gateway.ask(read(1)))).toEqual([]);
   isHeld = true;
   const others = together(5, 5, (index) => gateway.ask(read(index + 2)));
@@ -138,11 +140,14 @@ test('a call that is shed during execution is an error of its field, siblings ke
 
 test('what cannot start before its deadline is shed then, without a call', async () => {
   let answering = false;
-  const { upstream, gateway } = await startBoth(() => (answering ? project(1) : hang), {
-    maxUpstreamInFlight: 1,
-    operationDeadlineMs: 700,
-  });
-  upstream.release();
+  const { upstream, gateway } = await startBoth(
+    () => (answering ? project(1) : hang),
+    {
+      maxUpstreamInFlight: 1,
+      operationDeadlineMs: 700,
+    },
+    { hold: 0 },
+  );
   const first = gateway.ask(read(1));
   await until(() => upstream.requests.length === 1);
   await pause(100);
@@ -175,8 +180,11 @@ test("one key's flood leaves room for another's few", async () => {
 
 test('clients that leave cancel their calls, in flight or waiting', async () => {
   let answering = true;
-  const { upstream, gateway } = await startBoth(() => (answering ? project(1) : hang), { maxUpstreamInFlight: 60 });
-  upstream.release();
+  const { upstream, gateway } = await startBoth(
+    () => (answering ? project(1) : hang),
+    { maxUpstreamInFlight: 60 },
+    { hold: 0 },
+  );
   // Calls with a key that is not known yet go on after their clients have left.
   await together(10, 10, (index) => gateway.ask(read(0), as(`phx_${index}`)));
   answering = false;

@@ -6,7 +6,6 @@ import { startBoth } from '../support/both.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
 import { apiError, reply } from '../support/replies.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 /** A log that keeps what it says of the upstream, with the reason. */
 function createRecorder(): { readonly lines: string[]; readonly log: Log } {
@@ -20,10 +19,10 @@ function createRecorder(): { readonly lines: string[]; readonly log: Log } {
 
 test("pages of another server with status 200 are reported once, and are never taken for the API's answers", async () => {
   const { lines, log } = createRecorder();
-  await using upstream = await startUpstream(() =>
-    reply({ body: '<html>Sign in</html>', headers: { 'content-type': 'text/html' } }),
+  const { upstream, gateway } = await startBoth(
+    () => reply({ body: '<html>Sign in</html>', headers: { 'content-type': 'text/html' } }),
+    { log },
   );
-  await using gateway = await startGateway(upstream, { log });
   for (let count = 0; count < 5; count += 1) await gateway.ask('{ project(id: 1) { name } }');
   expect(upstream.requests.length).toBeGreaterThanOrEqual(5);
   expect(lines).toEqual(['upstream fails NOT_THE_API']);

@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
-import { cacheSettings, startCaching } from '../support/cache.ts';
+import { type GatewayOptions } from '../../src/gateway.ts';
+import { startBoth } from '../support/both.ts';
+import { budgetOf } from '../support/budgets.ts';
+import { cacheSettings, startBothCaching } from '../support/cache.ts';
 import { at } from '../support/connections.ts';
-import { key, type Request, startGateway, type TestGateway } from '../support/gateway.ts';
+import { key, type Request, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { registration, search, send } from '../support/persisted.ts';
 import { type RawResponse, sendRaw } from '../support/raw-http.ts';
 import { notFound } from '../support/replies.ts';
+import { type Routes } from '../support/routes.ts';
 import { listedDashboard, project } from '../support/rows.ts';
-import { startTenants } from '../support/tenants.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startBothTenants } from '../support/tenants.ts';
 
 const query = '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
 const [row, page] = ['GET /api/projects/1/', 'GET /api/projects/1/dashboards/?limit=2'];
@@ -16,25 +20,24 @@ const [row, page] = ['GET /api/projects/1/', 'GET /api/projects/1/dashboards/?li
 const other = '{ project(id: 1) { timezone } }';
 
 /** A project whose name says how often it was changed and who reads it; without it, there is none. */
-async function startProject() {
+function createProject() {
   const state = { changes: 0, isGone: false };
-  const upstream = await startUpstream(
-    {
-      [row]: ({ headers }) =>
-        state.isGone ? notFound : project(1, { name: `${headers.authorization} ${state.changes}` }),
-      'GET /api/projects/1/dashboards/': listOf([1, 2, 3].map((id) => listedDashboard(id))),
-      'PATCH /api/projects/1/': () => {
-        state.changes += 1;
-        return project(1);
-      },
+  const routes: Routes = {
+    [row]: ({ headers }) =>
+      state.isGone ? notFound : project(1, { name: `${headers.authorization} ${state.changes}` }),
+    'GET /api/projects/1/dashboards/': listOf([1, 2, 3].map((id) => listedDashboard(id))),
+    'PATCH /api/projects/1/': () => {
+      state.changes += 1;
+      return project(1);
     },
-    { hold: 1 },
-  );
-  return { upstream, state, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() };
+  };
+  return { state, routes };
 }
 
-async function metricsOf(gateway: TestGateway): Promise<string> {
-  return (await fetch(new URL('/metrics', gateway.url))).text();
+/** A gateway that caches, over an upstream with that project. */
+async function startCached(options: Partial<GatewayOptions> = {}) {
+  const { state, routes } = createProject();
+  return { state, ...(await startBothCaching(routes, options, { hold: 1 })) };
 }
 
 async function reusedBy(gateway: TestGateway): Promise<number> {
@@ -59,9 +62,8 @@ async function ask(
 }
 
 test('a query that is asked again while all that it reads is fresh is answered without being executed', async () => {
-  await using one = await startProject();
   const logged: unknown[] = [];
-  await using gateway = await startCaching(one.upstream, {
+  const { gateway, ...one } = await startCached({
     log: (_level, message, fields) => void (message === 'operation' && logged.push(fields)),
   });
   const bodies: string[] = [];
@@ -73,8 +75,7 @@ test('a query that is asked again while all that it reads is fresh is answered w
 });
 
 test('an answer is used until the first thing that it was made of is too old, and one of newer things after that', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream);
+  const { gateway, ...one } = await startCached();
   await keep(gateway);
   one.state.changes = 1;
   gateway.pass(29);
@@ -90,8 +91,7 @@ test('an answer is used until the first thing that it was made of is too old, an
 
 test('an answer that was made of what is too old is used by no other query', async () => {
   const rows = [listedDashboard(1, { name: 'Old' })];
-  await using upstream = await startUpstream({ [row]: project(1), 'GET /api/projects/1/dashboards/': listOf(rows) });
-  await using gateway = await startCaching(upstream);
+  const { gateway } = await startBothCaching({ [row]: project(1), 'GET /api/projects/1/dashboards/': listOf(rows) });
   await keep(gateway);
   rows[0] = listedDashboard(1, { name: 'New' });
   gateway.pass(30);
@@ -102,8 +102,7 @@ test('an answer that was made of what is too old is used by no other query', asy
 });
 
 test('no answer from before a write of its key is used after it', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream);
+  const { gateway } = await startCached();
   await keep(gateway);
   await gateway.ask('mutation { updateProject(input: { id: 1, name: "New" }) { project { id } } }');
   expect(await ask(gateway)).toEqual([1, 'executed']);
@@ -112,8 +111,7 @@ test('no answer from before a write of its key is used after it', async () => {
 });
 
 test('an answer is used no more once another operation has read a part of it anew, or has found it gone', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream);
+  const { gateway, ...one } = await startCached();
   const anew = { headers: { 'cache-control': 'no-cache' } };
   await keep(gateway);
   one.state.changes = 1;
@@ -129,8 +127,7 @@ test('an answer is used no more once another operation has read a part of it ane
 
 test('a page that was cut from a larger one is used no more once it has been read anew by itself, nor is the larger one', async () => {
   const rows = [1, 2, 3].map((id) => listedDashboard(id, { name: 'Old' }));
-  await using upstream = await startUpstream({ 'GET /api/projects/1/dashboards/': listOf(rows) });
-  await using gateway = await startCaching(upstream);
+  const { gateway } = await startBothCaching({ 'GET /api/projects/1/dashboards/': listOf(rows) });
   const first = (count: number): string => `{ project(id: 1) { dashboards(first: ${count}) { nodes { name } } } }`;
   const nameIn = async (count: number, headers = {}): Promise<unknown> =>
     at(await gateway.ask(first(count), { headers }), 'data', 'project', 'dashboards', 'nodes', 0, 'name');
@@ -142,8 +139,7 @@ test('a page that was cut from a larger one is used no more once it has been rea
 });
 
 test('no other key is given the answer, and no other query', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream);
+  const { gateway } = await startCached();
   await keep(gateway);
   const headers = { authorization: 'Bearer phx_other' };
   expect((await gateway.ask(query, { headers })).data).toMatchObject({ project: { name: 'Bearer phx_other 0' } });
@@ -154,18 +150,16 @@ test('no other key is given the answer, and no other query', async () => {
 });
 
 test('of tenants that share a key, none is given the answer of another one, and none an answer from before its reach', async () => {
-  await using one = await startProject();
-  const entries = {
-    north: { key: 'phx_shared', projects: ['1'] },
-    south: { key: 'phx_shared', projects: ['2'] },
-  };
-  await using gateway = await startTenants(one.upstream, entries, { cache: cacheSettings });
+  const north = { key: 'phx_shared', projects: ['1'] };
+  const south = { key: 'phx_shared', projects: ['2'] };
+  const { routes } = createProject();
+  const { gateway } = await startBothTenants(routes, { north, south }, { cache: cacheSettings });
   const asked = async (tenant: string): Promise<unknown> => (await gateway.askAs(tenant, query)).data;
   const seen = { project: { name: 'Bearer phx_shared 0' } };
   for (let round = 0; round < 3; round += 1) expect(await asked('north')).toMatchObject(seen);
   expect(await reusedBy(gateway)).toBe(1);
   expect(await asked('south')).toEqual({ project: null });
-  gateway.take({ ...entries, north: entries.south });
+  gateway.take({ north: south, south });
   expect(await asked('north')).toEqual({ project: null });
   expect(await reusedBy(gateway)).toBe(1);
 });
@@ -176,8 +170,7 @@ test.each([
   ['is told the cost', { extensions: { cost: true } }, ['cost']],
   ['is told the calls', { extensions: { explain: 'trace' } }, ['explain']],
 ] as const)('the operation of a request that %s is executed', async (_what, request, told) => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream, { explain: true });
+  const { gateway } = await startCached({ explain: true });
   await keep(gateway);
   const { extensions } = await gateway.ask(query, request);
   expect([Object.keys(extensions ?? {}), await reusedBy(gateway)]).toEqual([told, 0]);
@@ -189,22 +182,19 @@ test.each([
   ['without a read', {}, '{ __typename }'],
   ['with an error', {}, '{ project(id: 1) { name dashboards(after: "x") { nodes { name } } } }'],
 ] as const)('an answer %s is made anew each time', async (_what, cache, asked) => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream, { cache: { ...cacheSettings, ...cache } });
+  const { gateway } = await startCached({ cache: { ...cacheSettings, ...cache } });
   for (let round = 0; round < 3; round += 1) await gateway.ask(asked);
   expect(await reusedBy(gateway)).toBe(0);
 });
 
 test('without a cache every query is executed', async () => {
-  await using one = await startProject();
-  await using gateway = await startGateway(one.upstream);
+  const { upstream, gateway } = await startBoth(createProject().routes);
   for (let round = 0; round < 3; round += 1) expect((await gateway.ask(query)).errors).toBeUndefined();
-  expect(one.upstream.requests).toHaveLength(6);
+  expect(upstream.requests).toHaveLength(6);
 });
 
 test('a client may cache an answer that is used again for as long as the first thing that it was made of is fresh', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream, { persisted: { getMaxAge: 600, automatic: true } });
+  const { gateway } = await startCached({ persisted: { getMaxAge: 600, automatic: true } });
   const age = async (): Promise<string | null> =>
     (await send(gateway.url, registration(query), { method: 'GET' })).headers.get('cache-control');
   await age();
@@ -216,8 +206,7 @@ test('a client may cache an answer that is used again for as long as the first t
 });
 
 test('a client that has the answer of a GET by id gets 304 without a body, and nothing is read for that', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream, { persisted: { getMaxAge: 600, automatic: true } });
+  const { gateway, ...one } = await startCached({ persisted: { getMaxAge: 600, automatic: true } });
   const get = async (known: string): Promise<RawResponse> =>
     // Not by fetch, which adds `Cache-Control: no-cache` to such requests.
     sendRaw(gateway.url, {
@@ -242,8 +231,7 @@ test('a client that has the answer of a GET by id gets 304 without a body, and n
 });
 
 test('what an answer that is used again was made of counts as read each time, and as old as it is', async () => {
-  await using one = await startProject();
-  await using gateway = await startCaching(one.upstream);
+  const { gateway } = await startCached();
   await keep(gateway);
   gateway.pass(4);
   for (let round = 0; round < 3; round += 1) expect(await ask(gateway)).toEqual([0, 'reused']);
@@ -258,11 +246,7 @@ test('what an answer that is used again was made of counts as read each time, an
 });
 
 test('while the budget is spent, an answer that needs no call is given', async () => {
-  await using one = await startProject();
-  const windows = { rest: [{ limit: 2, ms: 3_600_000 }] };
-  await using gateway = await startCaching(one.upstream, {
-    budget: { windows, scope: 'key', share: 100, replicas: 1 },
-  });
+  const { gateway } = await startCached({ budget: budgetOf({ rest: '2/3600' }) });
   await keep(gateway);
   expect(await ask(gateway)).toEqual([0, 'reused']);
   expect((await gateway.ask('{ project(id: 2) { name } }')).status).toBe(429);
@@ -272,8 +256,10 @@ test('a large answer is given again whole, and one that would take too much memo
   const rows = Array.from({ length: 100 }, (_, id) =>
     listedDashboard(id, { description: 'ж'.repeat(id % 2 === 0 ? 500 : 700) }),
   );
-  await using upstream: Upstream = await startUpstream({ 'GET /api/projects/1/dashboards/': listOf(rows) });
-  await using gateway = await startCaching(upstream, { cache: { ...cacheSettings, maxBytes: 8 * 2 ** 20 } });
+  const { gateway } = await startBothCaching(
+    { 'GET /api/projects/1/dashboards/': listOf(rows) },
+    { cache: { ...cacheSettings, maxBytes: 8 * 2 ** 20 } },
+  );
   const fields = (count: number): string =>
     Array.from({ length: count }, (_, index) => `d${index}: description`).join(' ');
   const asked = (count: number): string =>

@@ -7,6 +7,7 @@ import { freePort } from '../support/free-port.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
 import { codesOf } from '../support/load.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { authority, authorityPath, expiredTls, otherNameTls, serverTls } from '../support/tls.ts';
 
 interface Settings {
@@ -201,7 +202,6 @@ function tunnelTo(server: Server): Server {
 
 test.each(ways)(
   'where $name, the log, the metrics and /readyz say so, and the client learns the code only',
-  { timeout: 60_000 },
   async ({
     reason,
     place = 'upstream',
@@ -235,7 +235,7 @@ test.each(ways)(
       }),
     ]);
     const told = String(warnings[0]?.reason);
-    const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+    const metrics = await metricsOf(gateway);
     expect(metrics).toMatch(
       new RegExp(`^gateway_upstream_failures_total\\{reason="${told}",place="${place}"\\} [1-9]`, 'm'),
     );

@@ -73,53 +73,49 @@ describe('Certificates', () => {
   test.each([
     ['directly', false],
     ['through a proxy', true],
-  ])(
-    'that change under a load of reads and writes %s cost none of them',
-    { timeout: 60_000 },
-    async (_way, isProxied) => {
-      using folder = createFolder();
-      await using upstream = await startAsking({ delayMs: 10 });
-      await using proxy = await startProxy();
-      const upstreamRoute = isProxied ? { proxy: proxy.url } : {};
-      const pairs = [clientTls, { certificate: serverTls.cert, key: serverTls.key }];
-      const files = { UPSTREAM_CA: authorityPath, ...writePair(folder, clientTls) };
-      await using gateway = await startGateway(upstream, {
-        upstreamRoute,
-        upstreamTlsFiles: files,
-        maxUpstreamInFlight: 16,
-      });
-      const end = new AbortController();
-      let reads = 0;
-      let writes = 0;
-      const clients = Array.from({ length: 20 }, async (_, index) => {
-        while (!end.signal.aborted) {
-          const isWrite = index % 2 === 0;
-          const headers = { authorization: `Bearer phx_${index}` };
-          expect((await gateway.ask(isWrite ? change : query, { headers })).errors).toBeUndefined();
-          if (isWrite) writes += 1;
-          else reads += 1;
-        }
-      });
-      for (let reloads = 1; reloads <= 10; reloads += 1) {
-        writePair(folder, pairs[reloads % 2] ?? clientTls);
-        await gateway.gateway.reload();
-        await pause(100);
+  ])('that change under a load of reads and writes %s cost none of them', async (_way, isProxied) => {
+    using folder = createFolder();
+    await using upstream = await startAsking({ delayMs: 10 });
+    await using proxy = await startProxy();
+    const upstreamRoute = isProxied ? { proxy: proxy.url } : {};
+    const pairs = [clientTls, { certificate: serverTls.cert, key: serverTls.key }];
+    const files = { UPSTREAM_CA: authorityPath, ...writePair(folder, clientTls) };
+    await using gateway = await startGateway(upstream, {
+      upstreamRoute,
+      upstreamTlsFiles: files,
+      maxUpstreamInFlight: 16,
+    });
+    const end = new AbortController();
+    let reads = 0;
+    let writes = 0;
+    const clients = Array.from({ length: 20 }, async (_, index) => {
+      while (!end.signal.aborted) {
+        const isWrite = index % 2 === 0;
+        const headers = { authorization: `Bearer phx_${index}` };
+        expect((await gateway.ask(isWrite ? change : query, { headers })).errors).toBeUndefined();
+        if (isWrite) writes += 1;
+        else reads += 1;
       }
-      end.abort();
-      await Promise.all(clients);
-      expect(upstream.requests.filter((line) => line.startsWith('PATCH'))).toHaveLength(writes);
-      expect(upstream.requests.filter((line) => line.startsWith('GET'))).toHaveLength(reads);
-      expect(new Set(upstream.requests)).toEqual(
-        new Set(['GET gateway', 'PATCH gateway', 'GET upstream.test', 'PATCH upstream.test']),
-      );
-      expect(gateway.reported).toEqual([]);
-      measured(`ten changes of certificates ${isProxied ? 'through a proxy' : 'directly'}`, {
-        reads,
-        writes,
-        failed: 0,
-      });
-    },
-  );
+    });
+    for (let reloads = 1; reloads <= 10; reloads += 1) {
+      writePair(folder, pairs[reloads % 2] ?? clientTls);
+      await gateway.gateway.reload();
+      await pause(100);
+    }
+    end.abort();
+    await Promise.all(clients);
+    expect(upstream.requests.filter((line) => line.startsWith('PATCH'))).toHaveLength(writes);
+    expect(upstream.requests.filter((line) => line.startsWith('GET'))).toHaveLength(reads);
+    expect(new Set(upstream.requests)).toEqual(
+      new Set(['GET gateway', 'PATCH gateway', 'GET upstream.test', 'PATCH upstream.test']),
+    );
+    expect(gateway.reported).toEqual([]);
+    measured(`ten changes of certificates ${isProxied ? 'through a proxy' : 'directly'}`, {
+      reads,
+      writes,
+      failed: 0,
+    });
+  });
 
   test('are followed; files that cannot be used, or do not fit each other, are logged and change nothing', async () => {
     using folder = createFolder();
@@ -151,7 +147,7 @@ describe('Certificates', () => {
     expect(logged.join('\n')).not.toMatch(/BEGIN|PRIVATE/);
   });
 
-  test('are read again by every worker on SIGHUP', { timeout: 60_000 }, async () => {
+  test('are read again by every worker on SIGHUP', async () => {
     using folder = createFolder();
     await using upstream = await startAsking();
     const settings = { UPSTREAM_CA: authorityPath, ...writePair(folder, clientTls) };

@@ -130,7 +130,6 @@ test('an error body that is empty, HTML, truncated, partial or unknown still giv
   ];
   const statuses: [number, string][] = [
     [400, 'BAD_USER_INPUT'],
-    [403, 'FORBIDDEN'],
     [422, 'BAD_USER_INPUT'],
     [500, 'UPSTREAM_UNAVAILABLE'],
   ];
@@ -142,9 +141,7 @@ test('an error body that is empty, HTML, truncated, partial or unknown still giv
         // Only JSON is the API's own, and blames the client.
         const isMarkup = body?.startsWith('<') === true;
         const isForeign = isMarkup || (body?.endsWith('"inv') === true && type !== 'application/json');
-        const isError = 'code' in facts && 'detail' in facts;
-        const isBlamed = code === 'BAD_USER_INPUT' ? !isForeign : status >= 500 || isError;
-        const expected = isBlamed ? code : 'UPSTREAM_INVALID_RESPONSE';
+        const expected = status < 500 && isForeign ? 'UPSTREAM_INVALID_RESPONSE' : code;
         expect({ body, codes: codesOf(asked) }).toEqual({ body, codes: [`project ${expected}`] });
         // What a broken service says of itself is not for clients.
         const { detail, ...others } = facts;

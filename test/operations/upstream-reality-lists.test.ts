@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { startBoth } from '../support/both.ts';
+import { startBoth, startChanging } from '../support/both.ts';
 import { askPage, at, type Place, rowsOf, idsOf as textsOf, walkForward } from '../support/connections.ts';
-import { startGateway } from '../support/gateway.ts';
 import { eventsOf, inTurn, listOf } from '../support/lists.ts';
 import type { JsonObject } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
@@ -45,12 +44,11 @@ test('only the query of next and previous is used: their host and their scheme a
     'http://10.0.0.1',
     'https://web.internal:8000',
   ];
+  const { upstream, gateway, answerWith } = await startChanging();
   for (const { place, path, row } of lists) {
     const rows = rowsOf(7, row);
     for (const origin of origins) {
-      const list = handlerOf(place)(rows, { origin, cap: 2 });
-      await using upstream = await startUpstream({ [`GET ${path}`]: list });
-      await using gateway = await startGateway(upstream);
+      answerWith({ [`GET ${path}`]: handlerOf(place)(rows, { origin, cap: 2 }) });
       expect(idsOf(await walkForward(gateway, place, 3))).toEqual(textsOf(rows));
       expect(upstream.requests.length).toBeGreaterThanOrEqual(4);
       expect(upstream.records.every(({ headers }) => upstream.url.endsWith(headers.host ?? '?'))).toBe(true);
@@ -58,10 +56,9 @@ test('only the query of next and previous is used: their host and their scheme a
     // Nor is the path, nor any parameter that does not move through the list.
     for (const elsewhere of ['http://user:pw@web.internal', internal.url.replace('http:', ''), 'file:///etc']) {
       const next = `${elsewhere}/api/users/@me/?limit=1000&offset=2&format=csv&select=%5B%5D&event=other&x=1#y`;
-      await using upstream = await startUpstream(
+      answerWith(
         inTurn({ count: 3, next, results: rows.slice(0, 2) }, { count: 3, next: null, results: rows.slice(2, 3) }),
       );
-      await using gateway = await startGateway(upstream);
       await walkForward(gateway, place, 2);
       expect(upstream.requests).toEqual([`GET ${path}?limit=2`, `GET ${path}?limit=2&offset=2`]);
     }
@@ -70,48 +67,35 @@ test('only the query of next and previous is used: their host and their scheme a
 });
 
 test("the end of a list is decided by next, not by the page's length, as limit may not have been honoured", async () => {
+  const { upstream, gateway, answerWith } = await startChanging();
   for (const { place, path, row } of lists) {
     const rows = rowsOf(5, row);
     const ids = textsOf(rows);
     const next = `http://127.0.0.1${path}?limit=3&offset=3`;
-    const one = async (...answers: JsonObject[]) => {
-      await using upstream = await startUpstream({ [`GET ${path}`]: inTurn(...answers) });
-      await using gateway = await startGateway(upstream);
+    /** A page of three rows: its ids, and whether the list goes on. */
+    const pageOf = async (answer: JsonObject): Promise<readonly [rows: readonly string[], more: boolean]> => {
+      answerWith({ [`GET ${path}`]: answer });
       const page = await askPage(gateway, place, { first: 3 });
-      return { rows: page.rows, more: page.hasNextPage, calls: upstream.requests.length };
+      expect(upstream.requests).toHaveLength(1);
+      return [page.rows, page.hasNextPage];
     };
     // As many rows as asked for, and no next: the end.
-    expect(await one({ next: null, results: rows.slice(0, 3) })).toEqual({
-      rows: ids.slice(0, 3),
-      more: false,
-      calls: 1,
-    });
+    expect(await pageOf({ next: null, results: rows.slice(0, 3) })).toEqual([ids.slice(0, 3), false]);
     // Fewer than asked for, and no next: the end, whatever the count says.
-    expect(await one({ next: null, count: 9, results: rows.slice(0, 2) })).toEqual({
-      rows: ids.slice(0, 2),
-      more: false,
-      calls: 1,
-    });
+    expect(await pageOf({ next: null, count: 9, results: rows.slice(0, 2) })).toEqual([ids.slice(0, 2), false]);
     // As many as asked for, and a next: not the end, whatever the count says.
-    expect(await one({ next, count: 0, results: rows.slice(0, 3) })).toEqual({
-      rows: ids.slice(0, 3),
-      more: true,
-      calls: 1,
-    });
+    expect(await pageOf({ next, count: 0, results: rows.slice(0, 3) })).toEqual([ids.slice(0, 3), true]);
     // More rows than asked for: only those asked for, and the list goes on behind them.
-    expect(await one({ next: null, results: rows })).toEqual({ rows: ids.slice(0, 3), more: true, calls: 1 });
+    expect(await pageOf({ next: null, results: rows })).toEqual([ids.slice(0, 3), true]);
     // A cap: what is missing is fetched.
-    await using upstream = await startUpstream({ [`GET ${path}`]: handlerOf(place)(rows, { cap: 2 }) });
-    await using gateway = await startGateway(upstream);
+    answerWith({ [`GET ${path}`]: handlerOf(place)(rows, { cap: 2 }) });
     expect(await askPage(gateway, place, { first: 5 })).toMatchObject({ rows: ids, hasNextPage: false });
     // Of events the last row comes again with each call, because others may share its moment.
     expect(upstream.requests).toHaveLength(place.field === 'events' ? 4 : 3);
   }
 });
 
-test('walking stops, with an error, when next repeats or does not advance over the same rows', {
-  timeout: 60_000,
-}, async () => {
+test('walking stops, with an error, when next repeats or does not advance over the same rows', async () => {
   const last = 'http://127.0.0.1/';
   const timestamp = '2024-05-01T09:59:58.999000+00:00';
   const stuck: Record<string, (request: { target: string }) => string> = {
@@ -124,12 +108,11 @@ test('walking stops, with an error, when next repeats or does not advance over t
     'no number': () => `${last}?offset=1e400`,
     'an empty text': () => '',
   };
+  const { upstream, gateway, answerWith } = await startChanging();
   for (const { place, row } of lists) {
     for (const next of Object.values(stuck)) {
       const results = rowsOf(2, row);
-      await using upstream = await startUpstream((request) => ({ count: 9, next: next(request), results }));
-      upstream.release();
-      await using gateway = await startGateway(upstream);
+      answerWith((request) => ({ count: 9, next: next(request), results }));
       await expect(walkForward(gateway, place, 5)).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
       expect(upstream.requests.length).toBeLessThanOrEqual(2);
     }
@@ -142,9 +125,7 @@ test('walking stops, with an error, when next repeats or does not advance over t
       return { next: `${last}?${moves}`, results };
     };
     for (const size of [2, 10]) {
-      await using upstream = await startUpstream(handler);
-      upstream.release();
-      await using gateway = await startGateway(upstream);
+      answerWith(handler);
       await expect(walkForward(gateway, place, size)).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
       expect(upstream.requests.length).toBeLessThanOrEqual(4);
     }
@@ -154,21 +135,22 @@ test('walking stops, with an error, when next repeats or does not advance over t
 test('the plus of +00:00 in next goes out as %2B, however it came', async () => {
   const time = '2024-05-01T09:59:58.999000+00:00';
   const encoded = '2024-05-01T09%3A59%3A58.999000%2B00%3A00';
+  const { upstream, gateway, answerWith } = await startChanging();
   // Encoded in next as it has to be, as Django does it, and wrongly left as it is.
   for (const text of [encoded, '2024-05-01T09:59:58.999000%2B00:00', time]) {
-    await using upstream = await startUpstream({
+    answerWith({
       [`GET ${eventsPath}`]: inTurn(
         { next: `http://web/api/events/?before=${text}&limit=1&offset=0`, results: [event(0)] },
         { next: null, results: [event(2)] },
       ),
     });
-    await using gateway = await startGateway(upstream);
     expect(idsOf(await walkForward(gateway, events, 1))).toHaveLength(2);
     expect(upstream.requests).toEqual([`GET ${eventsPath}?limit=1`, `GET ${eventsPath}?limit=1&before=${encoded}`]);
   }
 });
 
 test('duplicates and a drifting count are tolerated, and a walk within a page answers each row once', async () => {
+  const { upstream, gateway, answerWith } = await startChanging();
   for (const { place, path, row } of lists) {
     const [one, two, three, four, five] = [row(1), row(2), row(3), row(4), row(5)];
     const link = (offset: number): string => `http://127.0.0.1${path}?offset=${offset}`;
@@ -178,10 +160,7 @@ test('duplicates and a drifting count are tolerated, and a walk within a page an
       { count: 4, next: link(4), results: [two, three] },
       { count: 900, next: null, results: [four, one, five] },
     ];
-    await using upstream = await startUpstream({
-      [`GET ${path}`]: inTurn(...pages),
-    });
-    await using gateway = await startGateway(upstream);
+    answerWith({ [`GET ${path}`]: inTurn(...pages) });
     const page = await askPage(gateway, place, { first: 10 });
     expect(page.rows).toEqual(textsOf([one, two, three, four, five]));
     expect(new Set(page.cursors).size).toBe(5);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { startBoth } from '../support/both.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startBoth, startChanging } from '../support/both.ts';
 import { inTurn } from '../support/lists.ts';
 import { as } from '../support/load.ts';
 import { codesOf, factsOf } from '../support/outcomes.ts';
@@ -27,7 +26,7 @@ const inASecond = (): string => new Date(Date.now() + 1000).toUTCString();
 const anHourAgo = (): string => new Date(Date.now() - 3_600_000).toUTCString();
 const tomorrow = (): string => new Date(Date.now() + 86_400_000).toUTCString();
 
-test('Retry-After in every form is honoured, under a cap and within the deadline', { timeout: 60_000 }, async () => {
+test('Retry-After in every form is honoured, under a cap and within the deadline', async () => {
   const cases: { header: string | undefined; status?: number; calls: number; facts?: object; waits?: number }[] = [
     { header: '0', calls: 2 },
     { header: '1', calls: 2, waits: 1000 },
@@ -78,9 +77,7 @@ test('Retry-After in every form is honoured, under a cap and within the deadline
   await Promise.all(checks);
 });
 
-test('only GETs are repeated, once, and only on 429, 502, 503, 504 and network errors', {
-  timeout: 60_000,
-}, async () => {
+test('only GETs are repeated, once, and only on 429, 502, 503, 504 and network errors', async () => {
   const failures: { name: string; failure: Reply; repeated: boolean; deadline?: number }[] = [
     ...[502, 503, 504].map((status) => ({ name: `${status}`, failure: reply({ status }), repeated: true })),
     {
@@ -188,10 +185,10 @@ test('a 403 or 404 on one surface nulls only the fields of that surface', async 
       code: 'UPSTREAM_INVALID_RESPONSE',
     },
   ];
+  const { upstream, gateway, answerWith } = await startChanging();
   for (const { line, path: place, part } of surfaces) {
     for (const { failure, code } of failures) {
-      await using upstream = await startUpstream({ ...healthy, 'GET /api/projects/1/': project(1), [line]: failure });
-      await using gateway = await startGateway(upstream);
+      answerWith({ ...healthy, 'GET /api/projects/1/': project(1), [line]: failure });
       const asked = await gateway.ask(query);
       expect([asked.status, codesOf(asked)]).toEqual([200, [`${place} ${code}`]]);
       expect(asked.data).toEqual({ ...whole, ...part });

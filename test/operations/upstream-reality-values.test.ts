@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest';
 import { isObject } from '../../src/rest/values.ts';
-import { startBoth } from '../support/both.ts';
+import { startBoth, startChanging } from '../support/both.ts';
 import { at } from '../support/connections.ts';
-import { key, startGateway } from '../support/gateway.ts';
+import { organizationId } from '../support/current.ts';
+import { key } from '../support/gateway.ts';
 import { codesOf } from '../support/outcomes.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { type Json, reply } from '../support/replies.ts';
 import { event, plugin } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
-const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
 const organization = `organization(id: "${organizationId}")`;
 const pluginsPath = `/api/organizations/${organizationId}/plugins/`;
 const eventsPath = '/api/projects/1/events/';
@@ -100,11 +99,12 @@ const files = [
 const mine = { name: 'Mine' };
 /** What is read if the answer is no plugin. */
 const read = { name: 'Read' };
-const payloads = {
-  ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, { plugin: read }])),
-  plugin: { plugin: mine },
-  wrapped: { plugin: mine },
-};
+const payloads = { ...everyShape({ plugin: read }), plugin: { plugin: mine }, wrapped: { plugin: mine } };
+
+/** The same answer for each shape. */
+function everyShape(answer: unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(shapes).map((shape) => [shape, answer]));
+}
 
 const actions: readonly Action[] = [
   {
@@ -120,35 +120,21 @@ const actions: readonly Action[] = [
   {
     query: `mutation { answer: updatePluginSource(input: { ${input}, deletedFiles: ["a.ts"] }) { files { name text } } }`,
     call: `PATCH ${pluginsPath}7/update_source/`,
-    answers: {
-      ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, { files: null }])),
-      files: { files },
-      empty: { files: [] },
-    },
+    answers: { ...everyShape({ files: null }), files: { files }, empty: { files: [] } },
   },
   {
     query: `{ ${organization} { plugin(id: 7) { answer: source { files { name text } } } } }`,
     call: `GET ${pluginsPath}7/source/`,
-    answers: {
-      ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, { files: null }])),
-      files: { files },
-      empty: { files: [] },
-    },
+    answers: { ...everyShape({ files: null }), files: { files }, empty: { files: [] } },
   },
   {
     query: `{ ${organization} { answer: pluginActivity { totalCount entries { activity } } } }`,
     call: `GET ${pluginsPath}activity/`,
     answers: {
-      plugin: { totalCount: null, entries: [{ activity: null }] },
-      wrapped: { totalCount: null, entries: [{ activity: null }] },
-      files: { totalCount: null, entries: [{ activity: null }] },
-      deletion: { totalCount: null, entries: [{ activity: null }] },
+      ...everyShape({ totalCount: null, entries: [{ activity: null }] }),
       activity: { totalCount: 1, entries: [{ activity: 'installed' }] },
-      objects: { totalCount: null, entries: [{ activity: null }] },
-      repository: { totalCount: null, entries: [{ activity: null }] },
       ids: { totalCount: null, entries: null },
       nothing: { totalCount: null, entries: [] },
-      empty: { totalCount: null, entries: [{ activity: null }] },
     },
   },
   {
@@ -163,7 +149,7 @@ const actions: readonly Action[] = [
     query: `{ ${organization} { answer: pluginRepository { name } } }`,
     call: `GET ${pluginsPath}repository/`,
     answers: {
-      ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, [{ name: null }]])),
+      ...everyShape([{ name: null }]),
       plugin: [mine],
       repository: [{ name: 'Listed' }],
       ids: refused,
@@ -174,7 +160,7 @@ const actions: readonly Action[] = [
     query: `{ ${organization} { answer: unusedPlugins { upstreamId } } }`,
     call: `GET ${pluginsPath}unused/`,
     answers: {
-      ...Object.fromEntries(Object.keys(shapes).map((shape) => [shape, refused])),
+      ...everyShape(refused),
       plugin: [{ upstreamId: '7' }],
       ids: [{ upstreamId: '1' }, { upstreamId: '2' }, { upstreamId: '3' }],
       nothing: [],
@@ -183,13 +169,10 @@ const actions: readonly Action[] = [
 ];
 
 test('every plugin action takes the shapes of the known deployment, and the Plugin of the document', async () => {
+  const { upstream, gateway, answerWith } = await startChanging();
   for (const { query, call, answers } of actions) {
     for (const [shape, body] of Object.entries(shapes)) {
-      await using upstream = await startUpstream({
-        [call]: reply({ body: JSON.stringify(body) }),
-        [`GET ${pluginsPath}7/`]: plugin(7, read),
-      });
-      await using gateway = await startGateway(upstream);
+      answerWith({ [call]: reply({ body: JSON.stringify(body) }), [`GET ${pluginsPath}7/`]: plugin(7, read) });
       const asked = await gateway.ask(query.replace('answer: source', 'name answer: source'));
       const answer = answers[shape];
       const found = JSON.stringify({ call, shape, answer: deepAnswerIn(asked.data) ?? null });
