@@ -1,23 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { callTool, sentencesOf, startAgents } from '../support/agents.ts';
+import { startOver } from '../support/both.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
+import { type Routes } from '../support/routes.ts';
 import { project } from '../support/rows.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 const documents = 'query Project($id: ID!) { project(id: $id) { name } }';
 
-async function startOpen(): Promise<Upstream> {
-  const upstream = await startUpstream({ 'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])) });
-  upstream.release();
-  return upstream;
-}
+const routes: Routes = { 'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])) };
 
 describe('Agents beyond their share of the budget', () => {
   test('are refused without a call, while people go on', async () => {
-    await using upstream = await startOpen();
     const budget = budgetOf({ rest: '10/60' }, { agentShare: 50 });
-    await using gateway = await startAgents(upstream, documents, { budget });
+    const { upstream, gateway } = await startOver(routes, (api) => startAgents(api, documents, { budget }));
     for (let id = 1; id <= 5; id += 1) {
       const result = await callTool(gateway, 'Project', { id: `${id}` });
       expect(result).toMatchObject({
@@ -34,7 +31,7 @@ describe('Agents beyond their share of the budget', () => {
   });
 
   test.skipIf(!hasRedis)('are so over all gateways that share a Redis', async () => {
-    await using upstream = await startOpen();
+    await using upstream = await startUpstream(routes);
     await using redis = await startRedis();
     const budget = budgetOf({ rest: '10/60' }, { agentShare: 50 });
     const persisted = { redisUrl: redis.url };

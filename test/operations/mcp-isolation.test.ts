@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { askMcp, callTool, startAgents, startTenantAgents } from '../support/agents.ts';
+import { startOver } from '../support/both.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { inForm, measured } from '../support/form.ts';
 import { key } from '../support/gateway.ts';
@@ -8,7 +9,6 @@ import { together } from '../support/load.ts';
 import { disconnect, type Reply, refusal, reply, truncated } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, listedDashboard, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const documents = `
 query Projects($first: Int = 10) { projects(first: $first) { nodes { name } } }
@@ -40,9 +40,11 @@ const globalIds = ids.flatMap((id) =>
 const calls = inForm(300, 5000);
 
 test('two tenants that share a key never see what only the other reaches', async () => {
-  await using upstream = await startUpstream(routes);
-  upstream.release();
-  await using gateway = await startTenantAgents(upstream, documents, entries, { cache: cacheSettings });
+  const { upstream, gateway } = await startOver(
+    routes,
+    (api) => startTenantAgents(api, documents, entries, { cache: cacheSettings }),
+    { hold: 0 },
+  );
   const headers = { acme: await gateway.headersOf('acme'), globex: await gateway.headersOf('globex') };
   const seen = { acme: new Set<string>(), globex: new Set<string>() };
   const use = async (at: number): Promise<void> => {
@@ -75,12 +77,14 @@ test.each<[string, Reply]>([
   ['the way to another server', reply({ status: 302, headers: { location: 'http://secret.words.test/' } })],
   ['nothing', disconnect],
 ])('a result tells no key, host or words of the upstream that answers %s', async (_what, answer) => {
-  await using upstream = await startUpstream({
-    'GET /api/projects/:id/': answer,
-    'GET /api/projects/:id/dashboards/': answer,
-  });
-  upstream.release();
-  await using gateway = await startAgents(upstream, documents);
+  const { upstream, gateway } = await startOver(
+    {
+      'GET /api/projects/:id/': answer,
+      'GET /api/projects/:id/dashboards/': answer,
+    },
+    (api) => startAgents(api, documents),
+    { hold: 0 },
+  );
   const { text } = await askMcp(gateway, 'tools/call', { name: 'Project', arguments: { id: '1' } });
   expect(text).toContain('"isError":true');
   for (const secret of ['secret', key, new URL(upstream.url).host, '/api/']) expect(text).not.toContain(secret);

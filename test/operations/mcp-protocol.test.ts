@@ -1,19 +1,22 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askMcp, mcpUrlOf, startAgents } from '../support/agents.ts';
-import { startGateway } from '../support/gateway.ts';
-import { createFolder } from '../support/persisted.ts';
 
 const documents = `
 query Dashboards($project: ID!) { project(id: $project) { name } }
 query Nodes($ids: [ID!]!) { nodes(ids: $ids) { id } }
 `;
 
+const nowhere = { url: 'http://127.0.0.1:1' };
+
 describe('The protocol', () => {
   const post = { method: 'POST', headers: { 'content-type': 'application/json' } };
-  const start = (): ReturnType<typeof startAgents> => startAgents({ url: 'http://127.0.0.1:1' }, documents);
+  let gateway: Awaited<ReturnType<typeof startAgents>>;
+  beforeAll(async () => {
+    gateway = await startAgents(nowhere, documents);
+  });
+  afterAll(() => gateway[Symbol.asyncDispose]());
 
   test('has a handshake before 2026, and is discovered since', async () => {
-    await using gateway = await start();
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const { body } = await askMcp(gateway, 'initialize', params, { edition: '2025-06-18' });
     expect(body.result).toMatchObject({ protocolVersion: '2025-06-18', capabilities: { tools: {} } });
@@ -39,7 +42,6 @@ describe('The protocol', () => {
   });
 
   test('takes notifications without an answer', async () => {
-    await using gateway = await start();
     const body = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
     const response = await fetch(mcpUrlOf(gateway), { ...post, body });
     expect([response.status, await response.text()]).toEqual([202, '']);
@@ -64,14 +66,12 @@ describe('The protocol', () => {
     ['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"__proto__"}}', 200, -32_602],
     ['{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}', 200, -32_602],
   ])('refuses the message %s', async (body, status, code) => {
-    await using gateway = await start();
     const response = await fetch(mcpUrlOf(gateway), { ...post, body });
     expect([response.status, await response.json()]).toMatchObject([status, { error: { code } }]);
     expect(gateway.reported).toEqual([]);
   });
 
   test.each(['[]', '"x"', '5', 'true'])('says that the arguments %s are no object', async (values) => {
-    await using gateway = await start();
     const params = `{"name":"Dashboards","arguments":${values}}`;
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
     const response = await fetch(mcpUrlOf(gateway), { ...post, body });
@@ -80,7 +80,6 @@ describe('The protocol', () => {
   });
 
   test('keeps every digit of an id', async () => {
-    await using gateway = await start();
     const body = '{"jsonrpc":"2.0","id":12345678901234567890,"method":"ping"}';
     const response = await fetch(mcpUrlOf(gateway), { ...post, body });
     expect(await response.text()).toBe('{"jsonrpc":"2.0","id":12345678901234567890,"result":{}}');
@@ -92,7 +91,6 @@ describe('The protocol', () => {
     ['another method in the header', { 'mcp-method': 'tools/call' }, -32_020],
     ['a method in capitals in the header', { 'mcp-method': 'TOOLS/LIST' }, -32_020],
   ])('refuses %s', async (_what, headers, code) => {
-    await using gateway = await start();
     const { status, body } = await askMcp(gateway, 'tools/list', {}, { headers });
     expect([status, body.error.code, body.id]).toEqual([400, code, 1]);
   });
@@ -103,13 +101,11 @@ describe('The protocol', () => {
     ['=?base64?RGFzaGJvYXJkcw?=', 'Dashboards', 400],
     ['', 'Dashboards', 400],
   ])('compares the header Mcp-Name: %s with the body', async (header, name, status) => {
-    await using gateway = await start();
     const answer = await askMcp(gateway, 'tools/call', { name, arguments: {} }, { headers: { 'mcp-name': header } });
     expect(answer.status).toBe(status);
   });
 
   test('refuses versions that it does not speak, and names those that it does', async () => {
-    await using gateway = await start();
     const headers = { ...post.headers, 'mcp-protocol-version': '2024-11-05' };
     const response = await fetch(mcpUrlOf(gateway), {
       ...post,
@@ -128,7 +124,6 @@ describe('The protocol', () => {
   });
 
   test.each(['GET', 'DELETE', 'PUT', 'HEAD'])('answers %s with 405', async (method) => {
-    await using gateway = await start();
     const response = await fetch(mcpUrlOf(gateway), { method });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });
@@ -138,16 +133,13 @@ describe('The protocol', () => {
     [{ 'content-type': 'application/json', 'content-encoding': 'gzip' }, 415],
     [{ 'content-type': 'application/json', accept: 'text/html' }, 406],
   ])('refuses a request with %j', async (headers, status) => {
-    await using gateway = await start();
     const response = await fetch(mcpUrlOf(gateway), { method: 'POST', headers, body: '{}' });
     expect(response.status).toBe(status);
   });
 
   test('refuses a body that is too large', async () => {
-    await using gateway = await startAgents({ url: 'http://127.0.0.1:1' }, documents, {
-      bodyLimits: { bytes: 1024, jsonDepth: 100 },
-    });
-    const { status, body } = await askMcp(gateway, 'ping', { x: 'x'.repeat(2000) });
+    await using narrow = await startAgents(nowhere, documents, { bodyLimits: { bytes: 1024, jsonDepth: 100 } });
+    const { status, body } = await askMcp(narrow, 'ping', { x: 'x'.repeat(2000) });
     expect([status, body.error.code]).toEqual([413, -32_600]);
   });
 });
@@ -164,23 +156,14 @@ describe('Origins', () => {
     ['https://gateway.example', 'https://gateway.example/base', 200],
     ['https://app.example', 'https://gateway.example/base', 200],
   ])('a request from %s to a gateway at %s is answered with %i', async (origin, publicUrl, status) => {
-    using folder = createFolder();
-    await using gateway = await startGateway(
-      { url: 'http://127.0.0.1:1' },
-      {
-        persisted: { files: folder.write('tools.graphql', documents) },
-        mcp: { tools: ['*'], publicUrl },
-        corsOrigins: ['https://app.example'],
-      },
-    );
+    const mcp = { tools: ['*'], publicUrl };
+    await using gateway = await startAgents(nowhere, documents, { mcp, corsOrigins: ['https://app.example'] });
     const headers = { origin, host: 'evil.example' };
     expect((await askMcp(gateway, 'tools/list', {}, { headers })).status).toBe(status);
   });
 
   test('pages of listed origins may send the headers of the protocol', async () => {
-    await using gateway = await startAgents({ url: 'http://127.0.0.1:1' }, documents, {
-      corsOrigins: ['https://app.example'],
-    });
+    await using gateway = await startAgents(nowhere, documents, { corsOrigins: ['https://app.example'] });
     const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' };
     const preflight = await fetch(mcpUrlOf(gateway), { method: 'OPTIONS', headers });
     expect(preflight.status).toBe(204);

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { toGlobalId } from '../../src/graphql/ids.ts';
 import { askMcp, callTool, mcpUrlOf, publicUrl, sentencesOf, startTenantAgents } from '../support/agents.ts';
+import { startOver } from '../support/both.ts';
 import { listOf } from '../support/lists.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, project } from '../support/rows.ts';
+import { type Entries } from '../support/tenants.ts';
 import { audience } from '../support/tokens.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const documents = `
 query Projects { projects(first: 10) { nodes { name } } }
@@ -24,10 +25,9 @@ const routes: Routes = {
   'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])),
 };
 
-async function startOpen(): Promise<Upstream> {
-  const upstream = await startUpstream(routes);
-  upstream.release();
-  return upstream;
+/** Starts a gateway that serves agents of these tenants, over the routes and others. */
+function start(options: Parameters<typeof startTenantAgents>[3] = {}, given: Entries = entries, others: Routes = {}) {
+  return startOver({ ...routes, ...others }, (api) => startTenantAgents(api, documents, given, options), { hold: 0 });
 }
 
 const nowhere = { url: 'http://127.0.0.1:1' };
@@ -75,11 +75,7 @@ describe('With tokens', () => {
     ['another one', 'other', 401, 401],
     ['a longer one', `${agentAudience}/x`, 401, 401],
   ])('a token whose audience is %s is answered so at /graphql and at /mcp', async (_what, aud, atGraphql, atMcp) => {
-    await using upstream = await startOpen();
-    await using gateway = await startTenantAgents(upstream, documents, entries, {
-      persisted: { mode: 'allow' },
-      tools: [],
-    });
+    const { gateway } = await start({ persisted: { mode: 'allow' }, tools: [] });
     const headers = await gateway.headersOf('acme', { claims: { aud } });
     // Either way round: what one endpoint has learned of a token does not open the other.
     expect((await askMcp(gateway, 'tools/list', {}, { headers })).status).toBe(atMcp);
@@ -102,8 +98,7 @@ describe('With tokens', () => {
   });
 
   test('a tool is used with the key of the tenant, within its reach, and no token is passed on', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startTenantAgents(upstream, documents, entries);
+    const { upstream, gateway } = await start();
     const headers = await gateway.headersOf('narrow', { claims: { aud: agentAudience } });
     expect(await callTool(gateway, 'Project', { id: '2' }, { headers })).toMatchObject({
       structuredContent: { project: { name: 'Project 2' } },
@@ -115,17 +110,14 @@ describe('With tokens', () => {
 
   test('the cost has the reads of what a tenant with limited reach names in an input', async () => {
     const routesOfCopies = {
-      ...routes,
       'GET /api/projects/2/dashboards/1/': dashboard(1),
       'POST /api/projects/2/dashboards/': dashboard(2),
     };
-    await using upstream = await startUpstream(routesOfCopies);
-    upstream.release();
     const copiers = {
       all: { key: 'phx_acme', mutations: ['createDashboard'] },
       narrow: { key: 'phx_acme', projects: ['2'], mutations: ['createDashboard'] },
     };
-    await using gateway = await startTenantAgents(upstream, documents, copiers, { tools: ['Copy'] });
+    const { gateway } = await start({ tools: ['Copy'] }, copiers, routesOfCopies);
     const costFor = async (tenant: string): Promise<unknown> => {
       const { body } = await askMcp(gateway, 'tools/list', {}, { headers: await gateway.headersOf(tenant) });
       return body.result.tools.map(({ _meta: { restCalls } }) => [restCalls.lower, restCalls.upper]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { askMcp, callTool, mcpUrlOf, sentencesOf, startAgents } from '../support/agents.ts';
+import { startOver } from '../support/both.ts';
 import { textOf } from '../support/documentation.ts';
 import { key, startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
@@ -8,7 +9,6 @@ import { hang, type JsonObject, refusal, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { listedDashboard, project } from '../support/rows.ts';
 import { until } from '../support/until.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const documents = `
 "The dashboards of a project."
@@ -35,18 +35,19 @@ const routes: Routes = {
   'PATCH /api/projects/:id/': ({ params, body }) => ({ ...project(Number(params['id'])), ...named(body) }),
 };
 
-async function startOpen(all: Routes = routes): Promise<Upstream> {
-  const upstream = await startUpstream(all);
-  upstream.release();
-  return upstream;
+/** Starts a gateway whose tools are the operations of the documents, over the routes and others. */
+function start(options: Parameters<typeof startAgents>[2] = {}, others: Routes = {}) {
+  return startOver({ ...routes, ...others }, (upstream) => startAgents(upstream, documents, options), { hold: 0 });
 }
+
+const nowhere = { url: 'http://127.0.0.1:1' };
 
 const anyText: unknown = expect.any(String);
 const serverInfo: unknown = expect.objectContaining({ name: 'workspace-graphql-gateway' });
 
 describe('Without tools', () => {
   test('there is no endpoint for agents', async () => {
-    await using gateway = await startGateway({ url: 'http://127.0.0.1:1' });
+    await using gateway = await startGateway(nowhere);
     const { status, text } = await askMcp(gateway, 'tools/list');
     expect([status, text]).toEqual([
       404,
@@ -57,7 +58,7 @@ describe('Without tools', () => {
 
 describe('The list of tools', () => {
   test('tells what each takes, answers and costs, in a stable order', async () => {
-    await using gateway = await startAgents({ url: 'http://127.0.0.1:1' }, documents, { tools: ['Rename', '*'] });
+    await using gateway = await startAgents(nowhere, documents, { tools: ['Rename', '*'] });
     const { status, body } = await askMcp(gateway, 'tools/list');
     expect(status).toBe(200);
     const { tools, ...others } = body.result;
@@ -123,7 +124,7 @@ describe('The list of tools', () => {
   });
 
   test('has objects only in editions before 2026', async () => {
-    await using gateway = await startAgents({ url: 'http://127.0.0.1:1' }, documents);
+    await using gateway = await startAgents(nowhere, documents);
     const { body } = await askMcp(gateway, 'tools/list', {}, { edition: '2025-06-18' });
     expect(Object.keys(body.result)).toEqual(['tools']);
     expect(body.result.tools[0]?.outputSchema.type).toBe('object');
@@ -134,7 +135,7 @@ describe('The list of tools', () => {
     ['Follow', 'expected Follow to be a query or a mutation, but it is a subscription'],
   ])('is refused at the start for %s', async (name, message) => {
     const live = { pollMs: 10_000, maxStreams: 10, maxStreamsPerCaller: 10 };
-    const started = startAgents({ url: 'http://127.0.0.1:1' }, `${documents}${subscription}`, { tools: [name], live });
+    const started = startAgents(nowhere, `${documents}${subscription}`, { tools: [name], live });
     await expect(started).rejects.toThrow(message);
   });
 
@@ -146,13 +147,13 @@ describe('The list of tools', () => {
       persisted: { files: `${folder.path}/*.graphql` },
       mcp: { tools: ['*'], publicUrl: undefined },
     };
-    await expect(startGateway({ url: 'http://127.0.0.1:1' }, options)).rejects.toThrow('that differ');
+    await expect(startGateway(nowhere, options)).rejects.toThrow('that differ');
   });
 
   test('stays as it was if a reload cannot be used', async () => {
     const lines: string[] = [];
     const log = (level: string, message: string): void => void lines.push(`${level}: ${message}`);
-    await using gateway = await startAgents({ url: 'http://127.0.0.1:1' }, 'query A { __typename }', {
+    await using gateway = await startAgents(nowhere, 'query A { __typename }', {
       tools: ['A'],
       log,
     });
@@ -168,8 +169,7 @@ describe('The list of tools', () => {
 
 describe('A tool', () => {
   test('answers the data of its document, and the REST calls that it made', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startAgents(upstream, documents);
+    const { upstream, gateway } = await start();
     const data = { project: { name: 'Project 1', dashboards: { nodes: [{ upstreamId: '1', name: 'Dashboard 1' }] } } };
     expect(await callTool(gateway, 'Dashboards', { project: '1' })).toEqual({
       resultType: 'complete',
@@ -196,8 +196,7 @@ describe('A tool', () => {
     [{ project: '1', more: 1 }, 'Expected no argument "more": there are `project`, `first`, `after`.'],
     [{ project: '1', ['__proto__']: 1 }, 'Expected no argument "__proto__": there are `project`, `first`, `after`.'],
   ])('says what is wrong with %j, and calls nothing', async (values, message) => {
-    await using upstream = await startOpen();
-    await using gateway = await startAgents(upstream, documents);
+    const { upstream, gateway } = await start();
     const result = await callTool(gateway, 'Dashboards', values);
     expect([result.isError, sentencesOf(result), result._meta.restCalls.actual]).toEqual([true, message, 0]);
     expect(upstream.requests).toEqual([]);
@@ -212,18 +211,18 @@ describe('A tool', () => {
     ['Both', { first: 1, last: 1 }, 'Expected either `first` or `last`, but got both.'],
     ['Move', { first: 1, last: 1 }, 'Expected either `first` or `last`, but got both.'],
   ])('%s calls nothing for arguments that no schema can refuse: %j', async (name, values, message) => {
-    await using upstream = await startOpen();
     const more = `query Both($first: Int, $last: Int) { projects(first: 1) { nodes { name dashboards(first: $first, last: $last) { totalCount } } } }
       mutation Move($first: Int, $last: Int) { updateProject(input: { id: "1", name: "x" }) { project { dashboards(first: $first, last: $last) { totalCount } } } }`;
-    await using gateway = await startAgents(upstream, documents + more, { tools: ['*', 'Move'] });
+    const { upstream, gateway } = await startOver(routes, (api) =>
+      startAgents(api, documents + more, { tools: ['*', 'Move'] }),
+    );
     const result = await callTool(gateway, name, values);
     expect([result.isError, sentencesOf(result), result._meta.restCalls.actual]).toEqual([true, message, 0]);
     expect(upstream.requests).toEqual([]);
   });
 
   test('says which size fits if it costs too much', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startAgents(upstream, documents);
+    const { upstream, gateway } = await start();
     const result = await callTool(gateway, 'Deep', { first: 100 });
     expect(result.isError).toBe(true);
     expect(sentencesOf(result)).toMatch(/Ask for `first` of at most 10\.$/);
@@ -232,11 +231,12 @@ describe('A tool', () => {
   });
 
   test('says what failed beside what is there', async () => {
-    await using upstream = await startOpen({
-      ...routes,
-      'GET /api/projects/:id/dashboards/': refusal(403, 'permission_denied', 'secret words of the upstream'),
-    });
-    await using gateway = await startAgents(upstream, documents);
+    const { gateway } = await start(
+      {},
+      {
+        'GET /api/projects/:id/dashboards/': refusal(403, 'permission_denied', 'secret words of the upstream'),
+      },
+    );
     const result = await callTool(gateway, 'Dashboards', { project: '1' });
     expect(result).toMatchObject({
       isError: true,
@@ -252,18 +252,19 @@ describe('A tool', () => {
       headers: { 'retry-after': '120' },
       body: '{"type":"throttled_error","code":"throttled","detail":"Slow down.","attr":null}',
     });
-    await using upstream = await startOpen({
-      'GET /api/projects/:id/': limited,
-      'GET /api/projects/:id/dashboards/': limited,
-    });
-    await using gateway = await startAgents(upstream, documents);
+    const { gateway } = await start(
+      {},
+      {
+        'GET /api/projects/:id/': limited,
+        'GET /api/projects/:id/dashboards/': limited,
+      },
+    );
     const result = await callTool(gateway, 'Dashboards', { project: '1' });
     expect(sentencesOf(result)).toMatch(/Try again in 120 seconds\./);
   });
 
   test('needs a key, as /graphql does', async () => {
-    await using upstream = await startOpen();
-    await using gateway = await startAgents(upstream, documents);
+    const { upstream, gateway } = await start();
     const result = await callTool(gateway, 'Dashboards', { project: '1' }, { asKey: null });
     expect([result.isError, sentencesOf(result)]).toEqual([true, expect.stringContaining('Authorization: Bearer')]);
     expect(upstream.requests).toEqual([]);
@@ -271,8 +272,7 @@ describe('A tool', () => {
 
   test('refuses an answer that is too large, and names what makes it smaller', async () => {
     const rows = Array.from({ length: 100 }, (_, at) => listedDashboard(at + 1, { name: 'x'.repeat(2000) }));
-    await using upstream = await startOpen({ ...routes, 'GET /api/projects/:id/dashboards/': listOf(rows) });
-    await using gateway = await startAgents(upstream, documents);
+    const { gateway } = await start({}, { 'GET /api/projects/:id/dashboards/': listOf(rows) });
     const result = await callTool(gateway, 'Dashboards', { project: '1', first: 100 });
     expect(sentencesOf(result)).toMatch(
       /^The answer has 20\d{4} characters, but at most 100000 are given: ask for less with `first`\.$/,
@@ -283,8 +283,10 @@ describe('A tool', () => {
 
   test('that changes something is cut instead, and says that it was done', async () => {
     const long = Array.from({ length: 100 }, () => 'x'.repeat(2000));
-    await using upstream = await startOpen({ ...routes, 'PATCH /api/projects/:id/': project(1, { app_urls: long }) });
-    await using gateway = await startAgents(upstream, documents, { tools: ['Rename'] });
+    const { upstream, gateway } = await start(
+      { tools: ['Rename'] },
+      { 'PATCH /api/projects/:id/': project(1, { app_urls: long }) },
+    );
     const result = await callTool(gateway, 'Rename', { id: '1', name: 'New' });
     expect(result).not.toHaveProperty('isError');
     expect(result.structuredContent).toEqual({ updateProject: null });
@@ -294,7 +296,7 @@ describe('A tool', () => {
   });
 
   test('that is not there is an error of the protocol', async () => {
-    await using gateway = await startAgents({ url: 'http://127.0.0.1:1' }, documents);
+    await using gateway = await startAgents(nowhere, documents);
     const { status, body } = await askMcp(gateway, 'tools/call', { name: 'Rename', arguments: {} });
     expect([status, body]).toEqual([
       400,
@@ -305,8 +307,7 @@ describe('A tool', () => {
   });
 
   test('stops its calls when its agent leaves', async () => {
-    await using upstream = await startOpen({ ...routes, 'GET /api/projects/:id/dashboards/': hang });
-    await using gateway = await startAgents(upstream, documents);
+    const { upstream, gateway } = await start({}, { 'GET /api/projects/:id/dashboards/': hang });
     // Calls of a key that is not proven go on.
     await callTool(gateway, 'Nodes', { ids: ['UHJvamVjdDox'] });
     const leaving = new AbortController();
@@ -318,11 +319,8 @@ describe('A tool', () => {
   });
 
   test('is told in the log and in the metrics', async () => {
-    await using upstream = await startOpen();
     const lines: unknown[] = [];
-    await using gateway = await startAgents(upstream, documents, {
-      log: (_level, _message, fields) => void lines.push(fields),
-    });
+    const { gateway } = await start({ log: (_level, _message, fields) => void lines.push(fields) });
     await callTool(gateway, 'Dashboards', { project: '1' });
     await callTool(gateway, 'Dashboards', {});
     await askMcp(gateway, 'tools/call', { name: 'made up\n', arguments: {} }, { edition: '2025-06-18' });
@@ -339,12 +337,8 @@ describe('A tool', () => {
 });
 
 test('a plan names the tool that its document is, in any layout, and what agents read of its cost', async () => {
-  const upstream = { url: 'http://127.0.0.1:1' };
-  await using gateway = await startAgents(
-    upstream,
-    { a: documents, b: 'query Other { __typename }' },
-    { explain: true },
-  );
+  const both = { a: documents, b: 'query Other { __typename }' };
+  await using gateway = await startAgents(nowhere, both, { explain: true });
   const toolIn = async (query: string, operationName?: string): Promise<unknown> => {
     const answer = await gateway.ask(query, {
       ...(operationName !== undefined && { operationName, variables: { ids: [], project: '1', id: '1', name: 'x' } }),
@@ -369,9 +363,8 @@ test('a plan names the tool that its document is, in any layout, and what agents
 });
 
 test('the requests of docs/agents.md are answered by the tools of the examples', async () => {
-  await using upstream = await startOpen();
   const tools = textOf('examples/agents/tools.graphql');
-  await using gateway = await startAgents(upstream, tools);
+  const { gateway } = await startOver(routes, (upstream) => startAgents(upstream, tools));
   const bodies = [...textOf('docs/agents.md').matchAll(/ -d '(\{.*\})'$/gm)].map(([, body = '']) => body);
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
   const answers: unknown[] = [];
@@ -386,8 +379,7 @@ test('the requests of docs/agents.md are answered by the tools of the examples',
 });
 
 test('the traces that messages name are continued', async () => {
-  await using upstream = await startOpen();
-  await using gateway = await startAgents(upstream, documents);
+  const { upstream, gateway } = await start();
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01';
   const _meta = { traceparent };
   const body = JSON.stringify({

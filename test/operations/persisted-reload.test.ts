@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { once } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -266,44 +264,5 @@ describe('A manifest that changes', () => {
     expect(new Set(seen)).toContain('old,old');
     expect(await ask(gateway, 'd0')).toEqual([200, { new: 'Query', n0: 'Query' }]);
     expect(gateway.reported).toEqual([]);
-  });
-});
-
-describe('The command line', () => {
-  const environment = { PATH: process.env['PATH'], PORT: '0', UPSTREAM_URL: upstream.url, STOP_DELAY_MS: '0' };
-  const launch = (given: Record<string, string>) =>
-    spawn(process.execPath, ['src/main.ts'], {
-      env: { ...environment, ...given },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-
-  test('reads the manifests again on SIGHUP', async () => {
-    using folder = createFolder();
-    const files = folder.write('m.json', { a: '{ a: __typename }' });
-    const child = launch({ PERSISTED_DOCUMENTS: files, PERSISTED_DOCUMENTS_MODE: 'only' });
-    let output = '';
-    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await until(() => output.includes('Gateway'));
-    const url = /http\S+/.exec(output)?.[0] ?? '';
-    expect(outcomeOf(await send(url, { id: 'a' }))).toEqual([200, { a: 'Query' }]);
-    expect(outcomeOf(await send(url, { query: '{ __schema { description } }' }))[0]).toBe(403);
-    folder.write('m.json', { b: '{ b: __typename }' });
-    child.kill('SIGHUP');
-    await until(() => output.includes('persisted documents were read again'));
-    expect(outcomeOf(await send(url, { id: 'b' }))).toEqual([200, { b: 'Query' }]);
-    expect(outcomeOf(await send(url, { id: 'a' }))).toEqual(unknown);
-    const exited = once(child, 'exit');
-    child.kill('SIGTERM');
-    expect(await exited).toEqual([0, null]);
-  });
-
-  test('says in one line why it does not start', async () => {
-    const child = launch({ PERSISTED_DOCUMENTS: '/nowhere/m.json' });
-    let complaint = '';
-    child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()));
-    expect(await once(child, 'close')).toEqual([2, null]);
-    expect(complaint).toBe(
-      'error: PERSISTED_DOCUMENTS: /nowhere/m.json: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none\n',
-    );
   });
 });

@@ -4,7 +4,6 @@ import { createServer as createSecureServer } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { followRemoteManifests } from '../../src/operation/persisted/remote-manifests.ts';
-import { freePort } from '../support/free-port.ts';
 import { startGateway } from '../support/gateway.ts';
 import { listen } from '../support/listen.ts';
 import { createFolder, outcomeOf, send } from '../support/persisted.ts';
@@ -167,7 +166,7 @@ describe('A manifest of a server', () => {
 });
 
 describe('The gateway', () => {
-  const settings = { PORT: '0', WORKSPACE_PORT: '0', LOG_LEVEL: 'warn' };
+  const settings = { PORT: '0', WORKSPACE_PORT: '0', LOG_LEVEL: 'warn', STOP_DELAY_MS: '0' };
 
   test.each(['1', '2'])('serves manifests of a server, a file and a glob together: WORKERS=%s', async (WORKERS) => {
     await using server = await startManifests(a);
@@ -183,13 +182,17 @@ describe('The gateway', () => {
     }
     // The first process alone asks.
     expect(server.asked).toEqual([[undefined, 'Bearer a token']]);
+    expect(outcomeOf(await send(url, { query: '{ __schema { description } }' }))[0]).toBe(403);
     server.answer = { text: JSON.stringify({ ...a, e: '{ e: __typename }' }), etag: '"2"' };
+    folder.write('c.json', { f: '{ f: __typename }' });
     gateway.child.kill('SIGHUP');
-    for (let times = 0; times < 6; times += 1) {
-      await until(async () => (await send(url, { id: 'e' })).status === 200);
-    }
+    for (let times = 0; times < 6; times += 1) await until(async () => (await send(url, { id: 'e' })).status === 200);
+    for (const id of ['f', 'f']) expect(outcomeOf(await send(url, { id }))).toEqual([200, { [id]: 'Query' }]);
+    expect(outcomeOf(await send(url, { id: 'c' }))).toEqual(unknown);
     expect(server.asked).toHaveLength(2);
     expect(gateway.output()).not.toContain('secret');
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exit()).toBe(0);
   });
 
   test.each(['1', '2'])('trusts the authorities that UPSTREAM_CA holds by then: WORKERS=%s', async (WORKERS) => {
@@ -211,12 +214,15 @@ describe('The gateway', () => {
     expect(outcomeOf(await send(url, { id: 'b' }))).toEqual([200, { b: 'Query' }]);
   });
 
-  test('does not start without it, and names it', async () => {
-    const PERSISTED_DOCUMENTS = `http://127.0.0.1:${await freePort()}/manifest.json?key=secret`;
+  test.each([
+    ['http://127.0.0.1:1/manifest.json?key=secret', 'http://127.0.0.1:1/manifest.json: expected a manifest, but '],
+    [
+      '/nowhere/m.json',
+      'PERSISTED_DOCUMENTS: /nowhere/m.json: expected a file, a folder or a glob, but there is no such file, and as a glob it matches none\n',
+    ],
+  ])('does not start without %s, and names it in one line', async (PERSISTED_DOCUMENTS, told) => {
     await using gateway = runMain([], { ...settings, PERSISTED_DOCUMENTS });
     expect(await gateway.exit()).toBe(2);
-    expect(gateway.output()).toMatch(
-      /^error: http:\/\/127\.0\.0\.1:\d+\/manifest\.json: expected a manifest, but .*\n$/,
-    );
+    expect(gateway.output()).toMatch(new RegExp(`^error: ${RegExp.escape(told)}.*\n?$`));
   });
 });
