@@ -2,14 +2,15 @@ import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type GatewayOptions } from '../../src/gateway.ts';
 import type { Log } from '../../src/log.ts';
 import { createAdminEndpoint } from '../../src/server/admin.ts';
 import { startMetricsServer } from '../../src/server/server.ts';
 import { startBoth } from '../support/both.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { freePort } from '../support/free-port.ts';
-import { ask, key, type TestGateway } from '../support/gateway.ts';
+import { ask, key } from '../support/gateway.ts';
 import { pause } from '../support/load.ts';
 import { createFolder } from '../support/persisted.ts';
 import { runMain } from '../support/process.ts';
@@ -22,29 +23,31 @@ const byName = 'query Open { project(id: 1) { name } }';
 
 const near = { host: '127.0.0.1', compression: false, log: () => undefined };
 
-interface Admin extends AsyncDisposable {
-  readonly url: string;
+interface Admin {
+  readonly port: number;
   readonly ask: (path: string, authorization?: string, method?: string) => Promise<Response>;
   readonly post: (path: string, body: string) => Promise<Response>;
 }
 
-async function startAdmin({ gateway }: TestGateway, log: Log = () => undefined): Promise<Admin> {
+/** Starts a gateway, and its endpoint for operators, for one test. */
+async function startAdmin(options: Partial<GatewayOptions> = {}) {
+  const { upstream, gateway } = await startBoth(routes, options);
+  const { metrics, purge } = gateway.gateway;
   const port = await freePort();
-  const admin = createAdminEndpoint({ token: () => token, usage: gateway.metrics.usage, purge: gateway.purge, log });
-  const close = await startMetricsServer(gateway.metrics, { ...near, port, admin });
-  return {
-    url: `http://127.0.0.1:${port}`,
+  const admin = createAdminEndpoint({ token: () => token, usage: metrics.usage, purge, log: () => undefined });
+  onTestFinished(await startMetricsServer(metrics, { ...near, port, admin }));
+  const asked: Admin = {
+    port,
     ask: (path, authorization = `Bearer ${token}`, method = 'GET') =>
       fetch(`http://127.0.0.1:${port}${path}`, { method, headers: { authorization } }),
     post: (path, body) =>
       fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body }),
-    [Symbol.asyncDispose]: () => Promise.resolve(close()),
   };
+  return { upstream, gateway, admin: asked };
 }
 
 test('operators read who has used what', async () => {
-  const { gateway } = await startBoth(routes);
-  await using admin = await startAdmin(gateway);
+  const { gateway, admin } = await startAdmin();
   await gateway.ask(byName, { headers: { 'x-client-name': 'web' } });
   const answer = await admin.ask('/admin/usage');
   expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -59,8 +62,7 @@ test('operators read who has used what', async () => {
 test.each(['', 'Bearer', `Basic ${token}`, `Bearer ${token}x`, `Bearer ${token.slice(1)}`, 'Bearer phx_test'])(
   'nobody else does: %j',
   async (authorization) => {
-    const { gateway } = await startBoth(routes);
-    await using admin = await startAdmin(gateway);
+    const { admin } = await startAdmin();
     for (const path of ['/admin/usage', '/admin/', '/admin/nothing']) {
       const answer = await admin.ask(path, authorization);
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
@@ -70,8 +72,7 @@ test.each(['', 'Bearer', `Basic ${token}`, `Bearer ${token}x`, `Bearer ${token.s
 );
 
 test('another path, another method and an eleventh request in a second are refused', async () => {
-  const { gateway } = await startBoth(routes);
-  await using admin = await startAdmin(gateway);
+  const { admin } = await startAdmin();
   const wrong = await admin.ask('/admin/usage', undefined, 'POST');
   expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET']);
   expect((await admin.ask('/admin/constructor')).status).toBe(404);
@@ -84,12 +85,10 @@ test('another path, another method and an eleventh request in a second are refus
 });
 
 test('a request that is too long is refused, and the next one on its connection is answered', async () => {
-  const { gateway } = await startBoth(routes);
-  await using admin = await startAdmin(gateway);
-  const { port } = new URL(admin.url);
+  const { admin } = await startAdmin();
   const head = `POST /admin/cache/purge HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
   const bodies = [JSON.stringify({ tenant: 'x'.repeat(1_000_000) }), '{"all": true}'];
-  const socket = connect(Number(port), '127.0.0.1');
+  const socket = connect(admin.port, '127.0.0.1');
   const received = text(socket);
   for (const [at, body] of bodies.entries()) {
     const close = at === 1 ? 'Connection: close\r\n' : '';
@@ -106,10 +105,8 @@ describe('150 connections keep no scraper out', () => {
     ['that have no token and send no body', `${post}Content-Length: 20\r\n\r\n`],
     ['that have asked before', 'GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n'],
   ])('%s', async (_, bytes) => {
-    const { gateway } = await startBoth(routes);
-    await using admin = await startAdmin(gateway);
-    const { port } = new URL(admin.url);
-    const sockets = Array.from({ length: 150 }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
+    const { admin } = await startAdmin();
+    const sockets = Array.from({ length: 150 }, () => connect(admin.port, '127.0.0.1').on('error', () => undefined));
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
     for (const socket of sockets) if (!socket.destroyed) socket.write(bytes);
     const answer = await admin.ask('/metrics');
@@ -119,17 +116,15 @@ describe('150 connections keep no scraper out', () => {
 });
 
 test('a request without the token is answered and its connection closed before its body has arrived', async () => {
-  const { gateway } = await startBoth(routes);
-  await using admin = await startAdmin(gateway);
-  const socket = connect(Number(new URL(admin.url).port), '127.0.0.1');
+  const { admin } = await startAdmin();
+  const socket = connect(admin.port, '127.0.0.1');
   const received = text(socket);
   socket.write('POST /admin/cache/purge HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{"all"');
   expect(await received).toMatch(/^HTTP\/1.1 401 Unauthorized\r\n(.+\r\n)*connection: close\r\n/i);
 });
 
 test('operators forget what is cached: of a key, of a tenant that there is, or all', async () => {
-  const { upstream, gateway } = await startBoth(routes, { cache: cacheSettings });
-  await using admin = await startAdmin(gateway);
+  const { upstream, gateway, admin } = await startAdmin({ cache: cacheSettings });
   const callsAfter = async (): Promise<number> => {
     await gateway.ask(byName);
     return upstream.requests.length;
@@ -167,16 +162,14 @@ test('operators forget what is cached: of a key, of a tenant that there is, or a
 });
 
 test('without a cache there is nothing to forget, which is no success', async () => {
-  const { gateway } = await startBoth(routes);
-  await using admin = await startAdmin(gateway);
+  const { admin } = await startAdmin();
   expect((await admin.post('/admin/cache/purge', '{"all": true}')).status).toBe(409);
 });
 
 test.each(['redis://127.0.0.1:1', 'redis+cluster://127.0.0.1:1'])(
   'a purge that reaches no server of %s is no success',
   async (redisUrl) => {
-    const { gateway } = await startBoth(routes, { cache: cacheSettings, persisted: { redisUrl } });
-    await using admin = await startAdmin(gateway);
+    const { admin } = await startAdmin({ cache: cacheSettings, persisted: { redisUrl } });
     const answer = await admin.post('/admin/cache/purge', '{"all": true}');
     expect([answer.status, await answer.json()]).toEqual([
       503,

@@ -5,6 +5,7 @@ import { startBoth } from '../support/both.ts';
 import { budgetOf } from '../support/budgets.ts';
 import { listOf } from '../support/lists.ts';
 import { as, codesOf } from '../support/load.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, event, listedDashboard, project } from '../support/rows.ts';
@@ -109,7 +110,7 @@ describe('An operation whose budget is spent', () => {
   test('is counted', async () => {
     const { gateway } = await startLimited(budgetOf({ rest: '1/60' }));
     for (const id of [1, 2, 3]) await gateway.ask(one(id));
-    const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+    const metrics = await metricsOf(gateway);
     expect(metrics).toContain('gateway_budget_refusals_total{surface="rest"} 2\n');
     expect(metrics).toContain('gateway_budget_refusals_total{surface="events"} 0\n');
     expect(metrics).toContain('gateway_budget_waits_total{surface="rest"} 0\n');
@@ -117,7 +118,7 @@ describe('An operation whose budget is spent', () => {
 });
 
 async function leftSharesOf({ url }: { readonly url: string }): Promise<readonly string[]> {
-  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  const metrics = await metricsOf({ url });
   return metrics.match(/^gateway_budget_left_ratio.*$/gm) ?? [];
 }
 
@@ -154,7 +155,7 @@ describe('A call that finds nothing left', () => {
     // Of three calls the last comes a window after the first has been answered.
     const gaps = at.slice(2).map((time, index) => time - (at[index] ?? 0));
     expect(gaps.filter((gap) => gap < 1000)).toEqual([]);
-    const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+    const metrics = await metricsOf(gateway);
     expect(metrics).toContain('gateway_budget_waits_total{surface="rest"} 3\n');
   });
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { rowsOf } from '../support/connections.ts';
+import { organizationId } from '../support/current.ts';
 import { listOf } from '../support/lists.ts';
+import { codesOf } from '../support/load.ts';
 import { askThrice } from '../support/repeat.ts';
 import { type Reply, refusal } from '../support/replies.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
 
 const denied = refusal(403, 'permission_denied', "API key missing required scope 'dashboard:read'");
 const broken = refusal(500, 'error', 'A server error occurred.');
-const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
-
 const row = 'GET /api/projects/1/';
 const dashboards = 'GET /api/projects/1/dashboards/';
 const events = 'GET /api/projects/1/events/';
@@ -137,7 +137,7 @@ describe('relations that fail', () => {
     const { upstream, gateway } = await startBoth(answers(null, failure, failure));
     const answer = await askThrice(gateway, upstream, `{ project(id: 1) { upstreamId ${relations} } }`);
     expect(answer.data).toEqual({ project: { upstreamId: '1', dashboards: null, events: null } });
-    expect(answer.errors?.map(({ extensions }) => extensions['code'])).toEqual([code, code]);
+    expect(codesOf(answer)).toEqual([code, code]);
     expect(upstream.requests.toSorted()).toEqual([`${dashboards}?limit=1`, `${events}?limit=1`]);
   });
 

@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { rowsOf } from '../support/connections.ts';
-import { startGateway } from '../support/gateway.ts';
+import { organizationId } from '../support/current.ts';
 import { listOf } from '../support/lists.ts';
 import { reply } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { dashboard, listedDashboard, plugin, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
-
-const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
 
 /** Answers with the row, its name the number of answers so far: who reads twice sees two names. */
 function renamed(row: (name: string) => ReturnType<typeof project>): Handler {
@@ -21,15 +18,15 @@ function renamed(row: (name: string) => ReturnType<typeof project>): Handler {
 
 describe('the calls of a mutation', () => {
   test('are one more read for what the payload refers to', async () => {
-    await using upstream = await startUpstream(
+    const { upstream, gateway } = await startBoth(
       {
         'PATCH /api/projects/1/dashboards/2/': dashboard(2),
         'GET /api/projects/1/': project(1),
         'GET /api/projects/1/dashboards/': listOf(rowsOf(2, listedDashboard)),
       },
+      {},
       { quiet: 25 },
     );
-    await using gateway = await startGateway(upstream);
     const answer = await gateway.ask(`mutation { updateDashboard(input: { id: 2, projectId: 1 }) {
       dashboard { name project { name dashboards(first: 2) { nodes { name } } } } } }`);
     expect(answer.errors).toBeUndefined();
@@ -44,15 +41,15 @@ describe('the calls of a mutation', () => {
 
 describe('mutations of one operation', () => {
   test('run one after the other, each with its payload before the next', async () => {
-    await using upstream = await startUpstream(
+    const { upstream, gateway } = await startBoth(
       {
         'PATCH /api/projects/1/': project(1),
         'PATCH /api/projects/2/': project(2),
         'GET /api/projects/:id/dashboards/': listOf([listedDashboard(1)]),
       },
+      {},
       { quiet: 25 },
     );
-    await using gateway = await startGateway(upstream);
     const payload = '{ project { dashboards(first: 1) { nodes { name } } } }';
     await gateway.ask(`mutation {
       a: updateProject(input: { id: 1 }) ${payload}

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { askPage, at, pageField, rowsOf, toPage } from '../support/connections.ts';
+import { organizationId } from '../support/current.ts';
 import { type Request, startGateway } from '../support/gateway.ts';
 import { eventsOf, listOf } from '../support/lists.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-const organizationId = '018f1c4e-0000-7000-8000-00000000000a';
 const plugins = `/api/organizations/${organizationId}/plugins/`;
 
 /** Twenty projects with twenty dashboards each, with events and plugins. */

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
+import { metricsOf } from '../support/metrics.ts';
 import * as rows from '../support/rows.ts';
 
 const routes = { 'GET /api/projects/1/': rows.project(1), 'GET /api/projects/2/': rows.project(2) };
 const named = (name: string, id = 1): string => `query ${name} { project(id: ${id}) { name } }`;
-
-async function metricsOf(url: string): Promise<readonly string[]> {
-  const text = await (await fetch(new URL('/metrics', url))).text();
-  return text.match(/^gateway_client_operations_total.*$/gm) ?? [];
-}
 
 test('operations, errors and REST calls are counted by client, operation and document, and add up to all calls', async () => {
   const { upstream, gateway } = await startBoth(routes);
@@ -54,7 +50,7 @@ test('operations, errors and REST calls are counted by client, operation and doc
     },
   ]);
   expect(operations.reduce((sum, { restCalls }) => sum + restCalls, 0)).toBe(upstream.requests.length);
-  expect(await metricsOf(gateway.url)).toEqual([
+  expect((await metricsOf(gateway)).match(/^gateway_client_operations_total.*$/gm)).toEqual([
     'gateway_client_operations_total{client="web",version="1.2",result="ok"} 3',
     'gateway_client_operations_total{client="web",version="1.2",result="error"} 0',
     'gateway_client_operations_total{client="ios",version="7",result="ok"} 1',

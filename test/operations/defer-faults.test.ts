@@ -1,20 +1,18 @@
 import { expect, test, vi } from 'vitest';
 import { Cost } from '../../src/operation/cost.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startBoth } from '../support/both.ts';
 import { accepts, askForParts } from '../support/parts.ts';
 import { project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 test.each(['v0.2', '20220824'] as const)(
   'an answer in parts of %s is cut if not even its last part can be made, and its operation ends',
   async (format) => {
     const release = Promise.withResolvers<void>();
     const page = { count: 0, next: null, previous: null, results: [] };
-    await using upstream = await startUpstream({
+    const { gateway } = await startBoth({
       'GET /api/projects/1/': project(1),
       'GET /api/projects/1/dashboards/': () => release.promise.then(() => page),
     });
-    await using gateway = await startGateway(upstream);
     const broken = new Error('broken');
     vi.spyOn(Cost.prototype, 'extensions').mockImplementation(() => {
       throw broken;

@@ -216,12 +216,14 @@ describe.each(formats)('an answer in parts of %s', (format) => {
     ['paths of errors than an answer may', {}, `${'a'.repeat(100_000)}: project`],
   ])('tells no more %s, and how many it leaves out', async (_what, limit, field) => {
     const results = Array.from({ length: 5 }, (_, id) => listedDashboard(id + 1));
-    await using upstream = await startUpstream({
-      [row]: project(1),
-      [list]: { count: 5, next: null, previous: null, results },
-      'GET /api/projects/1/dashboards/:id/': refusal(403, 'permission_denied', 'Missing scope.'),
-    });
-    await using gateway = await startGateway(upstream, limit);
+    const { gateway } = await startBoth(
+      {
+        [row]: project(1),
+        [list]: { count: 5, next: null, previous: null, results },
+        'GET /api/projects/1/dashboards/:id/': refusal(403, 'permission_denied', 'Missing scope.'),
+      },
+      limit,
+    );
     const query = `{ ${field}(id: "1") { dashboards(first: 5) { nodes { name ... @defer { tiles } } } } }`;
     const { parts } = await partsOf(gateway, query, format);
     const codes = codesOf(mergeParts(parts).errors);
@@ -234,12 +236,14 @@ describe.each(formats)('an answer in parts of %s', (format) => {
   ])('that exceeds the limit of %s ends there, and keeps what was told', async (unit, limit, beyond) => {
     const release = Promise.withResolvers<void>();
     const names = Array.from({ length: 20 }, (_, index) => ({ name: `Value ${index}` }));
-    await using upstream = await startUpstream({
-      ...routes,
-      [details]: () => release.promise.then(() => dashboard(1, { tiles: [{ text: 'x'.repeat(3000) }] })),
-      'GET /api/projects/1/events/values/': () => release.promise.then(() => names),
-    });
-    await using gateway = await startGateway(upstream, limit);
+    const { gateway } = await startBoth(
+      {
+        ...routes,
+        [details]: () => release.promise.then(() => dashboard(1, { tiles: [{ text: 'x'.repeat(3000) }] })),
+        'GET /api/projects/1/events/values/': () => release.promise.then(() => names),
+      },
+      limit,
+    );
     const query = `{ project(id: "1") { dashboards(first: 1) { totalCount } ... @defer { ${beyond} } } }`;
     const { parts } = await askForParts(gateway.url, query, accepts[format]);
     const first = await parts.next();
@@ -255,12 +259,14 @@ describe.each(formats)('an answer in parts of %s', (format) => {
   test('says what is left of the budget also if it ends early', async () => {
     const large = dashboard(1, { tiles: [{ text: 'x'.repeat(3000) }] });
     const release = Promise.withResolvers<void>();
-    await using upstream = await startUpstream({
-      ...routes,
-      [details]: large,
-      'GET /api/projects/2/': () => release.promise.then(() => project(2)),
-    });
-    await using gateway = await startGateway(upstream, { maxAnswerBytes: 2000, budget: budgetOf({ rest: '9/60' }) });
+    const { gateway } = await startBoth(
+      {
+        ...routes,
+        [details]: large,
+        'GET /api/projects/2/': () => release.promise.then(() => project(2)),
+      },
+      { maxAnswerBytes: 2000, budget: budgetOf({ rest: '9/60' }) },
+    );
     const query = `{ ... @defer { project(id: "1") { ${tiles} } } ... @defer { late: project(id: "2") { name } } }`;
     const { parts } = await partsOf(gateway, query, format, { cost: true });
     release.resolve();

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { type Json, type JsonObject, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import * as rows from '../support/rows.ts';
@@ -43,7 +44,7 @@ async function startWatched(routes: Routes, options: Partial<GatewayOptions> = {
 }
 
 async function seriesOf(gateway: TestGateway): Promise<Readonly<Record<string, number>>> {
-  const text = await (await fetch(new URL('/metrics', gateway.url))).text();
+  const text = await metricsOf(gateway);
   const found = text.matchAll(/^gateway_upstream_drift_total\{route="(.*?)",column="(.*?)",kind="(.*?)"\} (\d+)$/gm);
   return Object.fromEntries(
     [...found].map(([, route, column, kind, count]) => [`${kind} ${column} ${route}`, Number(count)]),
@@ -125,119 +126,92 @@ describe('a difference between an answer and the OpenAPI document', () => {
 });
 
 describe('it is no difference', () => {
-  /** What a gateway tells of the answers to an operation, and how many they are. */
-  async function told(routes: Routes, query: string): Promise<object> {
-    await using watched = await startWatched(routes);
-    await watched.gateway.ask(query);
-    const { logged, upstream, gateway } = watched;
-    return { calls: upstream.requests.length, series: await watched.series(), logged, reported: gateway.reported };
-  }
-
-  const nothing = { series: {}, logged: [], reported: [] };
-
-  test('if answers are what the document says', async () => {
-    const routes = {
-      'GET /api/projects/': page(rows.listedProject(1)),
-      'GET /api/projects/1/': rows.project(1),
-      'GET /api/projects/1/dashboards/': page(rows.listedDashboard(2)),
-      'GET /api/projects/1/dashboards/2/': rows.dashboard(2),
-      'GET /api/projects/1/events/': { next: null, results: [rows.event(1)] },
-      [`GET /api/organizations/${organization}/plugins/`]: page(rows.plugin(1)),
-    };
-    const query = `{ projects(first: 2) { nodes { appUrls dashboards(first: 2) { nodes { tiles } } events { nodes { event } } } }
-      organization(id: "${organization}") { plugins { nodes { name } } } }`;
-    expect(await told(routes, query)).toEqual({ ...nothing, calls: 6 });
-  });
-
-  test('if rows of a list lack columns, or any column is null that may be', async () => {
-    expect(
-      await told(
-        {
-          'GET /api/projects/1/dashboards/': page(
-            { id: 1 },
-            { id: 2, name: null, created_by: null, tags: null, restriction_level: null },
-          ),
+  const plugins = `/api/organizations/${organization}/plugins/`;
+  const cases: readonly (readonly [name: string, query: string, calls: number, routes: Routes])[] = [
+    [
+      'answers are what the document says',
+      `{ projects(first: 2) { nodes { appUrls dashboards(first: 2) { nodes { tiles } } events { nodes { event } } } }
+        organization(id: "${organization}") { plugins { nodes { name } } } }`,
+      6,
+      {
+        'GET /api/projects/': page(rows.listedProject(1)),
+        'GET /api/projects/1/': rows.project(1),
+        'GET /api/projects/1/dashboards/': page(rows.listedDashboard(2)),
+        'GET /api/projects/1/dashboards/2/': rows.dashboard(2),
+        'GET /api/projects/1/events/': { next: null, results: [rows.event(1)] },
+        [`GET ${plugins}`]: page(rows.plugin(1)),
+      },
+    ],
+    [
+      'rows of a list lack columns, or any column is null that may be',
+      '{ project(id: 1) { dashboards { nodes { name } } } }',
+      1,
+      {
+        'GET /api/projects/1/dashboards/': page(
+          { id: 1 },
+          { id: 2, name: null, created_by: null, tags: null, restriction_level: null },
+        ),
+      },
+    ],
+    [
+      'what is inside of JSON columns changes',
+      '{ project(id: 1) { events { nodes { properties person elements } } } }',
+      1,
+      {
+        'GET /api/projects/1/events/': {
+          next: null,
+          results: [
+            rows.event(1, { properties: 'text', person: 7, elements: [{ anything: { at: 'all' } }] }),
+            rows.event(2, { properties: { 'a person@example.com': 1 }, person: null, elements: 'text' }),
+          ],
         },
-        '{ project(id: 1) { dashboards { nodes { name } } } }',
-      ),
-    ).toEqual({ ...nothing, calls: 1 });
-  });
-
-  test('if what is inside of JSON columns changes', async () => {
-    expect(
-      await told(
-        {
-          'GET /api/projects/1/events/': {
-            next: null,
-            results: [
-              rows.event(1, { properties: 'text', person: 7, elements: [{ anything: { at: 'all' } }] }),
-              rows.event(2, { properties: { 'a person@example.com': 1 }, person: null, elements: 'text' }),
-            ],
-          },
-        },
-        '{ project(id: 1) { events { nodes { properties person elements } } } }',
-      ),
-    ).toEqual({ ...nothing, calls: 1 });
-  });
-
-  test('if a row of another organization is cut down', async () => {
-    expect(
-      await told(
-        {
-          [`GET /api/organizations/${organization}/plugins/`]: page({
-            id: 1,
-            is_global: true,
-            organization_id: '018f1c4e-0000-7000-8000-00000000000b',
-            plugin_type: 'hidden',
-            cut: 1,
-          }),
-          'GET /api/organizations/@current/plugins/': page({
-            id: 2,
-            is_global: true,
-            organization_id: 'other',
-            cut: 1,
-          }),
-        },
-        `{ one: organization(id: "${organization}") { plugins { nodes { name } } }
+      },
+    ],
+    [
+      'a row of another organization is cut down',
+      `{ one: organization(id: "${organization}") { plugins { nodes { name } } }
          current: organization(id: "@current") { plugins { nodes { name } } } }`,
-      ),
-    ).toEqual({ ...nothing, calls: 2 });
-  });
-
-  test.each([
-    ['an error', reply({ status: 500, body: { new_column: 1 } })],
-    ['a refusal', reply({ status: 403, body: { new_column: 1 } })],
-    ['an empty body', reply({ status: 200 })],
-    ['no content', reply({ status: 204 })],
-    ['a page in HTML', reply({ status: 200, headers: { 'content-type': 'text/html' }, body: '<p>new_column</p>' })],
-  ])('if the answer is %s', async (_name, answer) => {
-    expect(await told({ 'GET /api/projects/1/dashboards/2/': answer }, readDashboard)).toEqual({
-      ...nothing,
-      calls: 1,
-    });
-  });
-
-  test('if plugins have files, values, entries and ids of any kind', async () => {
-    expect(
-      await told(
-        {
-          [`GET /api/organizations/${organization}/plugins/1/source/`]: { 'index.ts': 'export {}', my_file: null },
-          [`GET /api/organizations/${organization}/plugins/unused/`]: [1, 2],
-          [`GET /api/organizations/${organization}/plugins/repository/`]: [{ name: 'a', mine: 1 }],
-          [`GET /api/organizations/${organization}/plugins/activity/`]: {
-            results: [{ mine: 1 }],
-            next: null,
-            previous: null,
-            total_count: 1,
-          },
-          'GET /api/projects/1/events/values/': { results: [{ name: 'Firefox', count: 1 }], refreshing: false },
-        },
-        `{ organization(id: "${organization}") {
+      2,
+      {
+        [`GET ${plugins}`]: page({
+          ...{ id: 1, is_global: true, organization_id: '018f1c4e-0000-7000-8000-00000000000b' },
+          ...{ plugin_type: 'hidden', cut: 1 },
+        }),
+        'GET /api/organizations/@current/plugins/': page({ id: 2, is_global: true, organization_id: 'other', cut: 1 }),
+      },
+    ],
+    ...[
+      ['an error', reply({ status: 500, body: { new_column: 1 } })] as const,
+      ['a refusal', reply({ status: 403, body: { new_column: 1 } })] as const,
+      ['an empty body', reply({ status: 200 })] as const,
+      ['no content', reply({ status: 204 })] as const,
+      ['a page', reply({ headers: { 'content-type': 'text/html' }, body: '<p>new_column</p>' })] as const,
+    ].map(
+      ([name, answer]) =>
+        [`the answer is ${name}`, readDashboard, 1, { 'GET /api/projects/1/dashboards/2/': answer }] as const,
+    ),
+    [
+      'plugins have files, values, entries and ids of any kind',
+      `{ organization(id: "${organization}") {
            plugin(id: 1) { source { files { name } } } unusedPlugins { upstreamId }
            pluginRepository { name } pluginActivity { totalCount } }
          project(id: 1) { eventValues(key: "a") { values { name } } } }`,
-      ),
-    ).toEqual({ ...nothing, calls: 5 });
+      5,
+      {
+        [`GET ${plugins}1/source/`]: { 'index.ts': 'export {}', my_file: null },
+        [`GET ${plugins}unused/`]: [1, 2],
+        [`GET ${plugins}repository/`]: [{ name: 'a', mine: 1 }],
+        [`GET ${plugins}activity/`]: { results: [{ mine: 1 }], next: null, previous: null, total_count: 1 },
+        'GET /api/projects/1/events/values/': { results: [{ name: 'Firefox', count: 1 }], refreshing: false },
+      },
+    ],
+  ];
+
+  test.each(cases)('if %s', async (_name, query, calls, routes) => {
+    await using watched = await startWatched(routes);
+    await watched.gateway.ask(query);
+    expect(watched.upstream.requests).toHaveLength(calls);
+    expect([await watched.series(), watched.logged, watched.gateway.reported]).toEqual([{}, [], []]);
   });
 });
 
@@ -275,7 +249,7 @@ describe('names that a difference may have', () => {
       'mutation { updateDashboard(input: { id: 2, projectId: 1, extra: { secret_extra: 1 } }) { dashboard { name } } }',
     );
     await gateway.ask(readDashboard);
-    const text = await (await fetch(new URL('/metrics', gateway.url))).text();
+    const text = await metricsOf(gateway);
     expect(text.replace(/^(?!gateway_upstream_drift).*$/gm, '')).not.toMatch(/secret|777/);
     expect(JSON.stringify(watched.logged)).not.toMatch(/secret|777/);
     expect(await watched.series()).toEqual({

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
-import { type Answer, startGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
+import { codesOf } from '../support/load.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { listedProject } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -12,10 +13,6 @@ const query = '{ projects(first: 60) { nodes { upstreamId a: name b: name c: nam
 
 const left = 'The answer has 240 errors, but at most 100 are told: 140 are left out.';
 const json = ['content-type', 'application/json', 'authorization', 'Bearer phx_test'];
-
-function codesOf({ errors = [] }: Answer): unknown[] {
-  return errors.map(({ extensions }) => extensions['code']);
-}
 
 test('an answer lists a hundred errors at most, and says how many there are; its data is complete', async () => {
   const { gateway } = await startBoth(routes);

@@ -9,7 +9,6 @@ import { createFolder, outcomeOf, send } from '../support/persisted.ts';
 import { notFound, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
 import { dashboard, listedDashboard, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const workspace: Routes = {
   'GET /api/projects/1/': project(1),
@@ -113,8 +112,11 @@ describe('The extension explain', () => {
   });
 
   test('"trace" shows the status of calls that failed, of writes and of calls that another operation made', async () => {
-    await using upstream = await startUpstream({ ...workspace, 'GET /api/projects/2/': notFound }, { hold: 2 });
-    await using gateway = await startGateway(upstream, { explain: true });
+    const { upstream, gateway } = await startBoth(
+      { ...workspace, 'GET /api/projects/2/': notFound },
+      { explain: true },
+      { hold: 2 },
+    );
     const traced = { extensions: { explain: 'trace' } };
     const [first, second, other] = await Promise.all([
       gateway.ask('{ project(id: 2) { name } }', traced),
@@ -139,10 +141,12 @@ describe('The extension explain', () => {
 
   test('"trace" shows a retry in the wave of the call that failed, with the reason', async () => {
     let failures = 0;
-    await using upstream = await startUpstream({
-      'GET /api/projects/1/': () => ((failures += 1) === 1 ? reply({ status: 503 }) : project(1)),
-    });
-    await using gateway = await startGateway(upstream, { explain: true });
+    const { gateway } = await startBoth(
+      {
+        'GET /api/projects/1/': () => ((failures += 1) === 1 ? reply({ status: 503 }) : project(1)),
+      },
+      { explain: true },
+    );
     const answer = await gateway.ask('{ project(id: 1) { name } }', { extensions: { explain: 'trace' } });
     const call = { method: 'GET', path: '/api/projects/1/', wave: 1, shared: false };
     const milliseconds: unknown = expect.any(Number);

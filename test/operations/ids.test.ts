@@ -278,7 +278,7 @@ describe('the table of places', () => {
       Object.values(type.getFields()).flatMap((field) =>
         field.args.filter(({ type: each }) => isId(each)).map(({ name }) => `${type.name}.${field.name}(${name})`),
       );
-    // Subscriptions, which have one field each, have tests of their own (live-refusals.test.ts).
+    // Subscriptions, which have one field each, have tests of their own (live-transports.test.ts).
     const types = Object.values(createSchema(false).getTypeMap()).filter(({ name }) => !name.startsWith('__'));
     const inArguments = types.filter(isObjectType).flatMap(ofObject);
     const inInputs = types.filter(isInputObjectType).flatMap((type) =>

@@ -1,26 +1,31 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { startBoth } from '../support/both.ts';
 import { budgetOf } from '../support/budgets.ts';
+import { at } from '../support/connections.ts';
 import { inForm } from '../support/form.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { begun, follow, GrowingEvents, quick, startEvents, startLive, subscribe } from '../support/live.ts';
+import { keepOperations, metricsOf } from '../support/metrics.ts';
 import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
 import { startSmallGateway } from '../support/small-gateway.ts';
-import { startTenants } from '../support/tenants.ts';
+import { startBothTenants, startTenants } from '../support/tenants.ts';
 import { until } from '../support/until.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { openWith, postOf } from '../support/wire.ts';
 
-async function streamsOf({ gateway }: TestGateway): Promise<number> {
-  return Number(/^gateway_streams (\d+)$/m.exec(await gateway.metrics.render())?.[1]);
+async function streamsOf(gateway: Pick<TestGateway, 'url'>): Promise<number> {
+  return Number(/^gateway_streams (\d+)$/m.exec(await metricsOf(gateway))?.[1]);
 }
 
-/** The same of a gateway that is a process of its own. */
-async function streamsAt(url: string): Promise<number> {
-  const metrics = await (await fetch(new URL('/metrics', url))).text();
-  return Number(/^gateway_streams (\d+)$/m.exec(metrics)?.[1]);
+/** So many listeners come, twenty at a time, and leave again. */
+async function comeAndGo(url: string, count: number): Promise<void> {
+  for (let listeners = 0; listeners < count; listeners += 20) {
+    const some = await Promise.all(Array.from({ length: 20 }, () => subscribe(url)));
+    await Promise.all(some.map((heard) => heard[Symbol.asyncDispose]()));
+  }
 }
 
 test.each([
@@ -31,10 +36,12 @@ test.each([
 ])('a stream ends with an error when the upstream answers %i', async (status, code, expected) => {
   const events = new GrowingEvents();
   let failing = false;
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/events/': (request) => (failing ? refusal(status, code, 'No.') : events.list(request)),
-  });
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, gateway } = await startBoth(
+    {
+      'GET /api/projects/1/events/': (request) => (failing ? refusal(status, code, 'No.') : events.list(request)),
+    },
+    { live: quick },
+  );
   await using heard = await subscribe(gateway.url);
   await begun(upstream);
   failing = true;
@@ -47,11 +54,13 @@ test('a stream goes on when the upstream has failed for a while, and sends what 
   const events = new GrowingEvents();
   events.add(1, '2024-05-01T10:00:00Z');
   let failing = false;
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/events/': (request) => (failing ? refusal(500, 'error', 'No.') : events.list(request)),
-  });
-  upstream.release();
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, gateway } = await startBoth(
+    {
+      'GET /api/projects/1/events/': (request) => (failing ? refusal(500, 'error', 'No.') : events.list(request)),
+    },
+    { live: quick },
+    { hold: 0 },
+  );
   await using heard = await subscribe(gateway.url);
   await begun(upstream);
   failing = true;
@@ -63,12 +72,10 @@ test('a stream goes on when the upstream has failed for a while, and sends what 
 });
 
 test('a stream goes on although its budget cannot say how often to poll', async () => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
   const backoffOf = (): number => {
     throw new Error('the budget is gone');
   };
-  await using gateway = await startGateway(upstream, { live: { ...quick, backoffOf } });
+  const { upstream, events, gateway } = await startLive({ live: { ...quick, backoffOf } });
   await using heard = await subscribe(gateway.url);
   await begun(upstream);
   const added = events.add(1, '2024-05-01T10:00:01Z');
@@ -107,15 +114,18 @@ test('a message that is read while its tenant changes is not sent any more', asy
   const events = new GrowingEvents();
   events.add(1, '2024-05-01T10:00:00Z');
   const read = Promise.withResolvers<void>();
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/events/': events.list,
-    'GET /api/projects/1/': async () => {
-      await read.promise;
-      return project(1);
+  const { upstream, gateway } = await startBothTenants(
+    {
+      'GET /api/projects/1/events/': events.list,
+      'GET /api/projects/1/': async () => {
+        await read.promise;
+        return project(1);
+      },
     },
-  });
-  upstream.release();
-  await using gateway = await startTenants(upstream, { acme: { key: 'phx_acme' } }, { live: quick });
+    { acme: { key: 'phx_acme' } },
+    { live: quick },
+    { hold: 0 },
+  );
   const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } } }';
   await using heard = await subscribe(gateway.url, { headers: await gateway.headersOf('acme'), query });
   await begun(upstream);
@@ -128,8 +138,11 @@ test('a message that is read while its tenant changes is not sent any more', asy
 });
 
 test('a key of a tenant that the upstream does not take ends the stream, and its client learns no more than that', async () => {
-  await using upstream = await startUpstream(() => refusal(401, 'authentication_failed', 'Invalid key.'));
-  await using gateway = await startTenants(upstream, { acme: { key: 'phx_gone' } }, { live: quick });
+  const { gateway } = await startBothTenants(
+    () => refusal(401, 'authentication_failed', 'Invalid key.'),
+    { acme: { key: 'phx_gone' } },
+    { live: quick },
+  );
   await using heard = await subscribe(gateway.url, { headers: await gateway.headersOf('acme') });
   await heard.until(() => heard.ended !== undefined);
   expect(heard.messages).toMatchObject([{ errors: [{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }] }]);
@@ -146,8 +159,7 @@ test('a gateway that stops cuts its streams without an end, so that clients conn
 });
 
 test('more streams than a caller, or a process, may have are refused at once, and it is said which', async () => {
-  await using upstream = await startEvents();
-  await using gateway = await startGateway(upstream, { live: { ...quick, maxStreams: 3, maxStreamsPerCaller: 2 } });
+  const { upstream, gateway } = await startLive({ live: { ...quick, maxStreams: 3, maxStreamsPerCaller: 2 } });
   const ofOther = { authorization: 'Bearer phx_other' };
   await using one = await subscribe(gateway.url);
   await begun(upstream);
@@ -172,11 +184,13 @@ test('more streams than a caller, or a process, may have are refused at once, an
 test('while the upstream is down, keys that it has not accepted hold at most half of the streams of a process', async () => {
   const events = new GrowingEvents();
   let isDown = false;
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/events/': (request) => (isDown ? refusal(503, 'error', 'Down.') : events.list(request)),
-  });
-  upstream.release();
-  await using gateway = await startGateway(upstream, { live: { ...quick, maxStreams: 6 } });
+  const { upstream, gateway } = await startBoth(
+    {
+      'GET /api/projects/1/events/': (request) => (isDown ? refusal(503, 'error', 'Down.') : events.list(request)),
+    },
+    { live: { ...quick, maxStreams: 6 } },
+    { hold: 0 },
+  );
   const withKey = (of: string) => subscribe(gateway.url, { headers: { authorization: `Bearer ${of}` } });
   await using proven = await subscribe(gateway.url);
   await begun(upstream);
@@ -197,9 +211,8 @@ test('while the upstream is down, keys that it has not accepted hold at most hal
 });
 
 test('a subscription is refused at once if a window of the budget never has room for a whole poll', async () => {
-  await using upstream = await startEvents();
   const live = { pollMs: 50, maxStreams: 10, maxStreamsPerCaller: 10 };
-  await using gateway = await startGateway(upstream, { live, budget: budgetOf({ events: '240/60,10/3600' }) });
+  const { upstream, gateway } = await startLive({ live, budget: budgetOf({ events: '240/60,10/3600' }) });
   await using refused = await subscribe(gateway.url);
   await refused.until(() => refused.ended === 'complete');
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null]);
@@ -230,9 +243,7 @@ test('a user whose share of the budget has no room for a whole poll is refused a
 });
 
 test('a listener that stops reading is closed, and delays no other', async () => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
-  await using gateway = await startGateway(upstream, { live: { ...quick, pollMs: 50 } });
+  const { upstream, events, gateway } = await startLive({ live: { ...quick, pollMs: 50 } });
   const stalled = await stall(gateway.url);
   await using heard = await subscribe(gateway.url);
   await begun(upstream);
@@ -245,36 +256,32 @@ test('a listener that stops reading is closed, and delays no other', async () =>
   expect(await streamsOf(gateway)).toBe(1);
   expect(new Set(heard.ids()).size).toBe(heard.ids().length);
   stalled.destroy();
-}, 60_000);
+});
 
 // Only in the whole form: it takes a quarter of a minute, for polls come every two seconds at most.
-test.each(inForm([], [3]))(
-  '%i listeners that stop reading take little memory, and give it back',
-  async (count) => {
-    await using upstream = await startEvents();
-    const { events } = upstream;
-    await using gateway = await startSmallGateway(upstream, {
-      LIVE: 'on',
-      LIVE_POLL_SECONDS: '2',
-      UPSTREAM_BUDGET: 'rest=100000/60 events=100000/60',
-    });
-    const stalled = await Promise.all(Array.from({ length: count }, () => stall(gateway.url)));
-    await using heard = await subscribe(gateway.url);
-    await expect.poll(() => upstream.requests.length, { timeout: 20_000 }).toBeGreaterThan(1);
-    const { live } = await gateway.weigh();
-    const properties = 'x'.repeat(10_000);
-    for (let turn = 1; (await streamsAt(gateway.url)) !== 1 && turn < 40; turn += 1) {
-      events.add(1000, new Date(Date.parse('2024-05-01T10:00:00Z') + turn * 120_000).toISOString(), { properties });
-      await heard.until(() => heard.ids().length === turn * 1000);
-      // Messages that wait for several listeners are kept once, and have room for 96 MiB.
-      expect((await gateway.weigh()).live).toBeLessThan(live + 110 * 2 ** 20);
-    }
-    expect(await streamsAt(gateway.url)).toBe(1);
-    await expect.poll(async () => (await gateway.weigh()).live).toBeLessThan(live + 30 * 2 ** 20);
-    for (const socket of stalled) socket.destroy();
-  },
-  60_000,
-);
+test.each(inForm([], [3]))('%i listeners that stop reading take little memory, and give it back', async (count) => {
+  await using upstream = await startEvents();
+  const { events } = upstream;
+  await using gateway = await startSmallGateway(upstream, {
+    LIVE: 'on',
+    LIVE_POLL_SECONDS: '2',
+    UPSTREAM_BUDGET: 'rest=100000/60 events=100000/60',
+  });
+  const stalled = await Promise.all(Array.from({ length: count }, () => stall(gateway.url)));
+  await using heard = await subscribe(gateway.url);
+  await expect.poll(() => upstream.requests.length, { timeout: 20_000 }).toBeGreaterThan(1);
+  const { live } = await gateway.weigh();
+  const properties = 'x'.repeat(10_000);
+  for (let turn = 1; (await streamsOf(gateway)) !== 1 && turn < 40; turn += 1) {
+    events.add(1000, new Date(Date.parse('2024-05-01T10:00:00Z') + turn * 120_000).toISOString(), { properties });
+    await heard.until(() => heard.ids().length === turn * 1000);
+    // Messages that wait for several listeners are kept once, and have room for 96 MiB.
+    expect((await gateway.weigh()).live).toBeLessThan(live + 110 * 2 ** 20);
+  }
+  expect(await streamsOf(gateway)).toBe(1);
+  await expect.poll(async () => (await gateway.weigh()).live).toBeLessThan(live + 30 * 2 ** 20);
+  for (const socket of stalled) socket.destroy();
+});
 
 /** Subscribes, with all that events hold, and reads no further than the headers. */
 async function stall(url: string): Promise<Socket> {
@@ -286,11 +293,7 @@ async function stall(url: string): Promise<Socket> {
 
 test('connects and disconnects leave nothing', async () => {
   const { upstream, gateway } = await startLive();
-  const total = inForm(300, 10_000);
-  for (let listeners = 0; listeners < total; listeners += 20) {
-    const some = await Promise.all(Array.from({ length: 20 }, () => subscribe(gateway.url)));
-    await Promise.all(some.map((heard) => heard[Symbol.asyncDispose]()));
-  }
+  await comeAndGo(gateway.url, inForm(300, 10_000));
   await expect.poll(() => streamsOf(gateway)).toBe(0);
   const { length } = upstream.requests;
   await using heard = await subscribe(gateway.url);
@@ -304,32 +307,21 @@ test('connects and disconnects leave nothing', async () => {
 test('connects and disconnects leave no memory, timer or socket behind', async () => {
   await using upstream = await startEvents();
   await using gateway = await startSmallGateway(upstream, { LIVE: 'on' });
-  const comeAndGo = async (count: number): Promise<void> => {
-    for (let listeners = 0; listeners < count; listeners += 20) {
-      const some = await Promise.all(Array.from({ length: 20 }, () => subscribe(gateway.url)));
-      await Promise.all(some.map((heard) => heard[Symbol.asyncDispose]()));
-    }
-  };
   // What is made once for all of them is there after the first.
-  await comeAndGo(200);
+  await comeAndGo(gateway.url, 200);
   const resources = async (): Promise<number> => (await gateway.weigh()).resources;
-  await expect.poll(() => streamsAt(gateway.url)).toBe(0);
+  await expect.poll(() => streamsOf(gateway)).toBe(0);
   const { live, resources: atFirst } = await gateway.weigh();
-  await comeAndGo(inForm(200, 10_000));
-  await expect.poll(() => streamsAt(gateway.url)).toBe(0);
+  await comeAndGo(gateway.url, inForm(200, 10_000));
+  await expect.poll(() => streamsOf(gateway)).toBe(0);
   // The few that come and go by themselves are not counted.
   await expect.poll(resources).toBeLessThan(atFirst + 10);
   expect((await gateway.weigh()).live).toBeLessThan(live + 2 * 2 ** 20);
 }, 200_000);
 
 test('the log has a line of a stream when it has ended: its messages, its calls and the code that ended it', async () => {
-  await using upstream = await startEvents();
-  const { events } = upstream;
-  const lines: Readonly<Record<string, unknown>>[] = [];
-  const log = (_level: string, message: string, fields = {}): void => {
-    if (message === 'operation') lines.push(fields);
-  };
-  await using gateway = await startGateway(upstream, { live: quick, log });
+  const { lines, log } = keepOperations();
+  const { upstream, events, gateway } = await startLive({ log });
   const heard = await subscribe(gateway.url, { query: follow.replace('subscription', 'subscription Tail') });
   await begun(upstream);
   events.add(1, '2024-05-01T10:00:01Z');
@@ -352,10 +344,7 @@ test('the calls of a message that many get are counted once in the log', async (
     'GET /api/projects/1/events/': events.list,
   });
   upstream.release();
-  const lines: Readonly<Record<string, unknown>>[] = [];
-  const log = (_level: string, message: string, fields = {}): void => {
-    if (message === 'operation') lines.push(fields);
-  };
+  const { lines, log } = keepOperations();
   await using gateway = await startGateway(upstream, { live: quick, log });
   const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId project { name } } } }';
   const all = await Promise.all([1, 2, 3].map(() => subscribe(gateway.url, { query })));
@@ -363,7 +352,7 @@ test('the calls of a message that many get are counted once in the log', async (
   events.add(1, '2024-05-01T10:00:01Z');
   await Promise.all(all.map((heard) => heard.until(() => heard.ids().length === 1)));
   await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
-  const calls = (): number[] => lines.map((line) => Number(line['calls'])).toSorted((one, other) => one - other);
+  const calls = (): number[] => lines.map((line) => Number(at(line, 'calls'))).toSorted((one, other) => one - other);
   await expect.poll(calls).toEqual([0, 0, 1]);
   expect(upstream.requests.filter((request) => request === 'GET /api/projects/1/')).toHaveLength(1);
 });

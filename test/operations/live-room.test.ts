@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
-import { begun, follow, quick, startEvents, startLive, subscribe } from '../support/live.ts';
+import { begun, follow, startLive, subscribe } from '../support/live.ts';
+import { keepOperations } from '../support/metrics.ts';
 import { project } from '../support/rows.ts';
 
 const whole = follow.replace('upstreamId', 'upstreamId properties');
@@ -20,13 +20,8 @@ test('a message takes room until its listeners have it, though none follows it',
 });
 
 test('a message for which there is no room cuts its stream, and comes to a client that resumes behind the one before', async () => {
-  await using upstream = await startEvents(routes);
-  const { events } = upstream;
-  const lines: Readonly<Record<string, unknown>>[] = [];
-  const log = (_level: string, message: string, fields = {}): void => {
-    if (message === 'operation') lines.push(fields);
-  };
-  await using gateway = await startGateway(upstream, { live: quick, answerRoomBytes: 100_000, log });
+  const { lines, log } = keepOperations();
+  const { upstream, events, gateway } = await startLive({ answerRoomBytes: 100_000, log }, routes);
   await using heard = await subscribe(gateway.url, { query: whole });
   await begun(upstream);
   const told = events.add(1, '2024-05-01T10:00:01Z');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
-import { key, startGateway } from '../support/gateway.ts';
+import { key, type TestGateway } from '../support/gateway.ts';
 import { follow, GrowingEvents, quick, subscribe } from '../support/live.ts';
 import { createFolder } from '../support/persisted.ts';
 import { startTenants } from '../support/tenants.ts';
@@ -8,6 +8,11 @@ import { startUpstream } from '../support/upstream.ts';
 
 const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
 const multipart = 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0",application/json';
+
+/** Subscribes, as a client that accepts this. */
+function post({ url }: TestGateway, accept: string, query = 'subscription { eventsAdded(projectId: 1) { gap } }') {
+  return fetch(url, { method: 'POST', headers: { ...headers, accept }, body: JSON.stringify({ query }) });
+}
 
 async function textUntil({ body }: Response, found: (text: string) => boolean): Promise<string> {
   let text = '';
@@ -32,11 +37,8 @@ function everNew(): GrowingEvents['list'] {
 
 test('server-sent events: headers at once that no proxy buffers, a comment first, one event for each message', async () => {
   const { gateway } = await startBoth({ 'GET /api/projects/1/events/': everNew() }, { live: quick });
-  const response = await fetch(gateway.url, {
-    method: 'POST',
-    headers: { ...headers, accept: 'text/event-stream' },
-    body: JSON.stringify({ query: 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId } gap } }' }),
-  });
+  const query = 'subscription { eventsAdded(projectId: 1) { nodes { upstreamId } gap } }';
+  const response = await post(gateway, 'text/event-stream', query);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'content-type': 'text/event-stream',
     'x-accel-buffering': 'no',
@@ -51,11 +53,7 @@ test('server-sent events: headers at once that no proxy buffers, a comment first
 
 test('multipart: a client that takes JSON too and names the form is sent each message as a part that ends at once', async () => {
   const { gateway } = await startBoth({ 'GET /api/projects/1/events/': everNew() }, { live: quick });
-  const response = await fetch(gateway.url, {
-    method: 'POST',
-    headers: { ...headers, accept: multipart },
-    body: JSON.stringify({ query: 'subscription { eventsAdded(projectId: 1) { gap } }' }),
-  });
+  const response = await post(gateway, multipart);
   expect(response.headers.get('content-type')).toBe('multipart/mixed; boundary="-"; subscriptionSpec="1.0"');
   const text = await textUntil(response, (all) => all.includes('payload'));
   expect(text).toBe(
@@ -69,19 +67,14 @@ test.each([
   ['a client that quotes it', 'multipart/mixed; subscriptionSpec="1.0"', '"1.0"'],
 ])('multipart: %s gets the form as it spells it, which iOS compares letter by letter', async (_name, accept, told) => {
   const { gateway } = await startBoth({}, { live: quick });
-  const body = JSON.stringify({ query: 'subscription { eventsAdded(projectId: 1) { gap } }' });
-  const response = await fetch(gateway.url, { method: 'POST', headers: { ...headers, accept }, body });
+  const response = await post(gateway, accept);
   expect(response.headers.get('content-type')).toBe(`multipart/mixed; boundary="-"; subscriptionSpec=${told}`);
   await response.text();
 });
 
 test('multipart: an error that ends the stream is one of the transport', async () => {
   const { gateway } = await startBoth({}, { live: quick });
-  const response = await fetch(gateway.url, {
-    method: 'POST',
-    headers: { ...headers, accept: multipart },
-    body: JSON.stringify({ query: 'subscription { eventsAdded(projectId: 1) { gap } }' }),
-  });
+  const response = await post(gateway, multipart);
   const text = await response.text();
   expect(text).toMatch(/\r\n\r\n\{"payload":null,"errors":\[\{.*"code":"NOT_FOUND".*\}\]\}\r\n-----\r\n$/);
 });
@@ -116,8 +109,7 @@ describe('is refused without a call', () => {
     ['a client that takes any multipart', 'multipart/mixed', 406, 'BAD_USER_INPUT'],
   ])('%s', async (_client, accept, status, code) => {
     const { upstream, gateway } = await startBoth({}, { live: quick });
-    const body = JSON.stringify({ query: follow });
-    const response = await fetch(gateway.url, { method: 'POST', headers: { ...headers, accept }, body });
+    const response = await post(gateway, accept, follow);
     expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(`"code":"${code}"`)]);
     expect(upstream.requests).toEqual([]);
   });
@@ -167,11 +159,13 @@ describe('is refused without a call', () => {
 });
 
 test('a cursor is good for the same events only', async () => {
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/events/': everNew(),
-    'GET /api/projects/2/events/': everNew(),
-  });
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { gateway } = await startBoth(
+    {
+      'GET /api/projects/1/events/': everNew(),
+      'GET /api/projects/2/events/': everNew(),
+    },
+    { live: quick },
+  );
   await using heard = await subscribe(gateway.url);
   await heard.until(() => heard.messages.length > 0);
   const after = heard.cursor();

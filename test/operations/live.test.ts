@@ -4,7 +4,6 @@ import { inForm } from '../support/form.ts';
 import { startGateway } from '../support/gateway.ts';
 import { begun, follow, GrowingEvents, quick, startEvents, startLive, subscribe } from '../support/live.ts';
 import { refusal } from '../support/replies.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 function at(milliseconds: number): string {
   return new Date(Date.parse('2024-05-01T10:00:00Z') + milliseconds).toISOString();
@@ -46,8 +45,8 @@ test('two hundred listeners are one poll each interval, and all get the same', a
   const { upstream, gateway } = await startBoth(
     { 'GET /api/projects/1/events/': grow },
     { live: { ...quick, pollMs: 100 } },
+    { hold: 0 },
   );
-  upstream.release();
   const all = await Promise.all(Array.from({ length: 200 }, () => subscribe(gateway.url)));
   await Promise.all(all.map((heard) => heard.until(() => heard.messages.length >= 3)));
   await Promise.all(all.map((heard) => heard[Symbol.asyncDispose]()));
@@ -72,8 +71,11 @@ test('without a budget a key is polled once a second, whatever it follows and ho
     return { next: null, results: [] };
   };
   // The first polls are answered once there are two: then both lists are followed.
-  await using upstream = await startUpstream({ 'GET /api/projects/1/events/': answer }, { hold: 2 });
-  await using gateway = await startGateway(upstream, { live: { ...quick, pollMs: 1, backoffOf: undefined } });
+  const { gateway } = await startBoth(
+    { 'GET /api/projects/1/events/': answer },
+    { live: { ...quick, pollMs: 1, backoffOf: undefined } },
+    { hold: 2 },
+  );
   const followed = ['signed up', 'signed out', 'signed up', 'signed out'];
   const all = await Promise.all(followed.map((event) => subscribe(gateway.url, { variables: { filter: { event } } })));
   await expect.poll(() => polls.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(4);
@@ -248,11 +250,14 @@ test('a subscription that began while the upstream failed gets what is captured 
   const events = new GrowingEvents();
   events.add(3, '2024-05-01T10:00:00Z');
   let isDown = true;
-  await using upstream = await startUpstream({
-    'GET /api/projects/1/events/': (request) => (isDown ? refusal(503, 'error', 'It is down.') : events.list(request)),
-  });
-  upstream.release();
-  await using gateway = await startGateway(upstream, { live: quick });
+  const { upstream, gateway } = await startBoth(
+    {
+      'GET /api/projects/1/events/': (request) =>
+        isDown ? refusal(503, 'error', 'It is down.') : events.list(request),
+    },
+    { live: quick },
+    { hold: 0 },
+  );
   await using heard = await subscribe(gateway.url);
   await begun(upstream);
   const meanwhile = Array.from({ length: 20 }, () => events.add(1, new Date().toISOString())).flat();

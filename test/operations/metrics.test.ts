@@ -1,9 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { answerCodes } from '../../src/operation/request-error.ts';
 import { startBoth } from '../support/both.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { createFolder } from '../support/persisted.ts';
 import * as rows from '../support/rows.ts';
 import { startTenants } from '../support/tenants.ts';
@@ -22,7 +23,7 @@ const routes = {
 
 /** The samples of one metric, by their labels. */
 async function read(gateway: TestGateway, name: string): Promise<ReadonlyMap<string, number>> {
-  const text = await (await fetch(new URL('/metrics', gateway.url))).text();
+  const text = await metricsOf(gateway);
   const lines = text.split('\n').filter((line) => line.startsWith(name) && /^[{ ]/.test(line.slice(name.length)));
   return new Map(
     lines.map((line) => [line.slice(name.length, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
@@ -73,19 +74,6 @@ test.each([
   expect((await gateway.ask(query)).errors).toBeUndefined();
   expect(upstream.requests).toHaveLength(calls);
   expect(await savedBy(gateway)).toEqual(saved);
-});
-
-test('calls that equal operations and equal reads of others save are counted once each', async () => {
-  // However long a busy machine takes to read the requests, they can share.
-  vi.spyOn(performance, 'now').mockReturnValue(performance.now());
-  const { upstream, gateway } = await startBoth(routes, {}, { hold: 1000 });
-  const query = '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
-  const asked = [gateway.ask(query), gateway.ask(query), gateway.ask('{ again: project(id: 1) { timezone } }')];
-  await expect.poll(() => gateway.gateway.metrics.render()).toContain('gateway_operations_in_flight 3');
-  upstream.release();
-  await Promise.all(asked);
-  expect(upstream.requests).toHaveLength(2);
-  expect(await savedBy(gateway)).toEqual({ shared_operations: 2, shared_reads: 1 });
 });
 
 test('every call is in the histogram of its route, which names no id', async () => {

@@ -3,6 +3,7 @@ import { startBoth } from '../support/both.ts';
 import { inForm, measured } from '../support/form.ts';
 import { ask, startGateway } from '../support/gateway.ts';
 import { codesOf, pause } from '../support/load.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
 import { runMain } from '../support/process.ts';
 import { project } from '../support/rows.ts';
@@ -65,7 +66,6 @@ describe.skipIf(!hasNginx)('With nginx before the upstream', () => {
     ['a client certificate wanted and not shown', 'server', demanding, trusted, refusal, 'UPSTREAM_INVALID_RESPONSE'],
   ] as const)(
     '%s: the greeting tells the operator, and the client learns a code',
-    { timeout: 60_000 },
     async (_what, name, directives, settings, told, code) => {
       await using upstream = await startUpstream(routes);
       await using nginx = await startNginx({
@@ -78,7 +78,7 @@ describe.skipIf(!hasNginx)('With nginx before the upstream', () => {
       const answer = await ask(url, query);
       expect(codesOf(answer)).toEqual(code === undefined ? [] : [code]);
       expect(answer.body).not.toContain('certificate');
-      const metrics = await (await fetch(new URL('/metrics', url))).text();
+      const metrics = await metricsOf({ url });
       const counted = metrics.matchAll(/^gateway_upstream_failures_total\{reason="(\w+)",place="upstream"\} [1-9]/gm);
       const reasons = code === undefined ? [] : [told.split(':')[0]];
       expect([...counted].map(([, reason]) => reason)).toEqual(reasons);

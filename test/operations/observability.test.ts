@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { startBoth } from '../support/both.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { runMain } from '../support/process.ts';
 import * as rows from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -7,30 +8,26 @@ import { startUpstream } from '../support/upstream.ts';
 const routes = { 'GET /api/projects/1/': rows.project(1) };
 const byName = '{ project(id: 1) { name } }';
 
-async function read(url: string): Promise<{ status: number; text: string }> {
-  const response = await fetch(url);
-  return { status: response.status, text: await response.text() };
-}
-
 test('metrics count operations, REST calls by route and what was shared, and name no key', async () => {
   // However long a busy machine takes to read the requests, they can share.
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
   const { upstream, gateway } = await startBoth(routes, {}, { hold: 1000 });
-  const metrics = async (): Promise<string> => (await read(new URL('/metrics', gateway.url).href)).text;
+  const metrics = (): Promise<string> => metricsOf(gateway);
   const together = [byName, byName, '{ again: project(id: 1) { timezone } }'].map((query) => gateway.ask(query));
   await expect.poll(metrics).toContain('gateway_operations_in_flight 3');
   upstream.release();
   await Promise.all(together);
   await gateway.ask('{ project(id: 2) { name dashboards { nodes { name } } } }');
   await gateway.ask('{ nothing }');
-  const { status, text } = await read(new URL('/metrics', gateway.url).href);
-  expect(status).toBe(200);
+  const text = await metrics();
   expect(text).toContain('gateway_operations_total{code="none"} 4');
   expect(text).toContain('gateway_operations_total{code="GRAPHQL_VALIDATION_FAILED"} 1');
   expect(text).toContain('gateway_rest_calls_total{method="GET",route="/api/projects/:id/",status="200"} 1');
   expect(text).toContain('gateway_rest_calls_total{method="GET",route="/api/projects/:id/",status="404"} 1');
   expect(text).toContain('gateway_shared_operations_total 1');
   expect(text).toContain('gateway_rest_shared_reads_total 1');
+  expect(text).toContain('gateway_rest_calls_saved_total{by="shared_operations"} 1\n');
+  expect(text).toContain('gateway_rest_calls_saved_total{by="shared_reads"} 1\n');
   expect(text).toContain('gateway_operation_duration_seconds_count 5');
   expect(text).toContain('gateway_operations_in_flight 0');
   expect(text).toContain('gateway_breaker_open 0');
@@ -46,18 +43,18 @@ test('an operation whose client leaves is counted as that, and not as a failure 
   leave.abort();
   await expect(asked).rejects.toThrow('aborted');
   const counts = async (): Promise<string[]> =>
-    (await read(new URL('/metrics', gateway.url).href)).text.match(/^gateway_operations_total.* [1-9]\d*$/gm) ?? [];
+    (await metricsOf(gateway)).match(/^gateway_operations_total.* [1-9]\d*$/gm) ?? [];
   await expect.poll(counts).toEqual(['gateway_operations_total{code="CLIENT_LEFT"} 1']);
 });
 
 test('readiness shows the state of the breaker and does not depend on it', async () => {
   const { gateway } = await startBoth(routes);
-  const { status, text } = await read(new URL('/readyz', gateway.url).href);
-  expect([status, JSON.parse(text)]).toEqual([
+  const readiness = await fetch(new URL('/readyz', gateway.url));
+  expect([readiness.status, await readiness.json()]).toEqual([
     200,
     { status: 'ready', upstream: { breaker: 'closed', state: 'unknown' } },
   ]);
-  expect((await read(new URL('/healthz', gateway.url).href)).status).toBe(200);
+  expect((await fetch(new URL('/healthz', gateway.url))).status).toBe(200);
 });
 
 test('an answer carries the request id that came with the request, and a new one if none came', async () => {

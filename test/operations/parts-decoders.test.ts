@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { key, startGateway } from '../support/gateway.ts';
+import { startBoth } from '../support/both.ts';
+import { key } from '../support/gateway.ts';
 import { accepts } from '../support/parts.ts';
 import { sendForBytes } from '../support/raw-http.ts';
 import { project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const formats = ['v0.2', '20220824'] as const;
 
@@ -57,11 +57,10 @@ function command(program: string, ...parameters: string[]): [isThere: boolean, d
 
 describe.each(decoders)('a strict decoder of %s', (_name, coding, isThere, decode) => {
   test.skipIf(!isThere).each(formats)(`reads an answer of %s in ${coding} to its end`, async (format) => {
-    await using upstream = await startUpstream({
+    const { gateway } = await startBoth({
       'GET /api/projects/1/': project(1),
       'GET /api/projects/1/dashboards/': { count: 0, next: null, previous: null, results: [] },
     });
-    await using gateway = await startGateway(upstream);
     const { headers, body } = await sendForBytes(gateway.url, {
       headers: [
         ...['content-type', 'application/json', 'authorization', `Bearer ${key}`],

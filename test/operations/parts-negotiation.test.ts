@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { budgetOf } from '../support/budgets.ts';
-import { key, startGateway } from '../support/gateway.ts';
+import { key } from '../support/gateway.ts';
 import { accepts, askForParts, type Part } from '../support/parts.ts';
 import { createFolder } from '../support/persisted.ts';
 import { event, listedProject, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const routes = {
   'GET /api/projects/1/': project(1),
@@ -120,8 +119,7 @@ describe('an answer is one document', () => {
   test('that is stored no longer than what it has read is fresh', async () => {
     using folder = createFolder();
     const files = folder.write('listed.json', { page: deferringNothing });
-    await using upstream = await startUpstream(routes);
-    await using gateway = await startGateway(upstream, {
+    const { gateway } = await startBoth(routes, {
       persisted: { files, getMaxAge: 60 },
       cache: { ttls: { projects: 5 }, staleSeconds: 600, maxBytes: 2 ** 20 },
     });

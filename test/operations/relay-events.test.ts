@@ -129,9 +129,13 @@ describe('the `next` of an event list', () => {
     results: ids.map((id) => event(id, { timestamp: secondOf(id) })),
   });
 
-  test('that repeats, with the same rows, is an error and no silent end', async () => {
+  test.each([
+    ['with the same rows', [1, 2]],
+    ['over rows of one instant', [2, 2]],
+  ])('that repeats, %s, is an error and no silent end', async (_rows, seconds) => {
     const next = `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(secondOf(2))}`;
-    const { upstream, gateway } = await startBoth({ [path]: page(next, 1, 2) }, {}, { hold: 0 });
+    const results = seconds.map((second, index) => event(index + 1, { timestamp: secondOf(second) }));
+    const { upstream, gateway } = await startBoth({ [path]: { next, results } }, {}, { hold: 0 });
     await expect(askPage(gateway, events, { first: 10 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     expect(upstream.requests).toHaveLength(3);
   });
@@ -141,27 +145,25 @@ describe('the `next` of an event list', () => {
     async (back) => {
       const next = (time: string): string =>
         `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(time)}`;
-      const { upstream, gateway } = await startBoth({
-        [path]: inTurn(page(next(secondOf(2)), 1, 2), page(next(back), 3, 4)),
-      });
-      upstream.release();
+      const { upstream, gateway } = await startBoth(
+        {
+          [path]: inTurn(page(next(secondOf(2)), 1, 2), page(next(back), 3, 4)),
+        },
+        {},
+        { hold: 0 },
+      );
       await expect(askPage(gateway, events, { first: 10 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
       expect(positionsIn(upstream)).toEqual(['limit 10', `limit 9 before ${secondOf(1)}`]);
     },
   );
 
-  test('that repeats over rows of one instant, whatever is asked, is an error as well', async () => {
-    const rows = [1, 2].map((id) => event(id, { timestamp: secondOf(1) }));
-    const next = `https://api.example.com/api/projects/1/events/?before=${encodeURIComponent(secondOf(1))}`;
-    const { upstream, gateway } = await startBoth({ [path]: { next, results: rows } }, {}, { hold: 0 });
-    await expect(askPage(gateway, events, { first: 10 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
-    expect(upstream.requests).toHaveLength(3);
-  });
-
   test('counts by offset as well, and an upstream that caps its pages is asked on until the page is full', async () => {
     const rows = rowsOf(10, event);
-    const { upstream, gateway } = await startBoth({ [path]: listOf(rows, { cap: 3, omitCount: true }) });
-    upstream.release();
+    const { upstream, gateway } = await startBoth(
+      { [path]: listOf(rows, { cap: 3, omitCount: true }) },
+      {},
+      { hold: 0 },
+    );
     const { rows: found, hasNextPage } = await askPage(gateway, events, { first: 7 });
     expect(found).toEqual(idsOf(rows.slice(0, 7)));
     expect(hasNextPage).toBe(true);

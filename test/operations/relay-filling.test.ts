@@ -106,15 +106,18 @@ describe('rows that come twice', () => {
     const rows = rowsOf(12, listedDashboard);
     const list = listOf(rows, { cap: 3 });
     let added = 100;
-    const { upstream, gateway } = await startBoth({
-      [path]: (request) => {
-        const answer = list(request);
-        added += 1;
-        if (added <= 103) rows.unshift(listedDashboard(added));
-        return answer;
+    const { gateway } = await startBoth(
+      {
+        [path]: (request) => {
+          const answer = list(request);
+          added += 1;
+          if (added <= 103) rows.unshift(listedDashboard(added));
+          return answer;
+        },
       },
-    });
-    upstream.release();
+      {},
+      { hold: 0 },
+    );
     const { rows: found } = await askPage(gateway, dashboards, { first: 10 });
     expect(found).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
   });

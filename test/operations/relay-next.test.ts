@@ -87,10 +87,13 @@ describe('the `next` of a list', () => {
 
   test('that leads through empty pages only is an error after ten of them', async () => {
     let offset = 0;
-    const { upstream, gateway } = await startBoth({
-      [path]: () => ({ ...page([], `?offset=${(offset += 10)}`), count: 200 }),
-    });
-    upstream.release();
+    const { upstream, gateway } = await startBoth(
+      {
+        [path]: () => ({ ...page([], `?offset=${(offset += 10)}`), count: 200 }),
+      },
+      {},
+      { hold: 0 },
+    );
     await expect(askPage(gateway, dashboards, { first: 2 })).rejects.toThrow('UPSTREAM_INVALID_RESPONSE');
     expect(upstream.requests).toHaveLength(11);
   });
@@ -102,15 +105,18 @@ describe('the `next` of a list', () => {
     'that is there for ever, through %s behind all rows that are counted, is the end',
     async (_way, behind) => {
       const rows = rowsOf(10, listedDashboard);
-      const { upstream, gateway } = await startBoth({
-        [path]: ({ query }) => {
-          const from = Number(query.get('offset') ?? 0);
-          const some = rows.slice(from, from + Math.min(Number(query.get('limit')), 5));
-          const results = from < rows.length ? some : behind(rows);
-          return { count: rows.length, next: `?offset=${from + 5}`, previous: null, results };
+      const { upstream, gateway } = await startBoth(
+        {
+          [path]: ({ query }) => {
+            const from = Number(query.get('offset') ?? 0);
+            const some = rows.slice(from, from + Math.min(Number(query.get('limit')), 5));
+            const results = from < rows.length ? some : behind(rows);
+            return { count: rows.length, next: `?offset=${from + 5}`, previous: null, results };
+          },
         },
-      });
-      upstream.release();
+        {},
+        { hold: 0 },
+      );
       expect(await askPage(gateway, dashboards, { first: 50 })).toMatchObject({
         rows: idsOf(rows),
         hasNextPage: false,
@@ -125,14 +131,17 @@ describe('the `next` of a list', () => {
 
   test('that is there for ever on the empty page behind a full one is the end', async () => {
     const rows = rowsOf(10, listedDashboard);
-    const { upstream, gateway } = await startBoth({
-      [path]: ({ query }) => {
-        const from = Number(query.get('offset') ?? 0);
-        const end = from + Number(query.get('limit'));
-        return { count: rows.length, next: `?offset=${end}`, previous: null, results: rows.slice(from, end) };
+    const { upstream, gateway } = await startBoth(
+      {
+        [path]: ({ query }) => {
+          const from = Number(query.get('offset') ?? 0);
+          const end = from + Number(query.get('limit'));
+          return { count: rows.length, next: `?offset=${end}`, previous: null, results: rows.slice(from, end) };
+        },
       },
-    });
-    upstream.release();
+      {},
+      { hold: 0 },
+    );
     const pages = await walkForward(gateway, dashboards, 5);
     expect(pages.flatMap((each) => each.rows)).toEqual(idsOf(rows));
     expect(pages.at(-1)).toMatchObject({ rows: [], hasNextPage: false });
@@ -141,16 +150,19 @@ describe('the `next` of a list', () => {
 
   test('that leaps over rows loses none of them', async () => {
     const rows = rowsOf(20, listedDashboard);
-    const { upstream, gateway } = await startBoth({
-      [path]: ({ query }) => {
-        const [from, limit] = [Number(query.get('offset') ?? 0), Number(query.get('limit'))];
-        const end = from + Math.min(limit, 4);
-        // It believes that the page was as long as `limit` said, but the page was cut.
-        const next = end < rows.length ? `?offset=${from + limit}` : null;
-        return { count: rows.length, next, previous: null, results: rows.slice(from, end) };
+    const { gateway } = await startBoth(
+      {
+        [path]: ({ query }) => {
+          const [from, limit] = [Number(query.get('offset') ?? 0), Number(query.get('limit'))];
+          const end = from + Math.min(limit, 4);
+          // It believes that the page was as long as `limit` said, but the page was cut.
+          const next = end < rows.length ? `?offset=${from + limit}` : null;
+          return { count: rows.length, next, previous: null, results: rows.slice(from, end) };
+        },
       },
-    });
-    upstream.release();
+      {},
+      { hold: 0 },
+    );
     const pages = await walkForward(gateway, dashboards, 9);
     expect(pages.flatMap((each) => each.rows)).toEqual(idsOf(rows));
   });

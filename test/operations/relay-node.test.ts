@@ -2,12 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { at, textAt } from '../support/connections.ts';
 import { globalId, organizationId } from '../support/current.ts';
-import { startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { askThrice } from '../support/repeat.ts';
 import { refusal } from '../support/replies.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const eventId = textAt(event(4), 'id');
 
@@ -136,14 +134,14 @@ describe('node', () => {
 
 describe('nodes', () => {
   test('answers in the order of the ids, one call for each different object and null for what is absent', async () => {
-    await using upstream = await startUpstream(
+    const { upstream, gateway } = await startBoth(
       {
         'GET /api/projects/1/dashboards/3/': dashboard(3),
         'GET /api/projects/1/': project(1),
       },
+      {},
       { quiet: 25 },
     );
-    await using gateway = await startGateway(upstream);
     const texts = ['Dashboard:1:3', 'Project:1', 'Dashboard:1:4', 'Dashboard:1:3', 'Project:1'];
     const answer = await askThrice(gateway, upstream, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
       variables: { ids: texts.map(globalId) },

@@ -57,20 +57,16 @@ describe.each(dialects)('events of one moment, of a list that goes on by %s', (_
     ['in the middle of the list', 2, 3, ties],
     ['at its start', 0, 2, [1, 2, 7, 20]],
     ['at its end', 1, 0, [1, 2, 7, 20]],
-  ])(
-    'are visited once each %s, for page sizes of 1 to 7',
-    { timeout: 60_000 },
-    async (_where, before, behind, counts) => {
-      const walks = counts.flatMap((tied) =>
-        sizes.map((size) => {
-          const rows = tiedEvents(before, tied, behind);
-          return { rows, size, handler: dialect(rows) };
-        }),
-      );
-      const found = await walkAll(walks);
-      for (const [index, { rows }] of walks.entries()) expect(found[index]?.ids).toEqual(idsOf(rows));
-    },
-  );
+  ])('are visited once each %s, for page sizes of 1 to 7', async (_where, before, behind, counts) => {
+    const walks = counts.flatMap((tied) =>
+      sizes.map((size) => {
+        const rows = tiedEvents(before, tied, behind);
+        return { rows, size, handler: dialect(rows) };
+      }),
+    );
+    const found = await walkAll(walks);
+    for (const [index, { rows }] of walks.entries()) expect(found[index]?.ids).toEqual(idsOf(rows));
+  });
 
   test('are visited once each if the upstream caps its pages below their number', async () => {
     const walks = [1, 2, 3, 5].flatMap((cap) =>
@@ -189,8 +185,11 @@ describe('events of a list that goes on by time', () => {
 
   test('are asked for in pages of the maximum at most: what is known of their moment is skipped then', async () => {
     const rows = tiedEvents(3, 4, 8);
-    const { upstream, gateway } = await startBoth({ 'GET /api/projects/1/events/': keyset(rows) }, { maxPageSize: 5 });
-    upstream.release();
+    const { upstream, gateway } = await startBoth(
+      { 'GET /api/projects/1/events/': keyset(rows) },
+      { maxPageSize: 5 },
+      { hold: 0 },
+    );
     const pages = await walkForward(gateway, place(1), 5);
     expect(pages.flatMap((page) => page.rows)).toEqual(idsOf(rows));
     expect(upstream.requests).toHaveLength(3);

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { startBoth } from '../support/both.ts';
 import { askPage, idsOf, type Page, type Place, rowsOf, walkBackward, walkForward } from '../support/connections.ts';
-import { startGateway } from '../support/gateway.ts';
 import { eventsOf, listOf } from '../support/lists.ts';
 import type { JsonObject } from '../support/replies.ts';
 import type { Handler } from '../support/routes.ts';
 import { event, listedDashboard, listedProject, plugin } from '../support/rows.ts';
-import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { type Upstream } from '../support/upstream.ts';
 
 const sizes = [1, 2, 3, 4, 5, 6, 7];
 const lengths = Array.from({ length: 21 }, (_, length) => length);
@@ -33,10 +32,13 @@ function rowsIn(pages: readonly Page[]): string[] {
 
 describe('walking forward', () => {
   test('visits each dashboard once and in order, one call a page, for every page size and length', async () => {
-    const { upstream, gateway } = await startBoth({
-      'GET /api/projects/:project/dashboards/': byProject((length) => listOf(rowsOf(length, listedDashboard))),
-    });
-    upstream.release();
+    const { upstream, gateway } = await startBoth(
+      {
+        'GET /api/projects/:project/dashboards/': byProject((length) => listOf(rowsOf(length, listedDashboard))),
+      },
+      {},
+      { hold: 0 },
+    );
     const walks = cases.map(async ({ length, size, project }) => {
       const pages = await walkForward(gateway, dashboardsOf(project), size);
       expect(rowsIn(pages)).toEqual(idsOf(rowsOf(length, listedDashboard)));
@@ -55,11 +57,14 @@ describe('walking forward', () => {
   test('visits each project and each plugin once', async () => {
     const projects = rowsOf(11, listedProject);
     const plugins = rowsOf(9, plugin);
-    const { upstream, gateway } = await startBoth({
-      'GET /api/projects/': listOf(projects),
-      'GET /api/organizations/@current/plugins/': listOf(plugins),
-    });
-    upstream.release();
+    const { upstream, gateway } = await startBoth(
+      {
+        'GET /api/projects/': listOf(projects),
+        'GET /api/organizations/@current/plugins/': listOf(plugins),
+      },
+      {},
+      { hold: 0 },
+    );
     expect(rowsIn(await walkForward(gateway, { field: 'projects' }, 4))).toEqual(idsOf(projects));
     const place: Place = { field: 'plugins', under: 'organization(id: "@current")' };
     expect(rowsIn(await walkForward(gateway, place, 4))).toEqual(idsOf(plugins));
@@ -75,11 +80,13 @@ describe('walking forward', () => {
 describe('walking backward', () => {
   // With a page maximum of 7 most lists end behind the first page that the tail is looked for in.
   test.each([100, 7])('visits each dashboard once and in order, the page maximum being %i', async (maxPageSize) => {
-    await using upstream = await startUpstream({
-      'GET /api/projects/:project/dashboards/': byProject((length) => listOf(rowsOf(length, listedDashboard))),
-    });
-    upstream.release();
-    await using gateway = await startGateway(upstream, { maxPageSize });
+    const { upstream, gateway } = await startBoth(
+      {
+        'GET /api/projects/:project/dashboards/': byProject((length) => listOf(rowsOf(length, listedDashboard))),
+      },
+      { maxPageSize },
+      { hold: 0 },
+    );
     const walks = cases.map(async ({ length, size, project }) => {
       const pages = (await walkBackward(gateway, dashboardsOf(project), size)).toReversed();
       expect(rowsIn(pages)).toEqual(idsOf(rowsOf(length, listedDashboard)));
@@ -103,11 +110,13 @@ describe('walking events', () => {
     ['by time', eventsOf],
     ['by offset', byOffset],
   ] as const)('visits each once, one call a page, if `next` goes on %s', async (_way, list) => {
-    await using upstream = await startUpstream({
-      'GET /api/projects/:project/events/': byProject((length) => list(rowsOf(length, event))),
-    });
-    upstream.release();
-    await using gateway = await startGateway(upstream);
+    const { upstream, gateway } = await startBoth(
+      {
+        'GET /api/projects/:project/events/': byProject((length) => list(rowsOf(length, event))),
+      },
+      {},
+      { hold: 0 },
+    );
     const walks = cases.map(async ({ length, size, project }) => {
       const pages = await walkForward(gateway, eventsPlace(project), size);
       expect(rowsIn(pages)).toEqual(idsOf(rowsOf(length, event)));

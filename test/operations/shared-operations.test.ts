@@ -1,22 +1,23 @@
 import { expect, test, vi } from 'vitest';
+import { type GatewayOptions } from '../../src/gateway.ts';
+import { startBoth } from '../support/both.ts';
 import { at } from '../support/connections.ts';
-import { startGateway } from '../support/gateway.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { listedProject, project } from '../support/rows.ts';
-import { startUpstream } from '../support/upstream.ts';
 
 const query = 'query Q($id: ID!) { project(id: $id) { name timezone } }';
 const ask = { variables: { id: '1' } };
 
-function startHolding() {
-  return startUpstream(
-    {
-      'GET /api/projects/1/': project(1),
-      'GET /api/projects/2/': project(2),
-      'PATCH /api/projects/1/': project(1),
-      'GET /api/projects/': { count: 1, next: null, previous: null, results: [listedProject(1)] },
-    },
-    { hold: 1000 },
-  );
+const routes = {
+  'GET /api/projects/1/': project(1),
+  'GET /api/projects/2/': project(2),
+  'PATCH /api/projects/1/': project(1),
+  'GET /api/projects/': { count: 1, next: null, previous: null, results: [listedProject(1)] },
+};
+
+/** Starts a gateway over an upstream that holds everything back until it is told to release it. */
+function startHolding(options: Partial<GatewayOptions> = {}): ReturnType<typeof startBoth> {
+  return startBoth(routes, options, { hold: 1000 });
 }
 
 /** Stops the clock: however long a busy machine takes to read requests that were sent together, they can share. */
@@ -25,7 +26,7 @@ function stopClock(): void {
 }
 
 async function metric(url: string, name: string): Promise<number> {
-  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  const metrics = await metricsOf({ url });
   return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(metrics)?.[1]);
 }
 
@@ -40,8 +41,7 @@ async function underWay(url: string, operations: number): Promise<void> {
 
 test('equal queries under way under one key are executed once, and each is answered whole', async () => {
   stopClock();
-  await using upstream = await startHolding();
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startHolding();
   const answers = Array.from({ length: 20 }, () => gateway.ask(query, ask));
   await expect.poll(() => joinedRuns(gateway.url)).toBe(19);
   upstream.release();
@@ -53,8 +53,7 @@ test('equal queries under way under one key are executed once, and each is answe
 
 test('other variables, another key, another document and a request for the cost run on their own', async () => {
   stopClock();
-  await using upstream = await startHolding();
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startHolding();
   const answers = [
     gateway.ask(query, ask),
     gateway.ask(query, { variables: { id: '2' } }),
@@ -76,8 +75,7 @@ test.each([
   ['a mutation with its trace', { explain: 'trace' }],
 ])('a query that comes during or after %s of the same key joins none from before', async (_what, extensions) => {
   stopClock();
-  await using upstream = await startHolding();
-  await using gateway = await startGateway(upstream, { explain: true });
+  const { upstream, gateway } = await startHolding({ explain: true });
   const before = gateway.ask(query, ask);
   await expect.poll(() => upstream.requests).toHaveLength(1);
   const change = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { name } } }';
@@ -92,8 +90,7 @@ test.each([
 
 test('a number that is too large for any double is not taken for null', async () => {
   stopClock();
-  await using upstream = await startHolding();
-  await using gateway = await startGateway(upstream);
+  const { upstream, gateway } = await startHolding();
   const list = 'query L($first: Int) { projects(first: $first) { nodes { name } } }';
   const plain = gateway.ask(list, { variables: { first: null } });
   await expect.poll(() => upstream.requests).toHaveLength(1);
@@ -105,8 +102,7 @@ test('a number that is too large for any double is not taken for null', async ()
 });
 
 test('an operation that reads nothing is not shared', async () => {
-  await using upstream = await startHolding();
-  await using gateway = await startGateway(upstream);
+  const { gateway } = await startHolding();
   await Promise.all([gateway.ask('{ __typename }'), gateway.ask('{ __typename }')]);
   expect(await joinedRuns(gateway.url)).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { createFolder } from '../support/persisted.ts';
+import { createFolder, search } from '../support/persisted.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { refusal } from '../support/replies.ts';
 import { project } from '../support/rows.ts';
@@ -58,12 +58,8 @@ afterAll(() => started.disposeAsync());
 
 async function ask({ method, accept }: Way, params: Params, key = 'Bearer phx_test'): Promise<[number, string]> {
   const headers = ['accept', accept, 'authorization', key];
-  const members = Object.entries(params).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
   const response = await (method === 'GET'
-    ? sendRaw(gateway.url, { method, headers, path: `/graphql?${new URLSearchParams(members).toString()}` })
+    ? sendRaw(gateway.url, { method, headers, path: `/graphql?${search(params)}` })
     : sendRaw(gateway.url, {
         headers: [...headers, 'content-type', 'application/json'],
         body: JSON.stringify(params),

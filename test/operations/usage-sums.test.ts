@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { callTool, startAgents } from '../support/agents.ts';
+import { startOver } from '../support/both.ts';
 import { cacheSettings } from '../support/cache.ts';
 import { freePort } from '../support/free-port.ts';
 import { ask, type TestGateway } from '../support/gateway.ts';
@@ -71,8 +72,11 @@ test.each([
   ['without one', {}],
 ])('the calls of all clients are those that the upstream has counted, %s', async (_name, options) => {
   const events = new GrowingEvents();
-  await using upstream = await startUpstream(routesOf(events), { hold: 0 });
-  await using gateway = await startAgents(upstream, documents, { live: quick, ...options });
+  const { upstream, gateway } = await startOver(
+    routesOf(events),
+    (api) => startAgents(api, documents, { live: quick, ...options }),
+    { hold: 0 },
+  );
   await useAll(gateway);
   const read = (): Promise<Read> => gateway.gateway.metrics.usage();
   // Those of clients that have left end a moment later.
