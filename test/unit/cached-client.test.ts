@@ -19,18 +19,6 @@ async function read(upstream: Upstream, target: string): Promise<unknown> {
   return readName(await begin(upstream, caller), target);
 }
 
-test('a thousand simultaneous misses of one page are one call', async () => {
-  await using api = await startUpstream({ [`GET ${one}`]: project(1) }, { hold: 1000 });
-  const upstream = connectCached(api.url);
-  const reads = Array.from({ length: 1000 }, () => read(upstream, one));
-  await expect.poll(() => api.requests).toHaveLength(1);
-  api.release();
-  expect(new Set(await Promise.all(reads))).toEqual(new Set(['Project 1']));
-  expect(await read(upstream, one)).toBe('Project 1');
-  expect(api.requests).toEqual([`GET ${one}`]);
-  upstream.close();
-});
-
 test('a 401 ends the use of all that the key has read', async () => {
   await using api = await startUpstream({
     [`GET ${one}`]: project(1),

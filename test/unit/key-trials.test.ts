@@ -31,15 +31,6 @@ test('an attempt that ends leaves its place to the one that has waited longest',
   expect([started, keys.waiting, ninth.isTrial, first.isTrial]).toEqual([['ninth'], 1, true, false]);
 });
 
-test('an attempt that is given up while it waits leaves its place in the queue', () => {
-  const keys = new KeyTrials();
-  enter(keys, 'new', 8);
-  const waiting = attemptOf('new');
-  void keys.enter(waiting);
-  keys.leave(waiting, { kind: 'not-sent' });
-  expect(keys.waiting).toBe(0);
-});
-
 test('a rejected key is refused for five seconds, and then on trial again', async () => {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(1000);
   onTestFinished(() => clock.mockRestore());

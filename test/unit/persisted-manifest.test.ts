@@ -20,13 +20,6 @@ describe('The id of a text', () => {
     expect(hashOf(source)).toBe(expected);
   });
 
-  test.each([hash, hash.toUpperCase(), `sha256:${hash}`, `sha256:${hash.toUpperCase()}`])(
-    'has one spelling: %s',
-    (id) => {
-      expect(toDocumentId(id)).toBe(hash);
-    },
-  );
-
   test.each(['a94a8fe5ccb19ba61c4c0873d391e987982fbbd3', 'AbC', 'x-own:1', `sha1:${hash}`, `${hash}0`])(
     'of another kind stays as it is: %s',
     (id) => {
@@ -37,11 +30,6 @@ describe('The id of a text', () => {
 
 describe('The id in a request', () => {
   test.each([
-    [{ documentId: `sha256:${hash}` }, false],
-    [{ doc_id: hash }, false],
-    [{ id: hash }, false],
-    [{ documentID: hash }, false],
-    [{ extensions: { persistedQuery: { version: 1, sha256Hash: hash } } }, true],
     [{ documentId: hash, extensions: { persistedQuery: { version: 1, sha256Hash: hash.toUpperCase() } } }, true],
     [{ documentId: hash, extensions: { clientLibrary: { name: 'x', version: '1' } } }, false],
     [{ extensions: { persistedQuery: { version: 1, sha256Hash: hash, miss: true } } }, true],
@@ -67,10 +55,6 @@ describe('The id in a request', () => {
     [{ documentId: 7 }, 'Expected `documentId` to be a string.'],
     [{ documentId: 'a', id: 'b' }, 'Expected one id of a document, but got two different ones.'],
     [{ extensions: { persistedQuery: [] } }, 'Expected `extensions.persistedQuery` to be an object.'],
-    [
-      { extensions: { persistedQuery: { version: 2, sha256Hash: hash } } },
-      'Expected `extensions.persistedQuery.version` to be 1.',
-    ],
     [{ extensions: { persistedQuery: { sha256Hash: hash } } }, 'Expected `extensions.persistedQuery.version` to be 1.'],
     [
       { extensions: { persistedQuery: { version: 1 } } },

@@ -55,20 +55,6 @@ describe('a validation error of the upstream says what is wrong with which field
   });
 });
 
-describe('a 400', () => {
-  test.each([
-    ['HTML of a proxy', '<html><h1>400 Bad Request</h1></html>', 'text/html', 'UPSTREAM_INVALID_RESPONSE'],
-    ['plain text', 'Bad Request', 'text/plain', 'UPSTREAM_INVALID_RESPONSE'],
-    ['JSON', '{}', 'application/json', 'BAD_USER_INPUT'],
-    ['JSON that was cut', '{"detail": "no', 'application/json', 'BAD_USER_INPUT'],
-    // The API's own errors of CSV have no body.
-    ['nothing', '', undefined, 'BAD_USER_INPUT'],
-  ])('with %s blames the client only if it comes from the API', (_body, text, type, code) => {
-    const headers = type === undefined ? {} : { 'content-type': type };
-    expect(toUpstreamError(400, headers, text, key).code).toBe(code);
-  });
-});
-
 test('fields that the upstream rejects have the names that they have in inputs', () => {
   const inputs = Object.values(createSchema().getTypeMap()).filter(isInputObjectType);
   for (const input of inputs) {

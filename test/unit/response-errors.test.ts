@@ -92,18 +92,6 @@ describe('the detail of a failed call', () => {
     // Nor does it stand among the validation errors.
     expect(factsOf(400, { name: [detail] })).toEqual({ status: 400 });
   });
-
-  test.each([{ detail: { list: 'a' } }, { detail: { detail: 'in an object' } }, { detail: 7 }, { detail: null }])(
-    'is dropped: %j',
-    ({ detail }) => {
-      expect(factsOf(400, { detail })).toEqual({ status: 400 });
-    },
-  );
-
-  test('is never that of a server error', () => {
-    for (const status of [500, 502, 503, 512, 524])
-      expect(factsOf(status, { detail: 'Query too complex.', code: 'timeout' })).toEqual({ status, code: 'timeout' });
-  });
 });
 
 describe('code and attr of a failed call', () => {
@@ -122,15 +110,6 @@ describe('code and attr of a failed call', () => {
   test.each([...notWords, ...secrets])('are dropped: %j', (text) => {
     expect(factsOf(400, { code: text, attr: text })).toEqual({ status: 400 });
   });
-});
-
-describe('a body that is no JSON object', () => {
-  test.each(['', ' ', '<html></html>', '{"detail": "cut o', '[]', '["a"]', 'null', '"text"', '7', '\u0000'])(
-    'leaves only the status: %j',
-    (text) => {
-      expect(toUpstreamError(404, { 'content-type': 'application/json' }, text, key).upstream).toEqual({ status: 404 });
-    },
-  );
 });
 
 describe('Retry-After', () => {

@@ -26,14 +26,6 @@ function start(flight: SingleFlight<Work>, name: string): Work {
   return work;
 }
 
-test('work is found under its name only, and each find is counted', () => {
-  const flight = createFlight();
-  const work = start(flight, 'GET /');
-  expect(flight.find('GET /')).toBe(work);
-  expect(flight.find('GET /other')).toBeUndefined();
-  expect(flight.joined).toBe(1);
-});
-
 test('work is not joined once its join window has passed; newer work takes its place and outlives its end', () => {
   const flight = createFlight();
   vi.useFakeTimers({ toFake: ['performance'] });

@@ -13,19 +13,6 @@ function answerOf(name: string, { text = '{}' } = {}): KeptAnswer {
   return new KeptAnswer(read, {}, text, { sentAt: 0, readAt: 0 });
 }
 
-test('a whole answer is given until the first answer that it was made of is stale', () => {
-  let now = 0;
-  const whole = new WholeAnswers({ counts: new CacheCounts(), now: () => now, maxBytes: 2 ** 20 });
-  whole.keep('query', '{"data":1}', [sourceOf(), sourceOf({ freshUntil: 30 })]);
-  expect(whole.find('query')).toMatchObject({ text: '{"data":1}', mostBytes: 10, freshUntil: 30 });
-  expect(whole.find('other')).toBeUndefined();
-  now = 29;
-  expect(whole.find('query')).toBeDefined();
-  now = 30;
-  expect(whole.find('query')).toBeUndefined();
-  expect(whole.bytes).toBe(0);
-});
-
 test('whole answers are bounded: the one asked for the longest ago makes room, and none may take most of it', () => {
   const whole = new WholeAnswers({ counts: new CacheCounts(), now: () => 0, maxBytes: 80_000 });
   const text = 'x'.repeat(4000);
