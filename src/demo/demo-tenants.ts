@@ -73,7 +73,17 @@ export async function startDemoTenants(key: string): Promise<DemoTenants> {
     token: await sign(tenant, role, `demo-${role ?? 'user'}`),
   }));
   return {
-    settings: settingsFor(issuer, upstreamKeys),
+    settings: {
+      AUTH: 'jwt',
+      JWT_JWKS: `${issuer}/keys`,
+      JWT_ISSUER: issuer,
+      JWT_AUDIENCE: audience,
+      JWT_ROLES_CLAIM: 'roles',
+      UPSTREAM_KEYS: upstreamKeys,
+      CURSOR_SECRET: 'demonstration, known to all',
+      // A document that a user writes in GraphiQL is in no manifest.
+      PERSISTED_DOCUMENTS_MODE: 'allow',
+    },
     tokens: await Promise.all(tokens),
     tokenUrl: `${issuer}/token`,
     close: async () => {
@@ -81,20 +91,6 @@ export async function startDemoTenants(key: string): Promise<DemoTenants> {
       await server[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true });
     },
-  };
-}
-
-function settingsFor(issuer: string, upstreamKeys: string): DemoTenants['settings'] {
-  return {
-    AUTH: 'jwt',
-    JWT_JWKS: `${issuer}/keys`,
-    JWT_ISSUER: issuer,
-    JWT_AUDIENCE: audience,
-    JWT_ROLES_CLAIM: 'roles',
-    UPSTREAM_KEYS: upstreamKeys,
-    CURSOR_SECRET: 'demonstration, known to all',
-    // A document that a user writes in GraphiQL is in no manifest.
-    PERSISTED_DOCUMENTS_MODE: 'allow',
   };
 }
 
