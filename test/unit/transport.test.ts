@@ -219,6 +219,21 @@ test('a new route gets new connections, and the old ones end with their last req
   expect(wire.requests.at(-1)).toMatch(/^2: /);
 });
 
+test('a connection that cannot be opened by an earlier route fails no request that was sent by a later one', async () => {
+  const dead = createServer((socket) => void setTimeout(() => socket.destroy(), 100));
+  const proxy = `https://127.0.0.1:${await listen(dead)}`;
+  await using wire = await startWire((request, socket) => {
+    setTimeout(() => socket.write(ok), request.includes('/first') ? 300 : 0);
+  });
+  wire.transport.reroute({ proxy });
+  const first = wire.ask('/first');
+  wire.transport.reroute({});
+  const second = wire.ask('/second');
+  await expect(second).resolves.toBe('200 {}');
+  await expect(first).resolves.toBe('200 {}');
+  dead.close();
+});
+
 test('what would end a line of the head is not sent', async () => {
   await using wire = await startWire((_request, socket) => socket.write(ok));
   await expect(wire.ask('/1', { headers: { accept: 'a\r\nx: y' } })).rejects.toEqual(failing('network'));

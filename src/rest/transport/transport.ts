@@ -90,7 +90,7 @@ export class Transport {
 
   /** A request that needs a new connection gets one even if there are as many as there may be. */
   send(call: HttpRequest, listener: ResponseListener): SentRequest {
-    const request = new Request(this.#options, this, call, listener);
+    const request = new Request(this.#options, this, this.#connector, call, listener);
     if (this.#isClosed) {
       request.onError(new ConnectionError('CONNECTION_CLOSED'), false);
       return request;
@@ -142,9 +142,9 @@ export class Transport {
   }
 
   freed(connection: UpstreamConnection): void {
-    if (connection.connector !== this.#connector) return connection.close();
-    const next = this.#waiting.shift();
+    const next = this.#nextFor(connection);
     if (next !== undefined) return connection.write(next);
+    if (connection.connector !== this.#connector) return connection.close();
     connection.idleUntil = performance.now() + connection.idleMs;
     this.#idle.push(connection);
     this.#sweep ??= setInterval(() => this.#closeOld(), sweepMs).unref();
@@ -152,7 +152,7 @@ export class Transport {
 
   closed(connection: UpstreamConnection, error: unknown): void {
     if (this.#opening.has(connection)) {
-      const request = this.#opening.get(connection) ?? this.#waiting.shift();
+      const request = this.#opening.get(connection) ?? this.#nextFor(connection);
       request?.onError(error, false);
     }
     this.#opening.delete(connection);
@@ -160,6 +160,16 @@ export class Transport {
     const at = this.#idle.indexOf(connection);
     if (at !== -1) this.#idle.splice(at, 1);
     this.#openMore();
+  }
+
+  /**
+   * Takes the request that has waited longest. A connection by an earlier route is only for requests that were sent
+   * while this was the route.
+   */
+  #nextFor({ connector }: UpstreamConnection): Request | undefined {
+    if (this.#waiting.length === 0 || connector === this.#connector) return this.#waiting.shift();
+    const at = this.#waiting.findIndex((request) => request.connector === connector);
+    return at === -1 ? undefined : this.#waiting.splice(at, 1)[0];
   }
 
   #closeOld(): void {
@@ -203,6 +213,8 @@ class Request implements Exchange, SentRequest, RawResponse {
   headers = noHeaders;
   body = emptyBody;
   readonly call: HttpRequest;
+  /** The route by which it was sent. */
+  readonly connector: Connector;
   readonly #options: TransportOptions;
   readonly #transport: Transport;
   readonly #listener: ResponseListener;
@@ -210,9 +222,16 @@ class Request implements Exchange, SentRequest, RawResponse {
   readonly #claim: Claim;
   #isSettled = false;
 
-  constructor(options: TransportOptions, transport: Transport, call: HttpRequest, listener: ResponseListener) {
+  constructor(
+    options: TransportOptions,
+    transport: Transport,
+    connector: Connector,
+    call: HttpRequest,
+    listener: ResponseListener,
+  ) {
     this.#options = options;
     this.#transport = transport;
+    this.connector = connector;
     this.call = call;
     this.#listener = listener;
     this.#claim = options.room.claim();
