@@ -19,10 +19,6 @@ setFlagsFromString('--no-compilation-cache');
 // gateway would need one and a half times the memory, and up to twice the CPU time.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// Without this flag, V8 optimizes a function after 3000 calls. The path of one operation is hundreds of functions long,
-// so that a gateway would answer tens of thousands of operations, at up to twice the CPU time, before it is warm.
-setFlagsFromString('--invocation-count-for-turbofan=800');
-
 // Without this flag, a start would take one and a half times the CPU time. V8 would optimize functions that are soon no
 // longer called, such as those of Node's loader of modules. `allowOptimization` takes the flag back.
 setFlagsFromString('--no-opt');

@@ -63,6 +63,7 @@ export async function startLiveExample(started: AsyncDisposableStack): Promise<L
   await gateways.startGateway();
   expect(await building.exit()).toBe(0);
   const html = readFileSync(join(folder.path, 'index.html'), 'utf8');
+  expect(html).toContain('<head>');
   folder.write('index.html', html.replace('<head>', `<head>${policy}`));
   const serving = started.use(
     runShell(
