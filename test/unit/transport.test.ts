@@ -234,6 +234,20 @@ test('a connection that cannot be opened by an earlier route fails no request th
   dead.close();
 });
 
+test('a request by a new route does not wait for connections that an earlier route is still opening', async () => {
+  const silent = createServer((socket) => void socket.on('error', () => undefined));
+  const proxy = `https://127.0.0.1:${await listen(silent)}`;
+  await using wire = await startWire((_request, socket) => socket.write(ok));
+  wire.transport.reroute({ proxy });
+  const left = wire.send('/left');
+  left.abort();
+  wire.transport.reroute({});
+  const slow = sleep(2000, 'slow');
+  expect(await Promise.race([wire.ask('/next'), slow])).toBe('200 {}');
+  wire.transport.close();
+  silent.close();
+});
+
 test('what would end a line of the head is not sent', async () => {
   await using wire = await startWire((_request, socket) => socket.write(ok));
   await expect(wire.ask('/1', { headers: { accept: 'a\r\nx: y' } })).rejects.toEqual(failing('network'));

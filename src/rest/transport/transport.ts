@@ -181,7 +181,8 @@ export class Transport {
   }
 
   #openMore(): void {
-    const shared = [...this.#opening.values()].filter((own) => own === undefined).length;
+    const opening = [...this.#opening].filter(([{ connector }]) => connector === this.#connector);
+    const shared = opening.filter(([, own]) => own === undefined).length;
     const free = this.#options.connections - this.#open.size - this.#opening.size;
     for (let left = Math.min(this.#waiting.length - shared, free); left > 0; left -= 1) this.#openFor(undefined);
   }

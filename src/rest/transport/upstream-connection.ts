@@ -86,7 +86,8 @@ export class UpstreamConnection {
       // The response is passed on before the connection takes another request. The response may end its operation, and
       // the operation's requests that still wait are then withdrawn.
       const end = this.#parser.feed(bytes);
-      if (this.#parser.isDone) this.#finish(exchange, end === bytes.length);
+      // The request may have closed the connection meanwhile, for example because there is no room for the body.
+      if (this.#parser.isDone && !this.#isClosed) this.#finish(exchange, end === bytes.length);
     } catch (error) {
       this.close(error);
     }
