@@ -27,7 +27,6 @@ const layers = [
   ['follow.ts'],
   ['rest'],
   ['redis.ts'],
-  ['redis-address.ts'],
   ['log.ts', 'read-text.ts'],
   [
     'config-error.ts',
