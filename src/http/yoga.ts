@@ -16,7 +16,8 @@ interface YogaContext {
 /** Writes results by way of Yoga, which is loaded when it is first needed. */
 export interface StreamWriter {
   /**
-   * Sends a result that is not sent whole, or any result to a client that accepts only a stream. Never rejects: a fault is reported, and the client gets status 500 or an incomplete answer.
+   * Sends a stream, or an answer in parts, or any result to a client that accepts only a stream. Never rejects: a fault
+   * is reported, and the client gets status 500 or an incomplete answer.
    */
   readonly send: (
     request: IncomingMessage,

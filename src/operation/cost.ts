@@ -171,7 +171,7 @@ export class Cost {
   readonly calls: OperationCalls;
   readonly refusal: GraphQLError | undefined;
   readonly isLarge: boolean;
-  /** False if the operation makes no REST call. */
+  /** True if the operation may make a REST call. */
   readonly mayCall: boolean;
   /** The plan of its calls; undefined if it was not planned, or if planning takes too many steps. */
   readonly plan: Plan | undefined;
