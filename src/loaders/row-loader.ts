@@ -10,6 +10,7 @@ type RowPromise = Promise<KnownRow | undefined>;
 interface WantedRow {
   readonly key: Key;
   readonly resolve: (found: KnownRow | RowPromise) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** If at least this many rows of one list are wanted at once in the list view, a page of the list is read first. */
@@ -52,13 +53,13 @@ export class RowLoader {
       this.#saved.count += 1;
       return wanted;
     }
-    const { promise, resolve } = Promise.withResolvers<KnownRow | undefined>();
+    const { promise, resolve, reject } = Promise.withResolvers<KnownRow | undefined>();
     this.#byPage.set(text, promise);
     const list = `${key.noun}:${key.scope}`;
     const rows = this.#wanted.get(list);
-    if (rows !== undefined) rows.push({ key, resolve });
+    if (rows !== undefined) rows.push({ key, resolve, reject });
     else {
-      this.#wanted.set(list, [{ key, resolve }]);
+      this.#wanted.set(list, [{ key, resolve, reject }]);
       scheduleDispatch('rows', () => void this.#find(key, list));
     }
     return promise;
@@ -84,26 +85,31 @@ export class RowLoader {
   async #find({ noun, scope }: Collection, list: string): Promise<void> {
     const wanted = this.#wanted.get(list) ?? [];
     this.#wanted.delete(list);
-    const keys = wanted.map(({ key }) => key);
-    const before = this.#windows.inFlight({ noun, scope });
-    if (before !== undefined) await before;
-    // The page is requested at once, so that it can also answer a window of the same list that is wanted now.
-    const isPageFirst = this.#unknown(keys).length >= pageFirstThreshold;
-    if (isPageFirst) {
-      const page = { list: { noun, scope }, at: { offset: 0 }, limit: this.#maxPageSize, onePage: true };
-      // If it fails, each key is read by id.
-      await this.#windows.load(page).catch(() => undefined);
+    try {
+      const keys = wanted.map(({ key }) => key);
+      const before = this.#windows.inFlight({ noun, scope });
+      if (before !== undefined) await before;
+      // The page is requested at once, so that it can also answer a window of the same list that is wanted now.
+      const isPageFirst = this.#unknown(keys).length >= pageFirstThreshold;
+      if (isPageFirst) {
+        const page = { list: { noun, scope }, at: { offset: 0 }, limit: this.#maxPageSize, onePage: true };
+        // If it fails, each key is read by id.
+        await this.#windows.load(page).catch(() => undefined);
+      }
+      while (this.#unknown(keys).length > 0) {
+        await dispatched();
+        const pages = this.#windows.inFlight({ noun, scope });
+        if (pages === undefined) break;
+        await pages;
+      }
+      const found = keys.filter((key) => this.#store.find(key, 'list') !== undefined).length;
+      // The page itself cost one call, so the first row that it answered saved no call.
+      this.#saved.count += isPageFirst ? Math.max(found - 1, 0) : found;
+      for (const { key, resolve } of wanted) resolve(this.#store.find(key, 'list') ?? this.#readById(key));
+    } catch (error) {
+      // If the error were thrown on, no promise would receive it, and the process would end.
+      for (const { reject } of wanted) reject(error);
     }
-    while (this.#unknown(keys).length > 0) {
-      await dispatched();
-      const pages = this.#windows.inFlight({ noun, scope });
-      if (pages === undefined) break;
-      await pages;
-    }
-    const found = keys.filter((key) => this.#store.find(key, 'list') !== undefined).length;
-    // The page itself cost one call, so the first row that it answered saved no call.
-    this.#saved.count += isPageFirst ? Math.max(found - 1, 0) : found;
-    for (const { key, resolve } of wanted) resolve(this.#store.find(key, 'list') ?? this.#readById(key));
   }
 
   #unknown(keys: readonly Key[]): readonly Key[] {
