@@ -119,8 +119,11 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         // OVERLOADED
         if (!answerLimits.room.makeRoom(1) || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
+        // Small operations that make no REST call are not shared, so they need no epoch. Introspection is large.
+        const needsEpoch = cost.mayCall || cost.isLarge;
+
         // OVERLOADED and RATE_LIMITED if the first REST calls are refused; later errors are in the result
-        const current = upstream.epochOf(cost.mayCall ? request.caller : undefined, request.reuse);
+        const current = upstream.epochOf(needsEpoch ? request.caller : undefined, request.reuse);
         const epoch = current instanceof Promise ? await current : current;
         const executed = execute(run, epoch, options);
         const made = executed instanceof Promise ? await executed : executed;

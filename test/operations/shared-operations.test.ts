@@ -1,3 +1,4 @@
+import { getIntrospectionQuery } from 'graphql';
 import { expect, test, vi } from 'vitest';
 import { type GatewayOptions } from '../../src/gateway.ts';
 import { startBoth } from '../support/both.ts';
@@ -99,6 +100,27 @@ test('a number that is too large for any double is not taken for null', async ()
   expect((await infinite).errors).toHaveLength(1);
   upstream.release();
   expect((await plain).errors).toBeUndefined();
+});
+
+test('equal introspections at once are executed once', async () => {
+  const now = vi.spyOn(performance, 'now');
+  now.mockReturnValue(performance.now());
+  const epoch = Promise.withResolvers<string>();
+  let waiting = 0;
+  const current = (): Promise<string> => {
+    waiting += 1;
+    if (waiting === 20) {
+      // The time of this turn of the event loop is over, so the answer is written in the next one.
+      now.mockReturnValue(performance.now() + 50);
+      epoch.resolve('epoch');
+    }
+    return epoch.promise;
+  };
+  const purge = (): Promise<undefined> => Promise.resolve(undefined);
+  const { gateway } = await startHolding({ epochs: { current, renew: () => undefined, purge } });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => gateway.ask(getIntrospectionQuery())));
+  for (const { data, errors } of answers) expect([errors, data]).toEqual([undefined, answers[0]?.data]);
+  expect(await joinedRuns(gateway.url)).toBe(19);
 });
 
 test('an operation that reads nothing is not shared', async () => {
