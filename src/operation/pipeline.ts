@@ -181,19 +181,21 @@ function noteEnd(
 
 async function beginStream(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {
   const { request, document } = run;
-  const { caller } = request;
+  const { caller, span } = request;
   const { subscriptions, upstream, onOpen } = options;
   const refusal = upstream.keyFaultOf(caller);
   if (refusal !== undefined) throw refusal;
   if (subscriptions === undefined || caller === undefined)
     throw new Error('expected a schema with subscriptions, and a key');
   if (!request.takesMessages) throw new RequestError('onlyStreamed', streamed);
-  const result = await subscriptions.subscribe(run, caller, (end) =>
-    noteEnd(run, end, options, streamReportOf(run, end)),
-  );
+  const result = await subscriptions.subscribe(run, caller, (end) => {
+    // If the client has left already, this is called while the stream begins: the span is ended below, with that code.
+    request.span = undefined;
+    noteEnd(run, end, options, streamReportOf(run, end));
+  });
   // The span of a subscription ends when its stream begins.
-  request.span?.end(document.prepared, codesOf(request)[0]);
   request.span = undefined;
+  span?.end(document.prepared, codesOf(request)[0]);
   onOpen(performance.now() - run.startedAt);
   return result;
 }

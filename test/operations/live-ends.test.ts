@@ -356,3 +356,30 @@ test('the calls of a message that many get are counted once in the log', async (
   await expect.poll(calls).toEqual([0, 0, 1]);
   expect(upstream.requests.filter((request) => request === 'GET /api/projects/1/')).toHaveLength(1);
 });
+
+test('the span of a subscription whose client leaves while it opens ends once, and says so', async () => {
+  const codes: (string | undefined)[] = [];
+  const asked = Promise.withResolvers<void>();
+  const epoch = Promise.withResolvers<string>();
+  const never = (): never => {
+    throw new Error('expected no write, and no call in the span');
+  };
+  const current = (): Promise<string> => {
+    asked.resolve();
+    return epoch.promise;
+  };
+  const span = { trace: {}, begin: never, share: never, end: (_: unknown, code?: string) => void codes.push(code) };
+  const { gateway } = await startLive({
+    epochs: { current, renew: never, purge: never },
+    tracing: { begin: () => span },
+  });
+  const socket = openWith(gateway.url, postOf(follow, 'accept: text/event-stream\r\n'));
+  await asked.promise;
+  socket.destroy();
+  await once(socket, 'close');
+  // The gateway answers this after it has noticed that the client has left.
+  expect(await metricsOf(gateway)).toMatch(/^gateway_operations_in_flight 1$/m);
+  epoch.resolve('epoch');
+  await expect.poll(() => metricsOf(gateway)).toMatch(/^gateway_operations_in_flight 0$/m);
+  expect(codes).toEqual(['CLIENT_LEFT']);
+});
