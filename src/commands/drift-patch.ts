@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createTwoFilesPatch } from 'diff';
-import { type Document, isMap, isNode, isScalar, isSeq, parseDocument, type YAMLMap } from 'yaml';
+import { type Document, isMap, isNode, isScalar, isSeq, parseDocument, visit, type YAMLMap } from 'yaml';
 import { type Difference, type JsonType, typeOf } from '../rest/drift/compare.ts';
 
 const path = 'schema/rest.openapi.yaml';
@@ -42,11 +42,18 @@ function isOfList({ view }: Difference): boolean {
 }
 
 /**
- * A document as text. Lines that were not changed keep their form, because the OpenAPI document has this form. The
- * library pads lists as it pads maps, but the document has no blanks within the brackets of lists.
+ * A document as text. Lines that were not changed keep their form, because the OpenAPI document has this form. It has
+ * blanks within the braces of maps and none within the brackets of lists. The library has one option for both.
  */
 export function textOf(document: Document): string {
-  return document.toString({ lineWidth: 120, singleQuote: true }).replaceAll(/(?<=\[) (?=\S)|(?<=\S) (?=\])/g, '');
+  visit(document, {
+    Collection(_key, node) {
+      const flowCollectionPadding = isSeq(node) ? '' : ' ';
+      const write = node.toString.bind(node);
+      node.toString = (context, ...others) => write(context && { ...context, flowCollectionPadding }, ...others);
+    },
+  });
+  return document.toString({ lineWidth: 120, singleQuote: true });
 }
 
 /** Changes a document so that it allows a difference. Changes nothing if the form of the schema is not known. */

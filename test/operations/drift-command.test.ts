@@ -203,6 +203,8 @@ describe('the patch', () => {
     ['a null', dashboard({ id: null }), "+        id: { type: [integer, 'null']"],
     ['a new value', dashboard({ restriction_level: 99 }), '+          x-known-values: [21, 37, 99]'],
     ['a new text', plugin({ plugin_type: 'in: line' }), "source, 'in: line']"],
+    ['a new text with brackets', plugin({ plugin_type: '[ a ]' }), "source, '[ a ]']"],
+    ['a new column with brackets', dashboard({ 'a [ b ] c': 1 }), "+        a [ b ] c: { type: [integer, 'null'],"],
     ['a new column', dashboard({ a: 1, 'b: c': true }), "+        a: { type: [integer, 'null'], description:"],
     ['a new column of a user', dashboard({ created_by: { role: null } }), '+        role: { description:'],
     ['a column that is gone', without(dashboard(), 'pinned'), '+            writeOnly: true,'],
