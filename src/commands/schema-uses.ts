@@ -30,7 +30,7 @@ export function omission(coordinate: string): string {
 
 /**
  * The elements of a schema that the operations and fragments of a document use. A variable uses everything that its
- * type can hold, because a client may send any value. Fields and arguments that the schema does not have are left out.
+ * type can hold, because a client may send any value. Fields, arguments and directives that the schema does not have are left out.
  */
 export function usesIn(schema: GraphQLSchema, document: DocumentNode): Uses {
   const uses = new Set<string>();
@@ -57,20 +57,23 @@ export function usesIn(schema: GraphQLSchema, document: DocumentNode): Uses {
       addValues(getNamedType(field.type));
     }
   };
-  const enter = (node: ASTNode): void => {
+  const enter = (node: ASTNode): false | undefined => {
     const field = info.getFieldDef();
     const directive = info.getDirective();
+    // TypeInfo takes the arguments of an unknown directive for those of the field that has it.
+    if (node.kind === Kind.DIRECTIVE && !directive) return false;
     const input = getNamedType(info.getInputType());
     add(info.getParentType(), field, field && getNamedType(field.type), directive);
     add(info.getArgument(), input, info.getEnumValue());
     if (node.kind === Kind.NAMED_TYPE) add(node.name.value);
-    if (node.kind === Kind.FIELD || node.kind === Kind.DIRECTIVE)
-      addOmitted((directive ?? field)?.args, node.arguments);
+    if (node.kind === Kind.FIELD) addOmitted(field?.args, node.arguments);
+    if (node.kind === Kind.DIRECTIVE) addOmitted(directive?.args, node.arguments);
     if (node.kind === Kind.OBJECT && isInputObjectType(input))
       addOmitted(Object.values(input.getFields()), node.fields);
     if (node.kind === Kind.VARIABLE_DEFINITION && isInputType(input)) addValues(input);
     const parent = getNamedType(info.getParentInputType());
     if (node.kind === Kind.OBJECT_FIELD && isInputObjectType(parent)) add(parent.getFields()[node.name.value]);
+    return undefined;
   };
   visit(document, visitWithTypeInfo(info, { enter }));
   return uses;

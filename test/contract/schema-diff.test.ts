@@ -64,6 +64,16 @@ test('a document that did not fit before is no evidence against a change, but fo
   expect(verdict('name: String! => name: Int')).toBe(true);
 });
 
+test('a document with a directive that the schema did not have uses nothing by it', () => {
+  const text = '{ one(id: 1, page: 1) @unknown(size: 1) { id } }';
+  const client = { file: 'app', name: 'document', id: 'd', text };
+  const verdict = (edits: string): boolean => isBroken(findingsOf(before, buildSchema(changed(edits)), [client]));
+  // It leaves out the argument `page` of the field, and gives its argument `size`.
+  expect(verdict('page: Int! = 10 => page: Int!')).toBe(false);
+  expect(verdict('one(id: ID!, size: Int, => one(id: ID!,')).toBe(false);
+  expect(verdict('one(id: ID!, => one(')).toBe(true);
+});
+
 /** The base with each edit made once. */
 function changed(edits: string): string {
   return edits.split(';').reduce((sdl, edit) => {
