@@ -137,6 +137,11 @@ test('an operation and its REST calls are spans of the trace of the request, unl
   // Neither metrics nor logs, which the SDK would send by default.
   expect(new Set(collector.requests)).toEqual(new Set(['POST /v1/traces']));
   expect(collector.bodies.join('')).not.toContain('phx_secret');
+
+  // Spans are sent in the order in which they end: with those of a further operation there would be those of the first.
+  await ask(url, '{ project(id: 1) { name } }', { headers: secret });
+  await expect.poll(() => collector.spans.filter((span) => span.traceId !== traceId)).toHaveLength(2);
+  expect(collector.spans.filter((span) => span.traceId === traceId)).toHaveLength(3);
 });
 
 test('what fails has the status of an error, with its code, and a call that is sent again a span of its own', async () => {
