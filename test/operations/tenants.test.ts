@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type GatewayOptions } from '../../src/gateway.ts';
+import { cacheSettings } from '../support/cache.ts';
 import { at, textAt } from '../support/connections.ts';
 import { globalId } from '../support/current.ts';
 import { type GateOptions } from '../support/gate.ts';
@@ -176,6 +177,25 @@ test('a tenant without ids reaches all that its key sees', async () => {
   const answer = await gateway.askAs('wide', '{ project(id: 1) { name } projects { totalCount } }');
   expect(answer.data).toEqual({ project: { name: 'Project 1' }, projects: { totalCount: 4 } });
   expect(new Set(upstream.records.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer phx_shared']));
+});
+
+test('tenants with a key each share no cache: neither gets what the other one has read', async () => {
+  const named: Routes = {
+    'GET /api/projects/:id/': ({ params, headers }) =>
+      project(Number(params['id']), { name: headers.authorization ?? '' }),
+  };
+  const both = { acme: { key: 'phx_acme' }, globex: { key: 'phx_globex' } };
+  const { upstream, gateway } = await startBothTenants(named, both, { cache: cacheSettings });
+  const expectOwn = async (id: number, ...tenants: readonly (keyof typeof both)[]): Promise<void> => {
+    const ask = (tenant: string): Promise<Answer> => gateway.askAs(tenant, `{ project(id: ${id}) { name } }`);
+    const names = (await Promise.all(tenants.map(ask))).map(({ data }) => textAt(data, 'project', 'name'));
+    expect(names).toEqual(tenants.map((tenant) => `Bearer ${both[tenant].key}`));
+  };
+  await expectOwn(1, 'acme', 'globex');
+  for (const tenant of ['globex', 'acme', 'globex', 'acme'] as const) await expectOwn(2, tenant);
+  await expectOwn(1, 'globex', 'acme');
+  // Each has read both projects once: the other answers are from the cache.
+  expect(upstream.requests.toSorted()).toEqual([1, 1, 2, 2].map((id) => `GET /api/projects/${id}/`));
 });
 
 describe('Forbidden is', () => {
