@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const isQuick = process.env['npm_lifecycle_event'] === 'test' && process.env['TEST_FORM'] === undefined;
 
-/** What no run takes, and what a quick one leaves out. */
+/** Test files that no run takes, and those that a quick run leaves out. */
 const leftOut = [...configDefaults.exclude, ...(isQuick ? ['test/**/*.slow.test.ts'] : [])];
 
 /** Tests that replace something of their whole process, as timers, or measure it, as memory. */

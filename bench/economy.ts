@@ -1,5 +1,5 @@
 /**
- * What a team spends of its key's calls in a day, with and without gateways: see bench/economy/. A whole run writes
+ * Counts the calls of a team's key in a day, with and without gateways: see bench/economy/. A whole run writes
  * bench/economy.json and bench/ECONOMY.md.
  *
  *   node bench/economy.ts                          about 4 minutes for each way to the service

@@ -1,6 +1,6 @@
 /**
- * What 50 gateways with one budget and one cache cost, and what breaks first: see bench/fleet/. It needs `redis-server`. A
- * whole run writes bench/fleet.json, and the figures of docs/scaling.md and bench/README.md.
+ * Measures the cost of 50 gateways with one budget and one cache, and finds what breaks first: see bench/fleet/. Needs
+ * `redis-server`. A whole run writes bench/fleet.json, and the figures of docs/scaling.md and bench/README.md.
  *
  *   npm run bench:fleet               about 9 minutes
  *   npm run bench:fleet -- --quick    some seconds; printed only

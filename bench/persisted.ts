@@ -1,5 +1,5 @@
 /**
- * What a request costs by id and as free text: the CPU time of the gateway's process for one operation, in rounds that
+ * Measures a request by id and as free text: the CPU time of the gateway's process for one operation, in rounds that
  * take turns. Variables are new each time. Upstream and clients run in a process of their own.
  *
  *   node bench/persisted.ts

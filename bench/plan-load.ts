@@ -22,7 +22,7 @@ server.listen(0, '127.0.0.1', () => {
   process.send?.(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`);
 });
 
-/** What it is told to ask. */
+/** The load that it has to make. */
 interface Load {
   readonly url: string;
   readonly count: number;

@@ -1,5 +1,5 @@
 /**
- * What planning costs: the CPU time of a warm plan beside that of the whole operation in the gateway's process, for an
+ * Measures planning: the CPU time of a warm plan beside that of the whole operation in the gateway's process, for an
  * operation of 30 fields whose variables are new each time. Upstream and clients run in a process of their own.
  *
  *   node bench/plan.ts

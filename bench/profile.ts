@@ -145,7 +145,7 @@ async function timesOf(point: Point): Promise<Pick<Costs, 'main' | 'helpers'>> {
   return { main: main / operations, helpers: (threadTimeOf(pid) - before.all - main) / operations };
 }
 
-/** What the main thread does at a point, some thousand times. */
+/** Takes some thousand samples of the main thread at a point. */
 async function sample(point: Point): Promise<Tick[]> {
   const log = join(folder, 'v8.log');
   const options = ['--prof', '--prof-sampling-interval=250', '--no-logfile-per-isolate', `--logfile=${log}`];
@@ -170,7 +170,7 @@ function placeOf(frames: readonly Frame[]): string {
   return leaf === caller ? where : `${where} > ${leaf?.name.replace(/\(.*/, '')}`;
 }
 
-/** What the heap holds after all scenarios. */
+/** The heap after all scenarios. */
 async function heapOf(): Promise<HeapRecord> {
   const file = join(folder, 'heap.json');
   const recorder = `--import=${new URL('profile/record-heap.ts', import.meta.url)}`;

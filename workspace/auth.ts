@@ -29,7 +29,7 @@ export function createAuthenticator(store: Store): (key: string) => User {
   };
 }
 
-/** Whether the user is an administrator of the organization, or its owner. */
+/** True if the user is an administrator of the organization, or its owner. */
 export function isAdministrator({ level }: User): boolean {
   return level >= 8;
 }

@@ -6,7 +6,7 @@ import type { EventsNext } from './switches.ts';
 export interface User {
   readonly id: number;
   readonly organization: { readonly id: string; readonly name: string };
-  /** What the user may do in the organization: 1 a member, 8 an administrator, 15 its owner. */
+  /** The rights of the user in the organization: 1 a member, 8 an administrator, 15 its owner. */
   readonly level: number;
   /** As in `created_by` of a dashboard. */
   readonly profile: JsonObject;
@@ -25,11 +25,11 @@ export interface Call {
   readonly pageCap: number;
   /** Longest time that finding the events of one request may take. */
   readonly searchTimeMs: number;
-  /** How the `next` of events goes on. */
+  /** The parameters in the `next` of events. */
   readonly eventsNext: EventsNext;
 }
 
-/** What is sent back. A body that is absent is no body, and a string is CSV. */
+/** The response. An absent body means none, and a string is CSV. */
 export interface Answer {
   readonly status: number;
   readonly body?: unknown;

@@ -6,7 +6,7 @@ import { type SeedProject, seedProjects } from './seed/projects.ts';
 import { createRandom, uuidOf } from './seed/random.ts';
 import type { Store } from './store.ts';
 
-/** How many captured events a project keeps; now and then older ones are deleted. */
+/** The number of captured events that a project keeps; now and then older ones are deleted. */
 export const keptEvents = 2000;
 
 /** Has each example project capture so many events a minute, at equal distances, until the returned function is called. */

@@ -21,7 +21,7 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** How long another process may hold the file, in milliseconds. */
+/** The longest time to wait for another process that holds the file, in milliseconds. */
 const lockTimeout = 2000;
 
 const tables = `

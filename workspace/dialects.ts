@@ -7,7 +7,7 @@ import { arrayOf, isObject, type JsonObject, objectOf, omit } from './json.ts';
  */
 export type Dialect = 'document' | '2024' | '2026';
 
-/** What becomes of a row in one of its views. */
+/** Turns a row of the document into that of another dialect, for one of its views. */
 type Translate = (row: JsonObject, view: View) => JsonObject;
 
 type View = 'list' | 'detail';
@@ -37,7 +37,7 @@ export function inDialect(dialect: Dialect, operation: string, body: unknown): u
   return 'id' in body ? translate(body, 'detail') : body;
 }
 
-/** What an operation answers rows of. */
+/** The noun of the rows that an operation answers. */
 function nounOf(operation: string): Noun | undefined {
   if (/Source$|Activity$/.test(operation)) return undefined;
   const nouns: readonly Noun[] = ['Project', 'Dashboard', 'Plugin'];

@@ -5,7 +5,7 @@ export interface Parameter {
   readonly name: string;
   readonly place: 'path' | 'query';
   readonly required: boolean;
-  /** How the text in the URL becomes the value that the schema describes. */
+  /** The conversion of the text in the URL to the value that the schema describes. */
   readonly encoding: 'text' | 'integer' | 'json';
   /** The JSON pointer to its schema. */
   readonly schema: string;
@@ -61,7 +61,7 @@ function parametersAt(document: JsonObject, pointer: string): Parameter[] {
   });
 }
 
-/** What may be an integer is one if it looks like one, unless it may be any text. */
+/** `integer` if the schema allows an integer: text that looks like one becomes one. */
 function encodingOf(schema: JsonObject): 'text' | 'integer' {
   const alternatives = [schema, ...arrayOf(schema.anyOf).map(objectOf)];
   return alternatives.some(({ type }) => type === 'integer') ? 'integer' : 'text';

@@ -1,7 +1,7 @@
 /** A JSON object whose members are not known. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether `value` is an object: neither null nor an array, nor digits kept by `parseJson`. */
+/** True if `value` is an object: neither null nor an array, nor digits kept by `parseJson`. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
@@ -35,7 +35,7 @@ export function textOfJson(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** What `object` holds under `name`, null if it holds nothing; what objects inherit does not count. */
+/** The own member `name` of `object`; null if there is none. */
 export function memberOf(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? (object[name] ?? null) : null;
 }

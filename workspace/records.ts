@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { integerIn, type Row, textIn } from './database.ts';
 import { type JsonObject, parseObject } from './json.ts';
 
-/** What an object belongs to: an organization's UUID, or the id of a project or dashboard. */
+/** The owner of an object: an organization's UUID, or the id of a project or dashboard. */
 export type Owner = string | number;
 
 /** An object as it is stored: `body` holds every field but `id`. */

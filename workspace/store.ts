@@ -13,7 +13,7 @@ export interface Store {
   readonly tiles: Records;
   /** Persons of a project who pass `filters`, which are property filters. */
   readonly cohorts: Records;
-  /** What stores the example events of a project, by its id, if they are stored when they are first asked for. */
+  /** Functions that store the example events of a project when these are first asked for, by the project's id. */
   readonly lateEvents: Map<number, () => void>;
   /** The properties of a project's groups of one type, by the key of the group. */
   readonly groupsOf: (projectId: number, typeIndex: number) => ReadonlyMap<string, JsonObject>;

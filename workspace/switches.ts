@@ -18,19 +18,19 @@ export interface Switches {
    * else meanwhile.
    */
   readonly searchTimeMs?: number | undefined;
-  /** How the `next` of events goes on. */
+  /** The parameters in the `next` of events. */
   readonly eventsNext?: EventsNext | undefined;
   /** Whose answers it gives, those of the document by default. */
   readonly dialect?: Dialect | undefined;
 }
 
 /**
- * How the `next` of events goes on: by `limit` and `offset`, as the contract says (§ 8), or by `before` and the timestamp of
- * the last row, as the known deployment does.
+ * The parameters in the `next` of events: `limit` and `offset`, as the contract says (§ 8), or `before` and the timestamp
+ * of the last row, as in the known deployment.
  */
 export type EventsNext = 'offset' | 'before';
 
-/** What is done before each request. */
+/** Delays, failures and limits that a request meets first. */
 export interface Faults {
   /** Waits, then throws for the requests that are to fail. */
   readonly strike: () => Promise<void>;

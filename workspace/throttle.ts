@@ -1,6 +1,6 @@
 import { ApiError } from './errors.ts';
 
-/** What the deployment limits apart from each other, for each key. */
+/** The groups of operations that the deployment limits apart from each other, for each key. */
 export type Surface = 'events' | 'values' | 'rest';
 
 /** Most requests of a key in any span of so many milliseconds. */

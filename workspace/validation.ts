@@ -43,7 +43,7 @@ function compilerOfDocument(): ReturnType<AjvCompiler.BuildCompilerFromPool> {
   return compiler;
 }
 
-/** What the document asks of a request of `operation`. */
+/** The document's schema for a request of `operation`. */
 export function schemaOf(operation: Operation): FastifySchema {
   const { parameters, body } = operation;
   return {
@@ -79,7 +79,7 @@ function decodeOne({ name, encoding }: Parameter, value: unknown): unknown {
   }
 }
 
-/** What the caller is told of a request that the document does not allow: the first error only. */
+/** The error that the caller gets for a request that the document does not allow: the first one only. */
 export function toApiError(error: FastifySchemaValidationError, context: string | undefined): ApiError {
   // An id that cannot be one names nothing.
   if (context === 'params') return notFound();

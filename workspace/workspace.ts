@@ -12,7 +12,7 @@ import { compileWhenAsked, toApiError } from './validation.ts';
 
 export { demoKeys, memberKeys };
 
-/** How the workspace runs. */
+/** The options of the workspace. */
 export interface WorkspaceOptions extends Switches {
   /** 0 picks a free one. */
   readonly port: number;

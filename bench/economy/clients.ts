@@ -1,8 +1,8 @@
-/** How the team's application asks: a gateway, or the REST API itself. */
+/** The operations that the team's application sends: to a gateway, or as calls to the REST API itself. */
 import { Pool } from 'undici';
 import { exportedRows, factsOf, type PageName, type Place, type Schema } from './pages.ts';
 
-/** What became of an operation. Times in milliseconds. */
+/** The outcome of an operation. Times in milliseconds. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly text: string }
   // Not answered, or not as a whole; to be asked again after that, if it was told when.

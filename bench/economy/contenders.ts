@@ -1,4 +1,4 @@
-/** What stands between the team and the service, one after the other. */
+/** The contenders: each stands between the team and the service in turn. */
 import { startGateway } from '../gateways/running.ts';
 import { type GatewayEntry, gateways } from '../gateways/table.ts';
 import { type Client, graphqlClient, restClient } from './clients.ts';
@@ -24,7 +24,7 @@ export interface Contender {
 const budget = { UPSTREAM_BUDGET: compressedRates };
 const cache = { CACHE_TTL: compressedLifetimes, CACHE_STALE: String(staleSeconds / speed) };
 
-/** How long the caches of peers keep what each field or type is read from, in real milliseconds, as JSON. */
+/** The lifetimes of the caches of peers, in real milliseconds by noun, as JSON. */
 const peerLifetimes = JSON.stringify(
   Object.fromEntries(Object.entries(lifetimes).map(([noun, seconds]) => [noun, compressed(seconds * 1000)])),
 );

@@ -1,4 +1,4 @@
-/** What a team does in a day: the same for whatever stands between it and the service. */
+/** The actions of a team in a day: the same ones for every contender. */
 import { dashboardsPerProject } from '../../workspace/seed/dashboards.ts';
 import { travel } from '../../workspace/seed/organizations.ts';
 import { createRandom, type Random } from '../../workspace/seed/random.ts';
@@ -20,7 +20,7 @@ export interface Edit {
 
 /** All that happens in a day. */
 export interface Day {
-  /** How long it is, in minutes. */
+  /** The length of the day, in minutes. */
   readonly length: number;
   readonly places: readonly Place[];
   readonly visits: readonly Visit[];
@@ -29,13 +29,13 @@ export interface Day {
   readonly exportAt: number;
 }
 
-/** How large a day is, and what is in it. Times in minutes. */
+/** The size of a day, and the traffic in it. Times in minutes. */
 export interface DaySize {
   readonly people: number;
   readonly length: number;
-  /** How long a page is open before another one takes its place, on average. */
+  /** The average time that a page stays open before another one takes its place. */
   readonly visit: number;
-  /** How long a person works before the next edit, on average. */
+  /** The average time that a person works before the next edit. */
   readonly editEvery: number;
 }
 

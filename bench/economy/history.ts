@@ -1,4 +1,4 @@
-/** What was written, and when: what answers are held against. */
+/** The writes of a day and their times, against which answers are checked. */
 
 /** A state of an object, as it stands in one of its texts. */
 export interface State {

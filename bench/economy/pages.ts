@@ -1,6 +1,6 @@
 /** The pages of the team's application: what each asks a REST API, and gateways in the schemas that they have. */
 
-/** What a page is about. */
+/** The objects that a page is about. */
 export interface Place {
   readonly project: number;
   /** The dashboard that its viewer works on. */
@@ -14,7 +14,7 @@ export const pageNames = ['overview', 'wall', 'dashboard', 'plugins', 'activity'
 /** One of the pages. */
 export type PageName = (typeof pageNames)[number];
 
-/** How often an open page polls, in seconds of the day. */
+/** The time between two polls of an open page, in seconds of the day. */
 export const pollSeconds: Readonly<Record<PageName, number>> = {
   overview: 30,
   wall: 60,
@@ -34,7 +34,7 @@ export const exportedRows = 100;
 /** A GraphQL operation. Its variables are those of `variablesOf` that it declares. */
 export type Query = string;
 
-/** How one kind of schema is asked for the pages, for a step of the export, and for a change of a dashboard. */
+/** The operations of one kind of schema: for each page, for a step of the export, and for a change of a dashboard. */
 export interface Schema {
   readonly pages: Readonly<Record<PageName, Query>>;
   readonly exported: Query;

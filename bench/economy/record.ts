@@ -1,4 +1,4 @@
-/** What is measured of a day. */
+/** The measurements of a day. */
 import { ageOfAll, type History, type State } from './history.ts';
 
 /** Figures of one contender. Times in seconds of the day. */
@@ -20,11 +20,11 @@ export interface Figures {
   /** Edits that were done, and answers to their authors after that which did not show them. */
   readonly edits: number;
   readonly unseenEdits: number;
-  /** How many minutes of the day the export took; undefined if it was not done at the end. */
+  /** The minutes of the day that the export took; undefined if it had not finished at the end. */
   readonly exportMinutes: number | undefined;
 }
 
-/** What an open page shows: nothing at first. */
+/** The content of an open page: nothing at first. */
 export interface Screen {
   states: readonly State[] | undefined;
 }

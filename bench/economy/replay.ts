@@ -35,7 +35,7 @@ class Team {
   readonly #history = new History();
   readonly #recorder = new Recorder(this.#history);
   readonly #startedAt = performance.now();
-  /** What each person was last told to have written. */
+  /** The last write of each person that was confirmed to that person. */
   readonly #own = new Map<number, State>();
 
   constructor(client: Client, day: Day) {

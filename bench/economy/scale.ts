@@ -1,12 +1,12 @@
 /**
- * How the day is compressed: everything that is a length of time is divided by the same number, the windows of the limits, how
- * long answers are kept, how often pages poll, how long the service takes, and how long an operation may.
+ * The compression of the day. One number divides every length of time: the windows of the limits, the lifetimes of
+ * answers, the time between polls, the latency of the service, and the deadline of operations.
  */
 
-/** So many times faster than a clock the day goes. */
+/** The seconds of the day that pass in a second. */
 export const speed = 20;
 
-/** What the service allows one key, as calls/seconds: the rates of the known deployment. */
+/** The calls/seconds that the service allows one key: the rates of the known deployment. */
 const rates = {
   rest: [
     [480, 60],
@@ -22,16 +22,16 @@ const rates = {
   ],
 } as const;
 
-/** How long answers are kept by what caches, in seconds of the day. All are whole seconds when compressed. */
+/** The lifetimes of cached answers, in seconds of the day. All are whole seconds when compressed. */
 export const lifetimes = { projects: 60, dashboards: 60, plugins: 300, events: 40 } as const;
 
 /** For how long old answers are given while newer ones are read, in seconds of the day. */
 export const staleSeconds = 600;
 
-/** How long the service takes for an answer, in milliseconds of the day. */
+/** The time that the service takes for an answer, in milliseconds of the day. */
 export const latencyMs = 100;
 
-/** How long an operation may take, in milliseconds of the day: the gateway's default. */
+/** The longest time that an operation may take, in milliseconds of the day: the gateway's default. */
 export const deadlineMs = 8000;
 
 /** The rates as settings of the gateway and of the embedded workspace, compressed. */

@@ -7,7 +7,7 @@ export const teamKey = memberKeys[0];
 /** The key of another tool, which has limits of its own. */
 export const otherKey = demoKeys[0];
 
-/** What the process of the service tells first, and then whenever it is asked. */
+/** The message that the service's process sends once it listens, and then whenever it is asked. */
 export interface ServiceReport {
   readonly url: string;
   /** Requests with the team's key that it has answered so far. */

@@ -5,7 +5,7 @@ import { Member } from './member.ts';
 import { type FleetCase, type FleetSize, planArrivals } from './plan.ts';
 import { startService } from './service.ts';
 
-/** What was measured of one case. */
+/** The measurements of one case. */
 export interface FleetFigures extends FleetCase {
   readonly operations: number;
   /** Operations that the budget refused, of all and of those that began in the outage. */
@@ -18,15 +18,15 @@ export interface FleetFigures extends FleetCase {
   /** Fresh answers that a gateway found in Redis: another gateway had read them. */
   readonly found: number;
   readonly commands: number;
-  /** How often a gateway lost Redis, or waited for it in vain. */
+  /** The number of times that a gateway lost Redis, or waited for it in vain. */
   readonly losses: number;
   /** Processor time of Redis, in milliseconds. */
   readonly redisMs: number;
-  /** What the names and values in Redis took at the end, in bytes. */
+  /** The size of all names and values in Redis at the end, in bytes. */
   readonly redisBytes: number;
 }
 
-/** How long the service takes for an answer, in milliseconds. */
+/** The time that the service takes for an answer, in milliseconds. */
 const latencyMs = 100;
 
 /** Lives one case: some 80 seconds in the whole form. */

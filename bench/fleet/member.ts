@@ -16,7 +16,7 @@ import { bodyRoomLimitsFor } from '../../src/rest/transport/body-room.ts';
 import { createUpstream, type Upstream } from '../../src/rest/upstream.ts';
 import type { FleetSize, Sharing } from './plan.ts';
 
-/** How long an operation may take, in milliseconds: the gateway's default. */
+/** The longest time that an operation may take, in milliseconds: the gateway's default. */
 const operationDeadlineMs = 8000;
 
 /** The most REST calls that a gateway has under way at a time. */
@@ -29,7 +29,7 @@ const caller: Caller = { key, sharingKey, queueKey: sharingKey };
 /** A connection that counts what it sends. */
 class CountedRedis extends SharedRedis {
   commands = 0;
-  /** How often it was lost, or did not answer in time. */
+  /** The number of times that the connection was lost, or Redis did not answer in time. */
   losses = 0;
 
   constructor(url: string) {
@@ -121,7 +121,7 @@ export class Member implements AsyncDisposable {
   }
 }
 
-/** How a gateway shares, and with how many. */
+/** The parts that a gateway shares with others, and the number of gateways. */
 interface MemberOptions {
   readonly sharing: Sharing;
   readonly gateways: number;

@@ -8,7 +8,7 @@ import { scenarioTitles } from '../scenarios/names.ts';
 import type { FleetFigures } from './live.ts';
 import type { FleetSize, Sharing } from './plan.ts';
 
-/** What was measured. */
+/** The measurements of the fleet. */
 export interface Fleet {
   readonly machine: Machine;
   readonly size: FleetSize;

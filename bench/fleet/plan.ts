@@ -1,7 +1,7 @@
-/** What people ask of a fleet of gateways: the same for a seed, whatever the machine. */
+/** The operations that people send to a fleet of gateways: the same for a seed, whatever the machine. */
 import { createRandom } from '../../workspace/seed/random.ts';
 
-/** How gateways share their budget and their cache. */
+/** The parts that gateways share: budget, cache, or neither. */
 export type Sharing =
   // Both are in one Redis.
   | 'both'
@@ -10,18 +10,18 @@ export type Sharing =
   // Each gateway has a whole budget and a cache of its own.
   | 'none';
 
-/** How much is asked of a fleet, and for how long. Times in seconds. */
+/** The size and the duration of the traffic to a fleet. Times in seconds. */
 export interface FleetSize {
   readonly seconds: number;
   /** People of each gateway. The load balancer sends each of their operations to any gateway. */
   readonly people: number;
-  /** How often a person's page polls. */
+  /** The time between two polls of a person's page. */
   readonly poll: number;
   /** Projects that they look at, some of them far more often than others. */
   readonly projects: number;
-  /** What the service allows the one key of all: so many calls in so many seconds. */
+  /** The number of calls that the service allows in so many seconds, for the one key that all share. */
   readonly limit: { readonly calls: number; readonly seconds: number };
-  /** How long an answer is fresh, and then used while a newer one is read. */
+  /** The time for which an answer is fresh; after that it is used while a newer one is read, for `stale`. */
   readonly fresh: number;
   readonly stale: number;
   /** When Redis is killed, and when it is started again without its data, in a case with an outage. */

@@ -1,4 +1,4 @@
-/** Whether gateways answer the same. */
+/** Checks that gateways give the same answers. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Json } from '../../test/support/replies.ts';
 import { type ScenarioName, scenarioNames } from '../scenarios/names.ts';

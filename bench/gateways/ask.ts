@@ -10,7 +10,7 @@ import { key } from '../upstream/server.ts';
 /** One request to a GraphQL endpoint. */
 export interface WireRequest {
   readonly method: 'GET' | 'POST';
-  /** What follows the path of the endpoint. */
+  /** The query string, which follows the path of the endpoint. */
   readonly search: string;
   readonly body: string;
 }
@@ -71,7 +71,7 @@ export function bytesOf(url: string, { method, search, body }: WireRequest): Buf
   return Buffer.from(`${method} ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** What a text says as JSON; undefined if it is not JSON. */
+/** The JSON value of a text; undefined if the text is not JSON. */
 function toJson(text: string): unknown {
   try {
     return JSON.parse(text);

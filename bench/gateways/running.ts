@@ -93,7 +93,7 @@ function launch(entry: GatewayEntry, options: StartOptions, port: number, log: s
   return child;
 }
 
-/** What Node gets beside its options: a module, or all that `npm start` gives it. */
+/** The arguments of Node beside its options: a module, or all that `npm start` gives it. */
 function wordsOf({ folder, module }: GatewayEntry): string[] {
   if (module !== undefined) return [module];
   const [, line] = /"start": "node (.*)"/.exec(readFileSync(join(folder, 'package.json'), 'utf8')) ?? [];

@@ -17,7 +17,7 @@ export interface GatewayEntry {
   /** The path of its GraphQL endpoint. */
   readonly path: string;
   readonly questions: Questions;
-  /** Whether its lists page by cursors, which have to be read first. */
+  /** True if its lists page by cursors, which have to be read first. */
   readonly cursors: boolean;
 }
 

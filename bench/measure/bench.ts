@@ -12,7 +12,7 @@ import { firstHundred, firstRequest, type Point, points, started } from './point
 import { cpuTimeOf, machineTime, memoryOf } from './processes.ts';
 import type { UpstreamOrder, UpstreamReport } from './upstream.ts';
 
-/** How long things take, in seconds. */
+/** The durations of a run, in seconds. */
 export interface Timing {
   /** One measured run. */
   readonly seconds: number;
@@ -24,12 +24,12 @@ export interface Timing {
   readonly quiet: number;
 }
 
-/** What a run of one gateway at one point came to. */
+/** The result of a run of one gateway at one point. */
 type Measured = Omit<Sample, 'round'>;
 
 /** A gateway that is warm. */
 export interface Bench extends AsyncDisposable {
-  /** What it measured before it was. */
+  /** The results measured before the gateway was warm. */
   readonly cold: readonly Measured[];
   /** Measures one point; undefined if the gateway cannot answer the scenario. */
   measure(point: Point): Promise<Measured | undefined>;

@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from 'node:net';
 
-/** What the load is told. */
+/** The job of the process that makes the load. */
 export interface LoadJob {
   readonly port: number;
   readonly concurrency: number;
@@ -15,7 +15,7 @@ export interface LoadJob {
   readonly requests: readonly Uint8Array[];
 }
 
-/** What it answers. */
+/** The result of a job. */
 export interface LoadResult {
   readonly operations: number;
   readonly seconds: number;
@@ -26,7 +26,7 @@ export interface LoadResult {
   readonly failure: string | undefined;
 }
 
-/** How far the answer that a connection waits for has come. */
+/** The progress of the answer that a connection waits for. */
 interface Pending {
   startedAt: number;
   head: string;
@@ -54,7 +54,7 @@ process.on('message', (job: LoadJob) => {
     .then((result) => process.send?.(result));
 });
 
-/** How long an answer may take, in milliseconds. */
+/** The longest time that an answer may take, in milliseconds. */
 const timeoutMs = 20_000;
 
 async function run({ port, concurrency, seconds, operations: most, requests }: LoadJob): Promise<LoadResult> {

@@ -1,4 +1,4 @@
-/** What is measured: scenarios under conditions. */
+/** The points that are measured: scenarios under conditions. */
 import type { GatewayName } from '../gateways/table.ts';
 import { type ScenarioName, scenarioNames } from '../scenarios/names.ts';
 import type { Variant } from '../scenarios/variants.ts';
@@ -15,7 +15,7 @@ export type Series = 'distinct' | 'hot' | 'slow' | 'rows' | 'fanOut' | 'concurre
 export interface Point {
   readonly series: Series;
   readonly scenario: ScenarioName;
-  /** What grows; 0 in the series that do not. */
+  /** The quantity that grows in the series; 0 in series where nothing grows. */
   readonly size: number;
   readonly concurrency: number;
   /** The most operations of a run. */
@@ -29,7 +29,7 @@ export interface Point {
 /** The latency of the slow upstream, in milliseconds. */
 export const slowMs = 20;
 
-/** How many operations are asked at a time, but in the series `concurrency`. */
+/** The number of operations under way at a time, in all series but `concurrency`. */
 export const usualConcurrency = 16;
 
 /** The gateways whose growth is measured: ours, what it is measured by, and the fastest peer of its kind. */
@@ -66,7 +66,7 @@ export const started = { series: 'start', scenario: 'S6', size: 0 } as const;
 export const firstRequest: Point = { ...usual, series: 'first', scenario: 'S2', concurrency: 1, operations: 1 };
 export const firstHundred: Point = { ...firstRequest, series: 'hundred', operations: 100 };
 
-/** What is measured with `grownGateways`. */
+/** The points that are measured with `grownGateways`. */
 export const growth: readonly Point[] = [
   // First, while only these have needed memory.
   ...sizes.concurrency.map(

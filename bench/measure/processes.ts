@@ -53,7 +53,7 @@ function treeOf(root: number): number[] {
   return tree;
 }
 
-/** What /proc/PID/stat says after the name of the process; undefined if it is gone. */
+/** The fields of /proc/PID/stat after the name of the process; undefined if the process is gone. */
 function statOf(pid: number): string[] | undefined {
   const text = readProc(`${pid}/stat`);
   return text?.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -1,12 +1,12 @@
 /** The upstream as a process of its own. Its parent sets its latency, and reads and resets its counts. */
 import { startBenchUpstream } from '../upstream/server.ts';
 
-/** What the parent asks: to start counting anew, answering after this many milliseconds. */
+/** The order of the parent: start counting anew, and answer after this many milliseconds. */
 export interface UpstreamOrder {
   readonly latencyMs: number;
 }
 
-/** What it answers: what happened since the last order. The first answer comes unasked. */
+/** The answer to an order: all that happened since the last one. The first answer comes unasked. */
 export interface UpstreamReport {
   readonly url: string;
   readonly calls: number;

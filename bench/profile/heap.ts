@@ -1,4 +1,4 @@
-/** What the heap of a gateway holds, by room. */
+/** The content of a gateway's heap, by room. */
 import { roomOfFrames } from './rooms.ts';
 import type { Frame } from './v8-log.ts';
 
@@ -9,7 +9,7 @@ export interface HeapNode {
   readonly children: readonly HeapNode[];
 }
 
-/** What `record-heap.ts` writes. */
+/** The file that `record-heap.ts` writes. */
 export interface HeapRecord {
   readonly head: HeapNode;
   readonly spaces: readonly {

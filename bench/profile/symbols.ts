@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import type { Symbolize } from './v8-log.ts';
 
 interface Symbols {
-  /** Whether addresses of the file are those of the process, as of a program that is not relocated. */
+  /** True if addresses of the file are those of the process, as of a program that is not relocated. */
   readonly isFixed: boolean;
   readonly addresses: Float64Array;
   readonly names: readonly string[];

@@ -8,7 +8,7 @@ export type CallCounts = Partial<Record<ScenarioName, Partial<Record<GatewayName
 
 const file = new URL('../calls.json', import.meta.url);
 
-/** What was recorded last. */
+/** The counts that were recorded last. */
 export function readCallCounts(): CallCounts {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `writeCallCounts`
   return JSON.parse(readFileSync(file, 'utf8')) as CallCounts;

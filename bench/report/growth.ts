@@ -1,4 +1,4 @@
-/** How costs grow: per row, per relation of a fan-out, per operation asked at a time. */
+/** The growth of costs: per row, per relation of a fan-out, per operation under way at a time. */
 import { gateways } from '../gateways/table.ts';
 import { grownGateways, sizes } from '../measure/points.ts';
 import { figuresAt } from './lookup.ts';

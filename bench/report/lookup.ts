@@ -23,7 +23,7 @@ export function figuresAt({ samples }: Results, place: Place): Figures | undefin
   );
 }
 
-/** How many times the CPU time of another gateway one needs, at the same place. */
+/** The CPU time that a gateway needs, as a multiple of that of `other` at the same place. */
 export function cpuRatio(results: Results, place: Place, other: GatewayName): number | undefined {
   const one = figuresAt(results, place)?.cpu;
   const base = figuresAt(results, { ...place, gateway: other })?.cpu;

@@ -1,4 +1,4 @@
-/** What the benchmark runs on. */
+/** The machine that the benchmark runs on. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
@@ -14,7 +14,7 @@ export interface Machine {
   readonly memoryGiB: number;
   readonly system: string;
   readonly node: string;
-  /** Whether gateways have a core of their own. */
+  /** True if gateways have a core of their own. */
   readonly pinned: boolean;
   readonly versions: Readonly<Partial<Record<GatewayName, string>>>;
 }

@@ -75,7 +75,7 @@ function middle(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** How often things were measured: what the chart shows may have been measured more often than all else. */
+/** The number of rounds, which may be higher for the points in the chart than for all others. */
 function roundsOf(samples: Results['samples']): string {
   const [inChart, elsewhere] = [samples.filter(isInChart), samples.filter((sample) => !isInChart(sample))].map(
     lastRound,

@@ -11,13 +11,13 @@ export interface Costs {
   readonly main: number;
   /** On the threads of V8's compilers and collectors, and of libuv. */
   readonly helpers: number;
-  /** How many samples `rooms` rests on. */
+  /** The number of samples behind `rooms`. */
   readonly samples: number;
   /** The parts of `main`. */
   readonly rooms: ReadonlyMap<string, number>;
 }
 
-/** What the heap held, and who allocated it. */
+/** The content of the heap, and the rooms that allocated it. */
 interface Heap extends HeapRecord {
   readonly rooms: ReadonlyMap<string, number>;
 }

@@ -1,4 +1,4 @@
-/** What was measured, bench/results.json: samples, and what they were taken on. */
+/** The measurements in bench/results.json: samples, and the machine that they were taken on. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { GatewayName } from '../gateways/table.ts';
 import type { Series } from '../measure/points.ts';
@@ -40,7 +40,7 @@ export interface Figures extends Omit<Sample, 'round'> {
 
 const file = new URL('../results.json', import.meta.url);
 
-/** What was written last. */
+/** The results that were written last. */
 export function readResults(): Results | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `writeResults`
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Results) : undefined;
@@ -52,7 +52,7 @@ export function writeResults({ machine, samples }: Results): void {
   writeFileSync(file, `{\n  "machine": ${JSON.stringify(machine)},\n  "samples": [\n${lines.join(',\n')}\n  ]\n}\n`);
 }
 
-/** What several samples of the same come to. */
+/** The figures of several samples of one point. */
 export function figuresOf(samples: readonly Sample[]): Figures | undefined {
   const [first] = samples;
   if (first === undefined) return undefined;

@@ -7,7 +7,7 @@ export function number(value: number): string {
   return value >= 10 || value === 0 ? value.toFixed(0) : value.toFixed(value >= 1 ? 1 : 2);
 }
 
-/** How many times something is something else. */
+/** A ratio with two decimals; a dash if it is undefined. */
 export function ratio(value: number | undefined): string {
   return value === undefined ? '–' : value.toFixed(2);
 }

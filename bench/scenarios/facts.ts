@@ -1,4 +1,4 @@
-/** What an answer says, whatever the schema: two gateways answered the same if their facts are equal. */
+/** The facts in an answer, whatever the schema: two gateways answered the same if their facts are equal. */
 import { isObject } from '../../src/rest/values.ts';
 import type { Json } from '../../test/support/replies.ts';
 

@@ -7,7 +7,7 @@ const rest = (names: string): string => spelt(names, underRestName);
 
 const plugins = 'plugins: listPlugins(parent_lookup_organization_id: $organization';
 
-/** How Hive Gateway is asked. */
+/** The questions for Hive Gateway. */
 export const hiveQuestions: Questions = {
   S1: {
     query: `query S1($id: JSON!) {

@@ -9,7 +9,7 @@ const nested = `project(id: $id) {
     events(limit: 20) { results { id event timestamp } }
   }`;
 
-/** How the peers that are servers written in JavaScript are asked. */
+/** The questions for the peers that are servers written in JavaScript. */
 export const listQuestions: Questions = {
   S1: {
     query:

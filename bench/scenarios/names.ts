@@ -23,7 +23,7 @@ export type ScenarioName = keyof typeof scenarioTitles;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of an object literal
 export const scenarioNames = Object.keys(scenarioTitles) as readonly ScenarioName[];
 
-/** How a gateway is asked for the facts of a scenario. */
+/** The operation that asks a gateway for the facts of a scenario. */
 export interface Question {
   readonly query: string;
   /** Adds to the answer what its client knows without having asked. */

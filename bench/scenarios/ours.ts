@@ -10,7 +10,7 @@ const nested = `project(id: $id) {
     events(first: 20) { nodes { id: upstreamId event timestamp } }
   }`;
 
-/** How this gateway is asked. */
+/** The questions for this gateway. */
 export const ourQuestions: Questions = {
   S1: {
     query:

@@ -1,7 +1,7 @@
 /** The variables of operations: which objects the nth operation asks for. Different variants share no object. */
 import { dashboardId, organizationId } from '../upstream/world.ts';
 
-/** How many groups of twenty projects there are. */
+/** The number of groups of twenty projects. */
 const variantCount = 100;
 
 /** Every variable that a question may declare. */
@@ -20,7 +20,7 @@ export interface Variant {
   readonly c: string;
   readonly d: string;
   readonly e: string;
-  /** How many rows a big list has, and how many objects a fan-out. */
+  /** The number of rows in a big list, and of objects in a fan-out. */
   readonly rows: number;
   readonly parents: number;
 }

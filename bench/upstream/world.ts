@@ -1,20 +1,20 @@
 /**
- * What the benchmark's upstream knows: rows as pure functions of their ids, so that every run and every gateway sees the
- * same. Each organization has twenty projects and 1,000 plugins, each project sixty dashboards and 500 events.
+ * The data of the benchmark's upstream. Rows are pure functions of their ids, so that every run and every gateway sees
+ * the same. Each organization has twenty projects and 1,000 plugins, each project sixty dashboards and 500 events.
  */
 import type { JsonObject } from '../../test/support/replies.ts';
 import { dashboard, event, listedDashboard, listedProject, plugin, project } from '../../test/support/rows.ts';
 
-/** How many projects there are. */
+/** The number of projects. */
 export const projectCount = 2000;
 
-/** How many dashboards a project has. */
+/** The number of dashboards in a project. */
 export const dashboardCount = 60;
 
-/** How many events a project has. */
+/** The number of events in a project. */
 export const eventCount = 500;
 
-/** How many plugins an organization has. */
+/** The number of plugins in an organization. */
 export const pluginCount = 1000;
 
 const projectsOfOrganization = 20;

@@ -94,7 +94,7 @@ export function testAwayGateway(started: () => Live): void {
   });
 }
 
-/** What a page asks but streams, from now on. */
+/** Records the GraphQL requests of a page from now on, except event streams. */
 function readsOf(page: Page): readonly string[] {
   const reads: string[] = [];
   page.on('request', (request) => {

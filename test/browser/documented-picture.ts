@@ -9,7 +9,7 @@ const writes = process.env['PICTURES'] === 'write';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What differs each time: how long something took, when it was, and how much has come by itself. */
+/** Parts of texts that differ each time: durations, dates and times, and counts of new events. */
 const passing = [
   /\d[\d.,–]* m?s\b/g,
   /[A-Z][a-z]{2} \d+, (?:\d{4}, )?[\d:]+\s[AP]M/g,

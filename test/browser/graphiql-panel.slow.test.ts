@@ -54,7 +54,7 @@ async function rowsIn(panel: Locator): Promise<readonly (readonly string[])[]> {
   );
 }
 
-/** How many operations, and plans, a gateway has counted. */
+/** The numbers of operations and of plans that a gateway has counted. */
 async function countsOf({ url }: TestGateway): Promise<readonly number[]> {
   const text = await (await fetch(new URL('/metrics', url))).text();
   return ['gateway_operations_total', 'gateway_plans_total'].map((name) => {

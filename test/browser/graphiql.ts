@@ -60,7 +60,7 @@ export async function openAnew(opened: TestPage, url: string): Promise<void> {
   await openGraphiql(opened, url);
 }
 
-/** How long an answer may take before the button is pressed once more, in milliseconds, and how often at most. */
+/** The time that an answer may take before the button is pressed once more, in milliseconds, and the most presses. */
 const answerMs = 6000;
 const mostClicks = 4;
 
@@ -81,7 +81,7 @@ export async function execute(page: Page): Promise<unknown> {
   }
 }
 
-/** Whether a request is of an operation that GraphiQL runs, and not of a plan for its panel. */
+/** True if a request is of an operation that GraphiQL runs, and not of a plan for its panel. */
 function isRun(request: Request): boolean {
   return request.method() === 'POST' && request.postData()?.endsWith('"extensions":{"explain":"plan"}}') === false;
 }
@@ -115,10 +115,10 @@ export async function replaceText(page: Page, editor: 'query' | 'headers', line:
   await expect.poll(() => replaced().catch(String), { timeout: timeoutMs }).toBe(line);
 }
 
-/** How long a text that was pasted may take to stand in the editor, in milliseconds. */
+/** The time within which pasted text must appear in the editor, in milliseconds. */
 const standingMs = 2000;
 
-/** What is seen in an editor. */
+/** The text that an editor shows. */
 export async function textOf(editor: Locator): Promise<string> {
   const text = await editor.locator('.view-lines:visible').innerText();
   return text.replaceAll('\u00a0', ' ');

@@ -27,7 +27,7 @@ export interface LiveExample {
   addProject(events?: Pick<GrowingEvents, 'list'>, details?: Handler): number;
 }
 
-/** What the tests of the page have: a browser, and the page. */
+/** The browser and the example page that the tests share. */
 export interface Live {
   readonly browser: TestBrowser;
   readonly example: LiveExample;
@@ -36,7 +36,7 @@ export interface Live {
 /** For what a busy machine takes its time. */
 export const soon = { timeout: timeoutMs } as const;
 
-/** What the REST API tells of a project. */
+/** A project in the REST API: its events, and the details of its dashboards. */
 interface Project {
   readonly events: Pick<GrowingEvents, 'list'>;
   readonly details: Handler;
@@ -191,7 +191,7 @@ function someEvents(): GrowingEvents {
   return events;
 }
 
-/** What the table shows of events that were added to those. */
+/** The names of the events in the table that `addNew` added. */
 export async function shownOf(page: Page): Promise<readonly string[]> {
   const names = await page.locator('tbody tr td:first-child').allInnerTexts();
   return names.filter((name) => name.startsWith('new '));

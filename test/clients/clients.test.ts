@@ -159,7 +159,7 @@ function listedCells(listed: Connect): void {
   });
 }
 
-/** What a phone does that can keep no key. */
+/** The test of a client on a phone, which can keep no API key. */
 function tokenCell(listed: Connect): void {
   test('tokens: asks by the ids of its manifest with the token of a user, if nothing else is run', async () => {
     const traffic = await use(listed, gateways.tenants);
@@ -193,7 +193,7 @@ async function use(connect: Connect, gateway: RunningGateway): Promise<readonly 
   return endpoint.traffic;
 }
 
-/** What a request carried, out of the line about it. */
+/** The part of a traffic line that says how the document was sent: `id` of `POST id: 200`. */
 function carried(line: string): string {
   return line.replace(/^\w+ (.*): 200$/, '$1');
 }

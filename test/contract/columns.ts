@@ -11,16 +11,16 @@ export interface Mapped {
   readonly index: number;
 }
 
-/** What the upstream sends for a column, and what the gateway answers. */
+/** A value that the upstream sends for a column, and the gateway's answer for it. */
 export interface Value {
   readonly sent: Json;
   readonly answered: Json;
 }
 
-/** What no answer may ever quote of a value that is refused. */
+/** The text within refused values, which no answer may ever quote. */
 export const secret = 'hunter2';
 
-/** How many values of each column tell every two columns of a type apart: one for each binary digit of an index. */
+/** The values of each column that tell every two columns of a type apart: one for each binary digit of an index. */
 export const turns = [0, 1, 2, 3, 4, 5, 6];
 
 /** The leaf columns of a type with their fields; `all` are those of its detail view. Throws for one without a field. */
@@ -133,7 +133,7 @@ export function wrongValuesOf({ type }: Mapped): readonly Json[] {
 /** Values that an enum does not know, of any kind. */
 export const unknownEnumValues: readonly Json[] = ['inline', 99, -1, '21', 'LOCAL', 'UNKNOWN', '__proto__', 2.5, {}];
 
-/** Whether a column is an enum. */
+/** True if a column is an enum. */
 export function isEnum({ type }: Mapped): boolean {
   return isEnumType(getNamedType(type));
 }

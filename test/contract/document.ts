@@ -21,7 +21,7 @@ export interface Column {
   readonly format: string | undefined;
   /** The values that a request may give it, if they are listed. */
   readonly values: readonly unknown[] | undefined;
-  /** Whether it is an object with a schema of its own. */
+  /** True if it is an object with a schema of its own. */
   readonly isObject: boolean;
 }
 
@@ -148,7 +148,7 @@ function toColumn(name: string, property: Readonly<Record<string, unknown>>): Co
   };
 }
 
-/** What a reference refers to; anything else as it is. Throws if the reference leads nowhere. */
+/** The object that a `$ref` points to, or the property itself without one. Throws if the path leads nowhere. */
 export function resolved(property: unknown): Readonly<Record<string, unknown>> {
   if (!isObject(property)) throw new Error('a property is no object');
   const { $ref: ref } = property;

@@ -10,7 +10,7 @@ import { columnsOf, fieldNameOf } from './document.ts';
 import { organizationId } from './operation-table.ts';
 import { askThriceExactly } from './thrice.ts';
 
-/** What each mutation needs beside `extra`. */
+/** The input of each mutation beside `extra`. */
 const addresses: Readonly<Record<string, object>> = {
   createProject: {},
   updateProject: { id: '1' },

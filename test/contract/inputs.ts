@@ -11,7 +11,7 @@ export interface Write {
   readonly request: string;
   /** The columns that mean nothing to this mutation: it has no field for them. */
   readonly without: readonly string[];
-  /** What addresses the object; never in the body. */
+  /** The fields that address the object; never in the body. */
   readonly address: Readonly<Record<string, string>>;
   /** `METHOD target`. */
   readonly line: string;
@@ -36,7 +36,7 @@ export const writes: readonly Write[] = [
   toWrite('updatePlugin', 'PluginRequest', { id: '5', organizationId }, `PATCH ${plugins}5/`),
 ];
 
-/** What a client gives for a column, and what goes upstream for it. */
+/** A value that a client gives for a field, and the value that goes upstream in its column. */
 export interface Sample {
   readonly field: string;
   readonly given: unknown;

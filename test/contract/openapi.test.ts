@@ -126,7 +126,7 @@ function words(text: string): string[] {
   return text.split(/\s+/);
 }
 
-/** Whether what stands at this path carries a description: operations, responses, components, and fields of schemas. */
+/** True if the element at this path needs a description: an operation, response, component, or field of a schema. */
 function needsDescription(path: readonly string[]): boolean {
   const [section] = path;
   if (section === 'paths') {

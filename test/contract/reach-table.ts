@@ -1,7 +1,7 @@
 import { globalId } from '../support/current.ts';
 import type { Entry } from '../support/tenants.ts';
 
-/** What becomes of an id that names an object outside of a tenant's reach, in one place of the schema. */
+/** The expected outcome, in one place of the schema, for an id that names an object outside of a tenant's reach. */
 export type Decision =
   // The gateway knows whose it is: an operation with an id of another's has this outcome without a call.
   | { readonly kind: 'checked'; readonly query: string; readonly outcome: 'null' | 'FORBIDDEN' | 'BAD_USER_INPUT' }

@@ -25,13 +25,13 @@ const schema = createSchema();
 /** Names of arguments that hold a cursor. */
 const cursors: ReadonlySet<string> = new Set(['after', 'before']);
 
-/** Whether an argument or an input field takes an id, a cursor, or what may hold ids that the gateway does not know. */
+/** True if an argument or an input field takes an id, a cursor, or JSON that may hold ids unknown to the gateway. */
 function takesId({ name, type }: GraphQLArgument | GraphQLInputField): boolean {
   const named = getNamedType(type).name;
   return named === 'ID' || (named === 'String' && cursors.has(name)) || (named === 'JSON' && name === 'extra');
 }
 
-/** Whether objects of a type can be named by an id, or hold others that can. */
+/** True if objects of a type can be named by an id, or hold others that can. */
 function leadsToId(type: GraphQLNamedType): boolean {
   if (isInterfaceType(type)) return true;
   if (!isObjectType(type)) return false;

@@ -29,7 +29,7 @@ export const base = `
   directive @spare(weight: Int) repeatable on FIELD
 `;
 
-/** What clients ask, each for one way of using something. */
+/** The operations of clients, each with one way to use something. */
 export const documents = {
   fields: '{ one(id: 1) { name things { colour } } }',
   fragment: 'query F { one(id: 1) { ...T } } fragment T on Thing { name }',

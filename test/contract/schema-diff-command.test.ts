@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What `schema diff` prints, with the folder left out, and the exit code of its process. */
+/** The output of `schema diff`, with the folder left out, and the exit code of its process. */
 function diff(...args: string[]): readonly [text: string, code: number] {
   const { text, exitCode } = schemaDiff(args.map(pathOf), createReader({}));
   return [text.replaceAll(`${folder}/`, ''), exitCode];

@@ -83,7 +83,7 @@ function changed(edits: string): string {
   }, base);
 }
 
-/** What documents are called without the file that all are in. */
+/** The names of documents, without that of the file that holds all of them. */
 function namesIn(users: readonly string[]): readonly string[] {
   return clients
     .filter(({ name, text }) => users.includes(`app: ${/^\w+ (\w+)/.exec(text)?.[1] ?? name}`))

@@ -27,10 +27,10 @@ function read(name: string): string {
   return readFileSync(join(root, name), 'utf8');
 }
 
-/** What a service may not do, in the words of Compose. */
+/** The restrictions of a service, in the words of Compose. */
 const locked = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
 
-/** What is wrong with a file of Compose; its formats, such as durations, are not checked. */
+/** Errors in a file of Compose; its formats, such as durations, are not checked. */
 function errorsIn(source: string): readonly unknown[] {
   const ajv = new Ajv2019({ strict: false, validateFormats: false, validateSchema: false, allErrors: true });
   // The schema names its parts as older dialects do; nothing refers to them by that.
@@ -169,10 +169,10 @@ describe('examples/kubernetes/gateway.yaml: what belongs together', () => {
   });
 });
 
-/** What must be excepted from the egress to the internet: private networks, and the cloud's metadata service. */
+/** The networks that the egress to the internet must except: private ones, and the cloud's metadata service. */
 const inner = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
 
-/** What is forgotten in the manifest of Kubernetes, in a word each. */
+/** The requirements that the manifest of Kubernetes does not meet, in a word each. */
 function faultsOf(text: string): readonly string[] {
   const objects = parseAllDocuments(text).map((document) => document.toJSON() as unknown);
   const [deployment, , , , policy] = objects;

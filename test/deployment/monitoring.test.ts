@@ -17,7 +17,7 @@ const rulesPath = join(root, 'examples/prometheus/rules.yaml');
 const dashboard: unknown = JSON.parse(readFileSync(join(root, 'examples/grafana/dashboard.json'), 'utf8'));
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
-/** What promtool says about a file of rules; empty if nothing is wrong. */
+/** The errors that promtool reports in a file of rules; empty if there are none. */
 function errorsIn(path: string): string {
   const { status, stderr } = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' });
   return status === 0 ? '' : stderr;

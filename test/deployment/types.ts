@@ -11,7 +11,7 @@ export interface Typed {
   readonly value: unknown;
 }
 
-/** What the compiler says of values as literals of their types: also of unknown members. Empty: they fit. */
+/** The errors of the compiler for values as literals of their types, unknown members among them; empty if all fit. */
 export function typeErrors(values: readonly Typed[]): string {
   const lines = values.map(
     ({ type, from, value }, index) =>

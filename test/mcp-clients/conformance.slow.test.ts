@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { mcpUrlOf, startAgents } from '../support/agents.ts';
 import { runScript } from '../support/process.ts';
 
-/** What the suite found in one scenario. */
+/** The result of the suite for one scenario. */
 interface Scenario {
   readonly name: string;
   readonly failed: readonly string[];

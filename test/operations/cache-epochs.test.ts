@@ -37,7 +37,7 @@ const losses: readonly (readonly [string, Lose])[] = [
   ],
 ];
 
-/** What the upstream answers when it wants an answer from before to be used no more. */
+/** Answers of the upstream after which the gateway must use no earlier answer any more. */
 const ends = [
   ['403', refusal(403, 'permission_denied', 'Not yours.')],
   ['404', refusal(404, 'not_found', 'Not found.')],

@@ -18,10 +18,10 @@ const cacheMebibytes = inForm(2, 64);
 /** The limit of the old generation of the heap, in MiB: what the cache has dropped is garbage there until V8 needs room. */
 const heapMebibytes = 160;
 
-/** What a process that has filled its cache may ever have held beside what it held empty, in MiB: held in the whole form. */
+/** The most MiB that a process with a full cache may have held beyond an empty one: checked in the whole form. */
 const promised = inForm(Number.POSITIVE_INFINITY, 120);
 
-/** What lives for other reasons than the cache, and differs from run to run, in MiB. */
+/** Memory in MiB that lives for other reasons than the cache, and differs from run to run. */
 const noise = 8;
 
 function pageOf(project: number): JsonObject {
@@ -29,7 +29,7 @@ function pageOf(project: number): JsonObject {
   return { count: rowsOfPage, next: null, previous: null, results };
 }
 
-/** What a process held, in MiB: before, at most meanwhile, and what lives at the end once all garbage is collected. */
+/** The memory of a process in MiB: before, at most meanwhile, and alive at the end once all garbage is collected. */
 interface Held {
   readonly empty: number;
   readonly most: number;

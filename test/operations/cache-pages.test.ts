@@ -31,7 +31,7 @@ async function idsOf(gateway: TestGateway, argument: string, headers = {}): Prom
   return Array.isArray(nodes) ? nodes.map((node) => at(node, 'upstreamId')) : nodes;
 }
 
-/** How long a refresh is waited for on a busy machine. */
+/** The time within which a refresh must happen on a busy machine. */
 const patient = { timeout: 30_000, interval: 2 };
 
 async function untilFresh(gateway: TestGateway, argument: string): Promise<void> {

@@ -16,7 +16,7 @@ const events = 'GET /api/projects/1/events/';
 
 const relations = 'dashboards(first: 1) { nodes { name } } events(first: 1) { nodes { event } }';
 
-/** What a project's own row, its dashboards and its events answer. */
+/** The answers for a project's own row, its dashboards and its events. */
 function answers(own: Reply | null, ofDashboards: Reply | null, ofEvents: Reply | null) {
   return {
     ...(own === null ? {} : { [row]: own }),

@@ -40,7 +40,7 @@ interface Traffic {
 /** Longer than a busy machine takes to open the connections of one wave. */
 const patient = { quiet: 25 };
 
-/** What the upstream sees of one operation, which must succeed, and look the same every time it is asked. */
+/** The upstream traffic of one operation, which must succeed, and be the same every time that it is asked. */
 async function trafficOf(query: string, request: Request = {}): Promise<Traffic> {
   await using upstream = await startUpstream(workspace, patient);
   await using gateway = await startGateway(upstream);

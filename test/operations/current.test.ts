@@ -17,7 +17,7 @@ import { dashboard, plugin } from '../support/rows.ts';
 const current = '/api/projects/@current/';
 const plugins = '/api/organizations/@current/plugins/';
 
-/** What is asked below `@current`, the ids that it answers at a path, and the calls that it costs. */
+/** Queries below `@current`, each with the path of an id in the answer, that id, and the calls that the query costs. */
 const reads: readonly (readonly [query: string, path: string, id: string, calls: readonly string[]])[] = [
   ['project(id: "@current") { id }', 'project.id', 'Project:7', [current]],
   [

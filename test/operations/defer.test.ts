@@ -45,7 +45,7 @@ const details = 'GET /api/projects/1/dashboards/1/';
 const list = 'GET /api/projects/1/dashboards/';
 const row = 'GET /api/projects/1/';
 
-/** What is asked, which calls are held, and what the first part has all the same. */
+/** Queries, each with the calls that the upstream holds back, and the data that the first part has all the same. */
 const early: readonly [name: string, query: string, held: readonly string[], data: unknown][] = [
   [
     'columns that lists have, before those that only single objects have',
@@ -85,7 +85,7 @@ const early: readonly [name: string, query: string, held: readonly string[], dat
   ],
 ];
 
-/** What the upstream may answer with more than was planned for. */
+/** Fields whose answers may be larger than planned. */
 const [tiles, values] = ['dashboard(id: "1") { tiles }', 'eventValues(key: "a") { values { name } }'];
 
 describe.each(formats)('an answer in parts of %s', (format) => {

@@ -39,7 +39,7 @@ function configFor(upstreamUrl: string, keyFile = join(folder, 'key')): ReturnTy
   return createReader({ UPSTREAM_URL: upstreamUrl, DRIFT_KEY_FILE: keyFile });
 }
 
-/** What the command prints before the patch: the differences, their columns apart by one blank. */
+/** The lines before the patch: the differences, with their columns apart by one blank. */
 function linesOf(text: string): readonly string[] {
   const [table = ''] = text.split('\n\n', 1);
   return table

@@ -12,7 +12,7 @@ import { startUpstream } from '../support/upstream.ts';
 
 const path = '/api/projects/1/events/';
 
-/** How an upstream says where its list goes on, and its largest page. */
+/** The way in which an upstream links the next page of a list, and its largest page. */
 interface Dialect {
   readonly next: 'offset' | 'before';
   readonly cap?: number;

@@ -32,7 +32,7 @@ const allowanceMs = 2000;
 
 interface Met {
   readonly code: string;
-  /** How often the read was sent, at least and at most. */
+  /** The fewest and the most times that the read was sent. */
   readonly reads?: readonly [number, number];
   readonly facts?: object;
 }
@@ -294,7 +294,7 @@ describe('a status', () => {
     451: 'FORBIDDEN',
   };
   const statuses = Array.from({ length: 200 }, (_, index) => 400 + index).filter((status) => status !== 401);
-  /** What says something of the key, of its limits, or of what exists: only an error of the API's may say that. */
+  /** Statuses about the key, its limits, or the existence of an object: only an error of the API's own may say that. */
   const statements = new Set([402, 403, 404, 410, 429, 451]);
   // A page is a proxy's, and says nothing of the input.
   test.each([

@@ -18,7 +18,7 @@ function fetchOf(page: string, fetchOfBrowser: Fetch, keptKey: string | null = n
   return window.fetch;
 }
 
-/** What the page of GraphiQL sends when its editor fetches. */
+/** The request that the page of GraphiQL sends when its editor fetches. */
 async function sentFrom(page: string, headers: object, query: string, keptKey?: string): Promise<unknown> {
   const sent: unknown[] = [];
   const fetchInPage = fetchOf(

@@ -27,7 +27,7 @@ function startWith(id: string): Promise<Upstream> {
   });
 }
 
-/** What is handed out of the event: its ids, or the codes of the errors. */
+/** The ids of the event that the gateway hands out, or the codes of the errors. */
 async function handedOut(gateway: TestGateway): Promise<unknown> {
   const answer = await gateway.ask('{ project(id: 1) { events { nodes { id upstreamId } } } }');
   return answer.errors?.map(({ extensions }) => extensions['code']) ?? at(answer.data, 'project', 'events', 'nodes', 0);

@@ -14,7 +14,7 @@ function respelled(text: string): string {
   return other;
 }
 
-/** What an argument takes beside global ids. */
+/** The ids that an argument takes beside global ids. */
 type Form = 'global only' | 'Project' | 'Organization' | 'Dashboard' | 'any Dashboard' | 'Tile' | 'Plugin' | 'Event';
 
 /** Where the id `$id` goes in: by `Type.field(argument)` or `Input.field`, the field of the operation. */

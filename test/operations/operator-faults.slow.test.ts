@@ -25,7 +25,7 @@ const keys = ['phx_anna', 'phx_berta'];
 
 const fill = "for i = 1, 5000 do redis.call('SET', 'filler:' .. i, string.rep('x', 1000)) end";
 
-/** What a fault does, and how it is over. */
+/** A fault that an operator may meet: it begins, and ends if it can. */
 interface Fault {
   readonly name: string;
   readonly begin: () => Promise<void> | void;

@@ -71,7 +71,7 @@ async function failuresOf({ url }: TestGateway): Promise<Readonly<Record<string,
 
 const missed = [200, 'PERSISTED_QUERY_NOT_FOUND'];
 
-/** What a client of automatic persisted queries does: the hash, and after a miss the text with it. */
+/** Asks as a client of automatic persisted queries: with the hash, and after a miss with the text, too. */
 async function askAutomatically(url: string, query: string): Promise<readonly [status: number, outcome: unknown]> {
   const first = outcomeOf(await send(url, automatic(hashOf(query))));
   return first[1] === missed[1] ? outcomeOf(await send(url, registration(query))) : first;

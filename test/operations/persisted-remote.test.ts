@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 
 interface ManifestServer extends AsyncDisposable {
   readonly url: string;
-  /** What it answers from now on. */
+  /** The answer that it gives from now on. */
   answer: { status?: number; text?: string; etag?: string; headers?: Readonly<Record<string, string>> };
   /** `If-None-Match` and `Authorization` of each request. */
   readonly asked: readonly (readonly [string | undefined, string | undefined])[];

@@ -14,7 +14,7 @@ import { authority } from '../support/tls.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 interface LoggingGateway extends TestGateway {
-  /** What was logged of Redis: each state once, whatever reasons it has had. */
+  /** The states of Redis that were logged, each once, whatever its reasons were. */
   readonly states: readonly string[];
 }
 
@@ -110,7 +110,7 @@ describe.skipIf(!hasRedis)('Connections to Redis', () => {
     return [...samples].map(([, name = '']) => name);
   }
 
-  /** What the user may not do, and the commands that fail by that: what is forbidden within a script fails the script. */
+  /** Forbidden commands, each with those that Redis then refuses: a script is refused if a command within it is. */
   const forbidden: readonly [string, readonly string[]][] = [
     ['evalsha', ['evalsha']],
     ['eval', ['eval']],

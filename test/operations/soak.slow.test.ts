@@ -14,7 +14,7 @@ const operations = inForm(3600, 60_000);
 /** More than are remembered anywhere. */
 const keys = inForm(1800, 15_000);
 
-/** What is remembered of documents is bounded by their length, too: fewer of them have to be longer. */
+/** A comment that makes documents long in the short form: memory of documents is bounded by their length, too. */
 const padding = ` # ${'x'.repeat(inForm(20_000, 10))}`;
 
 /** Of six operations one is of a document that comes all the time, and one repeats a new one, which compiles it. */

@@ -77,7 +77,7 @@ function post(headers: readonly string[], body: RawRequest['body'] = ''): Promis
   return sendRaw(gateway.url, { headers: [...headers, 'content-type', 'application/json'], body });
 }
 
-/** What a page learns of a refusal: status, code, and challenge. Throws if the page may not read that. */
+/** The refusal as a page can read it: status, code, and challenge. Throws if the page may not read it. */
 function refusalIn({ status, headers, body }: RawResponse): readonly unknown[] {
   const { 'access-control-allow-origin': allowed, 'access-control-expose-headers': exposed = '', vary = '' } = headers;
   if (

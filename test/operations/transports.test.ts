@@ -12,7 +12,7 @@ type Params = Readonly<Record<string, unknown>>;
 interface Way {
   readonly method: 'GET' | 'POST';
   readonly accept: Accepted;
-  /** Whether its document is named by an id. */
+  /** True if its document is named by an id. */
   readonly byId?: true;
 }
 

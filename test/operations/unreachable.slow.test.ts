@@ -16,7 +16,7 @@ interface Settings {
   readonly [name: string]: string | undefined;
 }
 
-/** What stands at the address of the upstream, and how the gateway gets there. */
+/** A server at the address of the upstream, and the gateway's way to it. */
 interface Way {
   readonly name: string;
   /** The reason that the operator is told; the name server decides between two of them. */
@@ -24,7 +24,7 @@ interface Way {
   readonly server?: () => Server;
   readonly scheme?: 'http' | 'https';
   readonly environment?: (port: number) => Settings;
-  /** What fails; the upstream unless it is said. */
+  /** The place of the failure; the upstream by default. */
   readonly place?: 'proxy';
   /** The code that the client gets; UPSTREAM_UNAVAILABLE unless it is said. */
   readonly code?: string;

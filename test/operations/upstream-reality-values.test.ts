@@ -97,7 +97,7 @@ const files = [
   { name: 'name.json', text: '{}' },
 ];
 const mine = { name: 'Mine' };
-/** What is read if the answer is no plugin. */
+/** The row that the gateway reads if the answer is no plugin. */
 const read = { name: 'Read' };
 const payloads = { ...everyShape({ plugin: read }), plugin: { plugin: mine }, wrapped: { plugin: mine } };
 

@@ -45,7 +45,7 @@ function adversarial(random: Random): World {
   };
 }
 
-/** What is wrong with an answer under limits; undefined if nothing is. */
+/** The fault of an answer under limits; undefined if there is none. */
 function faultOf(answer: Answer, { maxAnswerObjects, maxAnswerBytes }: (typeof limits)[number]): string | undefined {
   const { errors = [] } = answer;
   const data: unknown = answer.data;

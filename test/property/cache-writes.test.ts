@@ -50,7 +50,7 @@ class SwitchingClient {
     this.#caller = callerWith(random.pick(keys));
   }
 
-  /** What is wrong with what the client is answered; undefined: nothing. */
+  /** Reads or writes once; returns the fault in the answer, or undefined if there is none. */
   async step(): Promise<string | undefined> {
     const operation = await begin(this.#random.pick(this.#gateways), this.#caller);
     const { key } = this.#caller;
@@ -73,19 +73,19 @@ class SwitchingClient {
   }
 }
 
-/** Whether a call was given up, or refused because too many of the same kind had been. */
+/** True if a call was given up, or refused because too many of the same kind had been. */
 function isUnanswered(outcome: unknown): boolean {
   return outcome === 'UPSTREAM_TIMEOUT' || outcome === 'UPSTREAM_UNAVAILABLE';
 }
 
-/** How often the row of a key was changed when it was read. Throws for the row of another key. */
+/** The number of changes that a row tells. Throws for the row of another key. */
 function changesIn(row: unknown, key: string): number {
   const [, owner, changes] = /^Bearer (\w+) (\d+)$/.exec(String(nameIn(row))) ?? [];
   if (owner !== key) throw new Error(`expected the row of ${key}, but got ${JSON.stringify(row)}`);
   return Number(changes);
 }
 
-/** What clients read that is older than their own last write. */
+/** Reads of clients that were older than the client's own last write. */
 async function staleReads(redisUrl: string | undefined, gatewayCount: number): Promise<readonly string[]> {
   let random: Random | undefined;
   await using api = await startUpstream(

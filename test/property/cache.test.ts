@@ -25,7 +25,7 @@ const cursors = createCursorCodec(cursorSecret);
 const maxPageSize = 10;
 const limits = { cursorSecret, maxPageSize, maxUpstreamCalls: 5000, operationDeadlineMs: 60_000 };
 
-/** What answers of this upstream begin with, and nothing else that is parsed. */
+/** The beginning of every answer of this upstream, and of no other JSON text. */
 const mark = '\n\n';
 
 function answering(worldNow: () => World): Handler {
@@ -45,7 +45,7 @@ function frozen<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** What a client sees of an answer: in no other order than that of the errors can two runs differ. */
+/** An answer as a client sees it, with its errors sorted: two runs may differ in their order only. */
 function seen({ data, errors = [] }: Answer): string {
   const told = errors.map(({ message, path, extensions }) => JSON.stringify({ message, path, extensions }));
   return JSON.stringify({ data: data as unknown, errors: told.toSorted() });

@@ -42,7 +42,7 @@ const reports: Readonly<Record<string, string>> = {
   unusedPlugins: 'unused/',
 };
 
-/** What a field reads that is neither a row nor a page; undefined for fields that are. */
+/** The target of a field that reads neither a row nor a page; undefined for other fields. */
 export function reportTarget(
   { noun, scope, id }: { readonly noun: Noun | 'Organization'; readonly scope: string; readonly id: string },
   field: string,

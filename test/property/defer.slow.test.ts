@@ -46,7 +46,7 @@ interface Case {
   readonly maxPageSize: number;
 }
 
-/** What a client has at the end, and what the upstream was asked. */
+/** The data and errors that a client has at the end, and the traffic of the upstream. */
 interface Outcome {
   readonly data: unknown;
   readonly errors: readonly PublicError[];
@@ -175,7 +175,7 @@ test.each(kinds)(
 
 const organization = '018f1c4e-0000-7000-8000-00000000000a';
 
-/** What has made further calls in parts: operations over one project and one plugin. */
+/** Operations over one project and one plugin whose parts have once made further calls. */
 const examples: readonly (readonly [name: string, pace: Pace, query: string, calls: readonly string[]])[] = [
   [
     'an object that turns out to be absent leads to nothing more',

@@ -29,14 +29,14 @@ const seed = seedOf('EXECUTION_SEED');
 const manyTurns = 2000;
 
 interface Case extends InputCase, ExecuteOptions {
-  /** What it finds upstream: a new one for each execution, which fails in the same places. */
+  /** Starts the upstream of one execution; each fails in the same places. */
   readonly startUpstream: () => Upstream;
 }
 
 /** When an operation is compiled; before its second run it is not. */
 type Way = 'at once' | 'when repeated';
 
-/** What a client sees of an execution, and what the upstream does. */
+/** The result that a client sees of an execution, and the calls of the upstream. */
 interface Outcome extends InputCase {
   readonly data: string;
   readonly errors: readonly string[];
@@ -108,7 +108,7 @@ async function inTime<T>(result: Promise<T> | T): Promise<T> {
   return result;
 }
 
-/** What becomes of a random case, compiled and by graphql's own executor. */
+/** Outcomes of a random case: by graphql's own executor, and compiled. */
 async function bothWays(caseOf: (random: Random) => Case, g: GeneratorValue): Promise<Record<Way, Outcome>> {
   const one = caseOf(new Random(g));
   return { 'when repeated': await outcomeOf(one, 'when repeated'), 'at once': await outcomeOf(one, 'at once') };

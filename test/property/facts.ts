@@ -18,7 +18,7 @@ export interface ListPart {
   readonly goesOn: boolean;
 }
 
-/** What knows facts; undefined stands for what is not known yet, null for what is not there. */
+/** A source of facts: undefined stands for a fact that is not known yet, null for an object that does not exist. */
 export interface Source {
   readonly row: (fact: Fact & { readonly kind: 'row' }) => Row | null | undefined;
   readonly window: (fact: Fact & { readonly kind: 'window' }) => ListPart | null | undefined;

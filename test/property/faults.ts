@@ -4,7 +4,7 @@ import * as rows from '../support/rows.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-/** What an upstream might send for a column of any type; most of it fits no other type. */
+/** Values that an upstream might send for a column of any type; most of them fit no other type. */
 const values: readonly unknown[] = [
   null,
   0,
@@ -59,7 +59,7 @@ const codes = [
   'UPSTREAM_INVALID_RESPONSE',
 ] as const;
 
-/** What every call to a path fails with, whatever its query; undefined for paths that answer. */
+/** The error of every call to a path, whatever its query; undefined for paths that answer. */
 export type FailureOf = (path: string) => UpstreamError | undefined;
 
 /** Lets one path in `times` fail, the same ones always. */

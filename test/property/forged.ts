@@ -136,8 +136,8 @@ function projectOf(id: string): string {
 }
 
 /**
- * What the upstream answers to a write. Its ids are looked for wherever they are, as in the known deployment: the answer is
- * made of the rows that the body names. With a reach, it is as if nothing else were there. Throws NOT_FOUND.
+ * The upstream's answer to a write: made of the row that the path names and of all that the body names. As in the known
+ * deployment, an id of the body is found in any project. With a reach, rows outside of it do not exist. Throws NOT_FOUND.
  */
 export function writeAnswer(world: World, path: string, body: string, reach: Reach | undefined): unknown {
   const { base = path, action } = /^(?<base>.*\/\d+\/)(?<action>[a-z]\w*\/)$/.exec(path)?.groups ?? {};

@@ -1,6 +1,6 @@
 import { isObject } from '../../src/rest/values.ts';
 
-/** What a client has at the end. */
+/** The data and the errors that a client has at the end. */
 export interface Told {
   readonly data: unknown;
   readonly errors: readonly ToldError[];
@@ -13,7 +13,7 @@ export interface ToldError {
   readonly extensions?: unknown;
 }
 
-/** What can be compared of an answer: its data, and its errors as a set of texts. */
+/** The comparable part of an answer: its data, and its errors as a set of texts. */
 export interface Shown {
   readonly data: unknown;
   readonly errors: readonly string[];
@@ -44,7 +44,7 @@ function shown(error: ToldError, whole: unknown, lost: ReadonlySet<string>): str
   return lost.has(place) ? `something below ${place}` : JSON.stringify([path, message, extensions]);
 }
 
-/** Whether more was told, or may have been, than the null that the whole answer has. */
+/** True if parts told, or may have told, more than the null that the whole answer has. */
 function isLost(error: ToldError, data: unknown, whole: unknown): boolean {
   return placeOf(error, whole) !== textOf(error.path) || valueAt(error.path, data) !== null;
 }

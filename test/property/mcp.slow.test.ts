@@ -117,7 +117,7 @@ function argumentsFor(random: Random, { values }: ToolDocument, tool: ListedTool
   return Object.fromEntries(chosen);
 }
 
-/** What is wrong with a result; undefined if nothing is. */
+/** The fault of a result; undefined if there is none. */
 function faultOf(tool: ListedTool, result: McpResult, calls: number): string | undefined {
   const { actual } = result._meta.restCalls;
   const { lower, upper } = tool._meta.restCalls;

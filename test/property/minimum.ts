@@ -27,7 +27,7 @@ interface Knowledge {
 type RowFact = Fact & { readonly kind: 'row' };
 type WindowFact = Fact & { readonly kind: 'window' };
 
-/** What the search needs, and how many different facts it met. */
+/** The input of the search, and the different facts that it met. */
 interface Search {
   readonly world: World;
   readonly document: DocumentNode;
@@ -60,7 +60,7 @@ function callsFrom(known: Knowledge, search: Search): number {
   return Math.min(...steps.map(({ calls, next }) => calls + callsFrom(next, search)));
 }
 
-/** What fields need that is not known yet, each fact once. */
+/** Facts that fields need and that are not known yet, each once. */
 function missingFacts(known: Knowledge, { world, document, cursors, maxPageSize }: Search): readonly Fact[] {
   const missing = new Map<string, Fact>();
   const source = sourceOf(known, world, (fact) => void missing.set(JSON.stringify(fact), fact));
@@ -201,7 +201,7 @@ function rowOf(source: NaiveSource, name: string): Row[] {
   return row === null || row === undefined ? [] : [row];
 }
 
-/** Whether a plugin's row tells the name of this organization, and not of the one that shares the plugin. */
+/** True if a plugin's row has the name of this organization, and not of the one that shares the plugin. */
 function isOwn(row: Row, organization: string): boolean {
   return organization === '@current' ? row['is_global'] !== true : row['organization_id'] === organization;
 }

@@ -3,7 +3,7 @@ import { isObject } from '../../src/rest/values.ts';
 /** Fields whose values are JSON: what is inside them does not count. */
 const jsonFields = /^(?:tiles|rows|name|pluginExports|body|detail)/;
 
-/** How many objects are in the data of an answer, below the data itself. */
+/** The number of objects in the data of an answer, below the data itself. */
 export function objectsIn(data: unknown): number {
   if (Array.isArray(data))
     return data.reduce<number>((sum, item) => sum + objectsIn(item) + (isObject(item) ? 1 : 0), 0);

@@ -20,7 +20,7 @@ import { organizationIds, realOrganizationIds, type World } from './world.ts';
 const absentId = '99';
 const absentEventId = 'e-99';
 
-/** What random operations are made with. */
+/** The options of random operations. */
 export interface OperationOptions {
   readonly random: Random;
   readonly world: World;
@@ -30,11 +30,11 @@ export interface OperationOptions {
   /** The deepest nesting, and the most fields of a selection. */
   readonly depth: number;
   readonly width: number;
-  /** Whether ids may be of objects that are not there. */
+  /** True if ids may be of objects that do not exist. */
   readonly absent: boolean;
-  /** Whether any field is selected, also those that no row of the world has. */
+  /** True if any field is selected, also those that no row of the world has. */
   readonly everyField?: boolean;
-  /** Whether fragments are deferred: always, never, and by the variables. */
+  /** True if fragments are deferred: some always, some never, some by the variables. */
   readonly defers?: boolean;
 }
 

@@ -106,7 +106,7 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value ?? null));
 }
 
-/** What goes wrong with a case; undefined if nothing does. */
+/** The fault of a case; undefined if there is none. */
 async function faultOf(one: Case, pace: Pace, random: () => number): Promise<string | undefined> {
   const plan = planOf(one);
   const bound = estimateOf({ ...one, schema, fragments: fragmentsOf(one.document), variableValues: undefined });

@@ -13,7 +13,7 @@ export class Random {
     return this.#g(integer, { min, max });
   }
 
-  /** Whether something happens that does once in `times`. */
+  /** True once in `times` calls, on average. */
   once(times: number): boolean {
     return this.number(0, times - 1) === times - 1;
   }

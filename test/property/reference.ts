@@ -30,7 +30,7 @@ class Thing {
   readonly name: unknown;
   /** The rows of the page that it came with. */
   readonly beside: readonly Row[];
-  /** Whether a field beside its id was asked for, so that no read is needed only to know that it exists. */
+  /** True if a field beside its id was asked for; without one, no read checks that the object exists. */
   touched = false;
 
   constructor(
@@ -55,7 +55,7 @@ interface Connection {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** What a plain executor answers that asks `source` for each field on its own. */
+/** The answer of a plain executor that asks `source` for each field on its own. */
 export function answerFrom(
   source: Source,
   document: DocumentNode,
@@ -176,7 +176,7 @@ class Reference {
     return told === undefined ? this.#current('Organization') : String(told['organization_id']);
   }
 
-  /** What `@current` stands for. */
+  /** The id that `@current` stands for. */
   #current(noun: 'Project' | 'Organization'): string | undefined {
     const row = this.#source.row({ kind: 'row', path: pathOf('Project', ''), id: '@current', view: 'list' });
     return idText(row?.[noun === 'Project' ? 'id' : 'organization']);

@@ -7,7 +7,7 @@ import {
   type SelectionNode,
 } from 'graphql';
 
-/** Whether fields select the field at a path of names below them. */
+/** True if fields select the field at a path of names below them. */
 export function selects(
   nodes: readonly FieldNode[],
   [name, ...names]: readonly string[],

@@ -12,7 +12,7 @@ export const listed: Readonly<Record<string, string>> = {
   Rename: 'mutation Rename { updateProject(input: { id: 2, name: "x" }) { project { name } } }',
 };
 
-/** What users with roles may do with one key, one reload after the other. */
+/** The rights of users with roles, over one key: a file of tenants for each reload. */
 export const withRoles: readonly Entries[] = [
   {
     acme: {
@@ -96,7 +96,7 @@ export function rightsOf(entry: Entry, { roles, query }: Asked): Rights | string
   return { read, write: { ...limitedTo(entry, naming), mutations: [mutation] } };
 }
 
-/** What reads of an operation may reach, and what its mutation may run and reach. */
+/** The reach of an operation's reads; the mutations that it may run, and their reach. */
 export interface Rights {
   readonly read: Entry;
   readonly write: Entry;

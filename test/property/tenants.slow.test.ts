@@ -35,7 +35,7 @@ const limits = { cursorSecret, maxPageSize, maxUpstreamCalls: 5000, operationDea
 
 const [organization = '', foreign = ''] = realOrganizationIds;
 
-/** What two tenants may reach with one key, one reload after the other. */
+/** The rights of two tenants over one key: a file of tenants for each reload. */
 const limited: readonly Entries[] = [
   {
     acme: { key: 'one', projects: ['1'], organizations: [organization] },
@@ -67,7 +67,7 @@ const apart: readonly Entries[] = [
   { acme: { key: 'one', mutations: true }, globex: { key: 'two', projects: ['1', '2'] } },
 ];
 
-/** What the upstream holds, by the key that it is asked with. */
+/** The worlds of the upstream, by API key. */
 type Worlds = Readonly<Record<string, World>>;
 
 /** Answers from a world; if a reach is given, as if nothing else were there. */
@@ -102,7 +102,7 @@ interface Question extends Asked {
   readonly tenant: string;
 }
 
-/** What a client sees of an answer: in no other order than that of the errors can two runs differ. */
+/** An answer as a client sees it, with its errors sorted: two runs may differ in their order only. */
 function seen({ data, errors = [] }: Answer): string {
   return JSON.stringify({ data: data as unknown, errors: errors.map(seenError).toSorted() });
 }
@@ -184,7 +184,7 @@ class Case {
     this.#gateway.take(this.entriesAt(this.#generation));
   }
 
-  /** Whether an answer is that of an upstream that holds nothing but what the user may reach. */
+  /** Undefined if the answer is that of an upstream with only what the user may reach; else a text for the failure. */
   async isOwn(
     question: Question,
     { answer, from, to }: { answer: Answer; from: number; to: number },

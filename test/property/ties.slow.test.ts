@@ -25,7 +25,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** How many events share each moment, the latest first: more than a page has, and more than a cursor names. */
+/** The number of events in each moment, the latest first: more than a page has, and more than a cursor names. */
 const ties = (most: number): fc.Arbitrary<number[]> =>
   fc.array(fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 20, max: most })), {
     minLength: 1,

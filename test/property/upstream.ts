@@ -11,7 +11,7 @@ import { type Handler } from '../support/routes.ts';
 import type { FailureOf } from './faults.ts';
 import { listed, type World } from './world.ts';
 
-/** What the upstream answers to a GET. Throws NOT_FOUND for what is not there. */
+/** The upstream's answer to a GET. Throws NOT_FOUND for an object that does not exist. */
 export function answerOf(world: World, target: string): unknown {
   if (world.answer !== undefined) return world.answer(target);
   const [path = '', search = ''] = target.split('?');
@@ -159,7 +159,7 @@ export class Upstream {
     });
   }
 
-  /** How often everything that was asked for came at once. */
+  /** The number of rounds: each answers all calls that wait. */
   get rounds(): number {
     return this.#rounds;
   }
@@ -203,7 +203,7 @@ export function handlerOf(answer: (target: string) => unknown): Handler {
   };
 }
 
-/** What an operation has that reads from such an upstream, with no limit of its answer. */
+/** The context of an operation over such an upstream, with no limit on its answer. */
 export function contextOf(client: RestClient, cursors: CursorCodec, maxPageSize: number): GatewayContext {
   const rest = new RestApi(client);
   const loaders = new Loaders(rest, maxPageSize, { count: 0 });

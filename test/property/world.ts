@@ -2,10 +2,10 @@ import type { Row } from '../../src/rest/values.ts';
 import { pathOf } from './contract.ts';
 import type { Random } from './random.ts';
 
-/** What a small upstream holds: every list by its path, in order, each row with all its columns. */
+/** The rows of a small upstream: every list by its path, in order, each row with all its columns. */
 export interface World {
   readonly lists: ReadonlyMap<string, readonly Row[]>;
-  /** What it answers to a GET if that is more than its lists hold. */
+  /** The answer to a GET that its lists alone cannot give. */
   readonly answer?: (target: string) => unknown;
   /** True if its `next` of events names a time, as that of the hosted service; by default it names an offset. */
   readonly isWalkedByTime?: boolean;
@@ -18,7 +18,7 @@ const foreignId = '018f1c4e-0000-7000-8000-00000000000f';
 /** The organizations that have a global id. */
 export const realOrganizationIds: readonly string[] = [organizationId, foreignId];
 
-/** How operations name an organization: by its id, as the caller's own, and one that is another's. */
+/** Ways in which operations name an organization: by its id, as the caller's own, and by that of another. */
 export const organizationIds: readonly string[] = [organizationId, '@current', foreignId];
 const projectIds: readonly string[] = ['1', '2', '3'];
 

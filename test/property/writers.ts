@@ -33,7 +33,7 @@ export function countingProjects(turnsNow: () => number): Handler {
   };
 }
 
-/** What every writer knows of the writes that were answered: changes by key and project. */
+/** The writes that were answered, as every writer knows them: changes by key and project. */
 export type AnsweredWrites = Map<string, number>;
 
 /** One client that switches gateways. What it reads must be its own, and no older than any write that was answered before. */
@@ -118,7 +118,7 @@ function changesIn(name: string): number {
   return Number(name.split(' ')[2]);
 }
 
-/** What an answer has at a path; undefined if it does not lead there. */
+/** The value at a path of an answer; undefined if there is none. */
 function inside(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((here, name) => (isObject(here) ? here[name] : undefined), value);
 }

@@ -16,7 +16,7 @@ const examples = new Map(
   pages.map((page) => [page, blocksOf(page).filter(({ language }) => ['sh', 'console', 'graphql'].includes(language))]),
 );
 
-/** What the log of the gateway says if the sentences beside the examples are true. */
+/** The log of the gateway if the sentences beside the examples are true. */
 const said = new Map([['README.md', /"calls":3\b[\s\S]*"operationName":"Create".*"calls":1\b/]]);
 
 const pagesToRun = pages.filter((page) => examples.get(page)?.some(({ mark }) => mark === undefined));

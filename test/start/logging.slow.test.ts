@@ -39,12 +39,12 @@ const printing = `
     for (const method of ['debug', 'log', 'info', 'warn', 'error']) console[method]('%s\\nin two lines', method);
   }, 1);`;
 
-/** What is wrong, and the messages that tell it. */
+/** A fault, and the messages that report it. */
 interface Fault {
   readonly name: string;
   readonly told: readonly string[];
   readonly environment: (redis: RedisServer) => Readonly<Record<string, string>>;
-  /** What Redis is told before. */
+  /** A command for Redis before the gateway starts. */
   readonly redis?: readonly [string, ...string[]];
   readonly tls?: boolean;
 }

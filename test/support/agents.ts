@@ -34,7 +34,7 @@ export interface McpAnswer {
   readonly body: { readonly id: unknown; readonly result: McpResult; readonly error: { readonly code: number } };
 }
 
-/** How an agent asks. */
+/** The request of an agent. */
 export interface AgentRequest {
   readonly edition?: '2026-07-28' | '2025-11-25' | '2025-06-18';
   readonly headers?: Readonly<Record<string, string>>;
@@ -94,7 +94,7 @@ export async function callTool(
   return body.result;
 }
 
-/** What a result says to an agent. */
+/** The sentences of a result, which an agent reads. */
 export function sentencesOf({ content }: McpResult): string {
   return content.map(({ text }) => text).join('\n');
 }

@@ -8,7 +8,7 @@ import type { RestRun } from '../../src/rest/rest-run.ts';
 import type { Tenant } from '../../src/rest/tenants.ts';
 import { runOf } from './runs.ts';
 
-/** What an attempt has that is left out, and what its caller has. */
+/** Properties of an attempt and its run that a test may set. */
 interface AttemptParts
   extends Partial<Pick<Attempt, 'endsAt' | 'isBackground' | 'isTrial' | 'isUrgent'>>,
     Partial<Pick<RestRun, 'caller' | 'calls'>> {

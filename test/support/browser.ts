@@ -9,10 +9,10 @@ const executablePath = (process.env['PATH'] ?? '')
   .map((folder) => join(folder, 'chromium'))
   .find(isExecutable);
 
-/** Whether this machine has a `chromium`. */
+/** True if this machine has a `chromium`. */
 export const hasChromium = executablePath !== undefined;
 
-/** How long a test waits for something to appear, in milliseconds: less than it may run, so that it says what is missing. */
+/** The time that a test waits for something to appear, in milliseconds: short enough to report what is missing. */
 export const timeoutMs = 25_000;
 
 /** The folder for pictures that a person looks at. None are taken in CI. */
@@ -106,10 +106,7 @@ async function openPage(context: BrowserContext): Promise<TestPage> {
   };
 }
 
-/**
- * What axe finds that keeps a person from using a page as it is, or what lies within one element of it: rule and elements,
- * the serious and critical ones.
- */
+/** The serious and critical faults that axe finds in a page, or within one element of it: rule and elements. */
 export async function seriousFindings(page: Page, within = 'html'): Promise<unknown> {
   if (await page.evaluate('!window.axe')) await page.evaluate(axe.source);
   return page.evaluate(`axe.run('${within}', { resultTypes: ['violations'] }).then(({ violations }) =>

@@ -67,7 +67,7 @@ export async function startTwoSharing(
   return { redis, upstream, one, two };
 }
 
-/** How many reads of the query the cache answers for a key. */
+/** The number of reads of the query that the cache answers for a key. */
 export async function cachedIn(gateway: TestGateway, of = key): Promise<unknown> {
   const request = { headers: { authorization: `Bearer ${of}` }, extensions: { cost: true } };
   const answer = await gateway.ask(query, request);

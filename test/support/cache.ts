@@ -11,7 +11,7 @@ export interface CachingGateway extends TestGateway {
   pass(seconds: number): void;
 }
 
-/** How long the caches of tests keep answers, in seconds, and how long these are stale after that. */
+/** Lifetimes of answers in the caches of tests, in seconds: fresh, and then stale. */
 export const cacheSettings = {
   ttls: { projects: 60, dashboards: 30, plugins: 300, events: 5, values: 60 },
   staleSeconds: 600,

@@ -47,7 +47,7 @@ export async function begin(upstream: Upstream, caller: Caller, reuse: Reuse = '
   };
 }
 
-/** What the read of a project by an operation comes to: its name, or the code of the failure. */
+/** The outcome of an operation's read of a project: the name, or the code of the failure. */
 export function readName(operation: Operation, target: string): Promise<unknown> {
   return operation.read(operations.getProject, target).then(nameIn).catch(codeOf);
 }

@@ -5,7 +5,7 @@ import { ask } from './gateway.ts';
 import { createFolder } from './persisted.ts';
 import { type Running, runScript, runShell } from './process.ts';
 
-/** What came of a block, and what should have come of it. */
+/** The output of a block, and the output that the page tells. */
 export interface Outcome {
   readonly found: unknown;
   readonly expected: unknown;
@@ -19,7 +19,7 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** The folder that pages name as `examples/`. */
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
 
-/** What commands have printed: the same command on another page is not run again. */
+/** The output of commands: the same command on another page is not run again. */
 const printed = new Map<string, string>();
 
 /** Goes through the blocks of a page in their order: queries and commands meet the gateway that was started last. */

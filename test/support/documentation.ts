@@ -6,7 +6,7 @@ const root = new URL('../../', import.meta.url);
 export interface Block {
   readonly language: string;
   readonly text: string;
-  /** What the comment before it says: `not run: <why>` or `run by <test file>`. */
+  /** The mark in the comment before it: `not run: <why>` or `run by <test file>`. */
   readonly mark: string | undefined;
   /** The JSON block that follows it before any other: what it answers. */
   readonly answer: string | undefined;

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 const isWhole = process.env['TEST_FORM'] === 'whole';
 
 /**
- * How much a long test does: before a change and in CI the first, and the second, which is what the project promises, with
- * `TEST_FORM=whole npx vitest run …`. There it prints what it measured.
+ * The size of a long test: `short` in CI and before a change; `whole`, which the project promises, with
+ * `TEST_FORM=whole npx vitest run …`. In the whole form a test prints what it measured.
  */
 export function inForm<T>(short: T, whole: T): T {
   return isWhole ? whole : short;

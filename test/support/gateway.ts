@@ -5,7 +5,7 @@ import { readConfig } from '../../src/settings/config.ts';
 /** The key that tests ask with unless they say otherwise. */
 export const key = 'phx_test';
 
-/** What a test asks, beside the query. */
+/** The request of a test, beside the query. */
 export interface Request {
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly operationName?: string;

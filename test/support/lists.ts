@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, type Reply, reply } from './replies.ts';
 import type { Handler, UpstreamRequest } from './routes.ts';
 
-/** How a list differs from the plain one. */
+/** Differences of a list from the plain one. */
 export interface ListOptions {
   /** Largest page, whatever `limit` says. */
   readonly cap?: number;

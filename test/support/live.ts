@@ -12,7 +12,7 @@ import { startUpstream, type Upstream } from './upstream.ts';
 /** Settings of subscriptions with which tests need not wait: a budget that is never short, and polls in quick succession. */
 export const quick = { pollMs: 20, backoffOf: () => 1, maxStreams: 1000, maxStreamsPerCaller: 1000 } as const;
 
-/** What tests follow. */
+/** The subscription that tests follow. */
 export const follow = `subscription ($after: String, $filter: EventFilter) {
   eventsAdded(projectId: 1, after: $after, filter: $filter) { nodes { upstreamId timestamp } cursor gap }
 }`;
@@ -75,9 +75,9 @@ export interface Heard {
 export interface Subscribed extends AsyncDisposable {
   readonly status: number;
   readonly headers: Headers;
-  /** What has come so far. */
+  /** The messages so far. */
   readonly messages: readonly Heard[];
-  /** How it ended; undefined while it goes on. */
+  /** The way it ended; undefined while it goes on. */
   readonly ended: 'complete' | 'cut' | undefined;
   /** Resolves once it holds; fails after half a minute. */
   until(holds: () => boolean): Promise<void>;
@@ -87,7 +87,7 @@ export interface Subscribed extends AsyncDisposable {
   leave(): void;
 }
 
-/** What a test subscribes with. */
+/** The request of a test's subscription. */
 export interface SubscribeOptions {
   readonly query?: string;
   readonly variables?: Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Running, runMain } from './process.ts';
 
-/** What a process holds. */
+/** The memory of a process. */
 export interface Memory {
   /** On its heap and beside it once all garbage is collected, in bytes. */
   readonly live: number;

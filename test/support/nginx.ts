@@ -14,7 +14,7 @@ export interface Nginx extends AsyncDisposable {
   readonly accessLog: () => Promise<readonly string[]>;
 }
 
-/** What it serves. */
+/** The configuration of nginx. */
 export interface NginxOptions {
   /** Directives of its only server, without `listen`. */
   readonly server: string;

@@ -17,7 +17,7 @@ interface Failure {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** What a part has for one place. */
+/** The content of a part for one place. */
 interface Entry {
   readonly data?: unknown;
   readonly errors?: readonly Failure[];
@@ -73,7 +73,7 @@ export interface PartsResponse {
   readonly parts: AsyncGenerator<Part>;
 }
 
-/** How a client names each format. */
+/** The `Accept` header of a client for each format. */
 export const accepts = {
   'v0.2': 'multipart/mixed;incrementalSpec=v0.2, application/json',
   '20220824': 'multipart/mixed;deferSpec=20220824, application/json',

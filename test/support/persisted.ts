@@ -27,7 +27,7 @@ export function createFolder(): Folder {
   };
 }
 
-/** What the metrics count of one listed document. */
+/** The counts of one listed document in the metrics. */
 interface DocumentCounts {
   readonly id: unknown;
   readonly hits: number;
@@ -35,7 +35,7 @@ interface DocumentCounts {
   readonly restCalls: number;
 }
 
-/** What the metrics of a gateway count of its listed documents; that so many are unused is one of them. */
+/** The counts of a gateway's listed documents in its metrics. Fails if the metric of unused ones says otherwise. */
 export async function countsOfDocuments({ metrics }: Gateway): Promise<readonly DocumentCounts[]> {
   const snapshot = await metrics.snapshot();
   const valuesOf = (name: string): ReadonlyMap<unknown, number> => {
@@ -54,7 +54,7 @@ export async function countsOfDocuments({ metrics }: Gateway): Promise<readonly 
   return counts;
 }
 
-/** How a test sends parameters. */
+/** A way to send the parameters of an operation. */
 export interface Wire {
   readonly method?: 'GET' | 'POST';
   readonly accept?: string;
@@ -97,7 +97,7 @@ export function registration(query: string, more: Params = {}): Params {
   return automatic(hashOf(query), { query, ...more });
 }
 
-/** What an answer comes to: its status, and its data or the code of its only error. */
+/** The outcome of an answer: its status, and its data or the code of its only error. */
 export function outcomeOf({ status, data, errors }: Answer): readonly [status: number, outcome: unknown] {
   if (errors === undefined) return [status, data];
   return [status, errors.length === 1 ? errors[0]?.extensions['code'] : errors];

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 
 /** Asks a URL over and over, until it cannot be reached any more. */
 export interface Prober extends AsyncDisposable {
-  /** How long each answer took so far, in milliseconds. */
+  /** The duration of each answer so far, in milliseconds. */
   readonly tookMs: readonly number[];
 }
 

@@ -23,7 +23,7 @@ export interface ProxyProgram extends AsyncDisposable {
   readonly folder: string;
 }
 
-/** How such a program is started: its configuration, and the command that names the file with it. */
+/** A proxy's configuration for a port, and the command that starts the proxy with that file. */
 export interface ProxyLaunch {
   readonly config: (port: number) => string;
   readonly command: (config: string, folder: string, port: number) => readonly string[];

@@ -16,7 +16,7 @@ export interface TestProxy extends AsyncDisposable {
   readonly clients: readonly string[];
 }
 
-/** How a proxy behaves. */
+/** The behaviour of a proxy. */
 export interface ProxyOptions {
   /** The status that it answers instead of doing what it is asked. */
   readonly refuseWith?: number;

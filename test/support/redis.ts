@@ -21,7 +21,7 @@ function path(name: string): string {
   return new URL(`tls/${name}`, import.meta.url).pathname;
 }
 
-/** Whether this machine has a `redis-server`. */
+/** True if this machine has a `redis-server`. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 
 /** Connects to a Redis as a gateway does, until the test has finished. By default nothing listens there. */
@@ -50,7 +50,7 @@ export interface RedisServer extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-/** What clients tell a server. */
+/** A record of the commands that clients send to a server. */
 export interface WatchedRedis extends Disposable {
   /** Each command with its arguments, by its beginning. */
   readonly commands: readonly string[];

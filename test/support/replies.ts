@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 
-/** What `JSON.stringify` writes out whole. */
+/** A value that `JSON.stringify` writes out whole. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 /** A JSON value with members. */
 export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** What `reply` takes. */
+/** The parts of a response, for `reply`. */
 export interface ReplyOptions {
   readonly status?: number;
   /** Added to `content-type: application/json`, which is set if there is a body; undefined takes a header away. */
@@ -55,7 +55,7 @@ export function refusal(status: number, code: string, detail: string, attr: stri
   return reply({ status, body: { ...apiError(code, detail, types[status] ?? 'server_error'), attr } });
 }
 
-/** What the API answers for anything that does not exist. */
+/** The API's answer for anything that does not exist. */
 export const notFound = refusal(404, 'not_found', 'Not found.');
 
 /** Any other behaviour: `write` has the response, and by it the socket. */

@@ -36,7 +36,7 @@ const entries: Entries = {
   globex: { key: 'phx_shared', projects: ['3'] },
 };
 
-/** What is listed, by its id. */
+/** The listed documents, by id. */
 export const documents = {
   overview: 'query Overview { projects { nodes { name } } }',
   other: 'query Other { projects { nodes { name } } }',

@@ -1,6 +1,6 @@
 import type { JsonObject } from './replies.ts';
 
-/** What a sample row has instead of, or beside, what it would have. */
+/** The columns that a sample row has instead of its usual ones, or beside them. */
 type Changes = JsonObject;
 
 const organizationId = '018f1c4e-0000-7000-8000-00000000000a';

@@ -10,7 +10,7 @@ import { startUpstream, type Upstream } from './upstream.ts';
 /** The heap that the gateway gets, in MiB: that of a pod with 512 MiB. */
 const heapMebibytes = 384;
 
-/** How much more than before the gateway may hold after an attack, in bytes. */
+/** The memory that the gateway may hold after an attack beyond that before it, in bytes. */
 const allowance = 60 * 2 ** 20;
 
 /** Longest answer of `/healthz` during an attack, in milliseconds; held in the whole form of a test only. */
@@ -21,7 +21,7 @@ export interface SmallGateway extends Weighed {
   /** The URL of its GraphQL endpoint. */
   readonly url: string;
   readonly port: number;
-  /** Whether the process has not ended. */
+  /** True until the process has ended. */
   readonly lives: () => boolean;
   readonly ask: (query: string, request?: Request) => Promise<Answer>;
 }

@@ -12,7 +12,7 @@ import type { Handler, Routes } from './routes.ts';
 import { audience, createSigningKey, issuer, type SigningKey, signToken, type TokenParts } from './tokens.ts';
 import type { Upstream } from './upstream.ts';
 
-/** What a file of upstream keys says of a tenant. */
+/** The entry of a tenant in a file of upstream keys. */
 export interface Entry {
   readonly key: string;
   readonly projects?: readonly string[];
@@ -21,7 +21,7 @@ export interface Entry {
   readonly roles?: Readonly<Record<string, RoleEntry>>;
 }
 
-/** What an entry says of a role. */
+/** The rights of a role in a tenant's entry. */
 export type RoleEntry = Omit<Entry, 'key' | 'roles'> & { readonly documents?: readonly string[] };
 
 /** The entries of a file of upstream keys. */

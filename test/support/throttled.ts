@@ -10,8 +10,8 @@ import { startUpstream, type Upstream } from './upstream.ts';
 const isShort = inForm(1, 0) === 1;
 
 /**
- * What a key may call: short windows in CI, those of a real key in the whole form. The second one is longer than the test,
- * so that it tells how many calls were counted since the start.
+ * The limits of a key: short windows in CI, those of a real key in the whole form. The second window is longer than the
+ * test, so that it tells how many calls were counted since the start.
  */
 export const rates = isShort ? '20/2,400/600' : '60/60,3000/3600';
 
@@ -21,7 +21,7 @@ const longWindow = inForm(400, 3000);
 /** A workspace that throttles, and what it answered. */
 export interface Throttled extends AsyncDisposable {
   readonly upstream: Upstream;
-  /** How many requests it has answered with a status. */
+  /** The number of requests that it has answered with a status. */
   readonly answered: (status: number) => number;
 }
 
@@ -71,8 +71,8 @@ export async function askUntilAnswered(url: string): Promise<Answer> {
 }
 
 /**
- * What an answer says is left of the long window is what the workspace has not been asked for yet. A call that was given up
- * counts, though it may not have arrived.
+ * Expects an answer to report as many calls left in the long window as the workspace has not been asked for yet. A call
+ * that was given up counts, though it may not have arrived.
  */
 export function expectLeft({ extensions }: Answer, { upstream }: Throttled, answers: readonly Answer[]): void {
   const left = longWindow - upstream.requests.length;

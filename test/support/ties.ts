@@ -4,7 +4,7 @@ import type { JsonObject } from './replies.ts';
 import type { Handler } from './routes.ts';
 import { event } from './rows.ts';
 
-/** What the events endpoint of a scripted upstream does differently. */
+/** Differences of the events endpoint of a scripted upstream. */
 export interface EventsOptions {
   /** Largest page, whatever `limit` says. */
   readonly cap?: number;

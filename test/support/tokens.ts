@@ -14,7 +14,7 @@ export interface SigningKey {
   readonly jwk: JSONWebKeySet['keys'][number];
 }
 
-/** What tokens say unless a test says otherwise. */
+/** The issuer of tokens, unless a test names another. */
 export const issuer = 'https://issuer.test/';
 /** Whom they are for. */
 export const audience = 'gateway';
@@ -25,7 +25,7 @@ export async function createSigningKey(kid: string, alg: Algorithm = 'ES256'): P
   return { kid, alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 }
 
-/** What differs in a token from an ordinary one; a claim or a header that is undefined is left out. */
+/** Differences of a token from an ordinary one; a claim or a header that is undefined is left out. */
 export interface TokenParts {
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
@@ -43,7 +43,7 @@ export function signToken(key: SigningKey, tenant: string, { claims, header }: T
 /** An identity provider on loopback. */
 export interface Provider extends AsyncDisposable {
   readonly url: string;
-  /** How often the set was asked for. */
+  /** The number of times that the set was asked for. */
   readonly asked: number;
   serve(...keys: readonly SigningKey[]): void;
   /** Answers so from now on; a function that does not end the answer keeps the client waiting. */

@@ -19,7 +19,7 @@ export interface RecordedRequest {
 /** A request in flight: the server completes it. */
 export type OpenRequest = { -readonly [Name in keyof RecordedRequest]: RecordedRequest[Name] };
 
-/** What was received, in order of arrival, and what of it happened at the same time. */
+/** The requests that were received, in order of arrival, and those in flight at the same time. */
 export class Traffic {
   /** `METHOD target` of each request. */
   readonly requests: string[] = [];
@@ -40,7 +40,7 @@ export class Traffic {
     record.cancelled = cancelled;
   }
 
-  /** Whether two requests, given as `METHOD target`, were in flight at the same time. Throws for one never received. */
+  /** True if two requests, given as `METHOD target`, were in flight at the same time. Throws for one never received. */
   overlapped(a: string, b: string): boolean {
     const [first, second] = [this.#all(a), this.#all(b)];
     return first.some((one) => second.some((other) => one !== other && overlap(one, other)));

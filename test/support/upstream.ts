@@ -15,7 +15,7 @@ export interface Upstream extends AsyncDisposable {
   readonly records: readonly RecordedRequest[];
   /** Largest number of requests that were in flight at the same time. */
   readonly mostInFlight: number;
-  /** Whether two requests, given as `METHOD target`, were in flight at the same time. Throws for one never received. */
+  /** True if two requests, given as `METHOD target`, were in flight at the same time. Throws for one never received. */
   overlapped(a: string, b: string): boolean;
   /** Length of the longest chain of requests in which each started after the one before it had ended. */
   waves(): number;
@@ -25,13 +25,13 @@ export interface Upstream extends AsyncDisposable {
   reset(): void;
 }
 
-/** How an upstream is started. */
+/** The options of an upstream. */
 export interface UpstreamOptions extends GateOptions {
   /** Speaks HTTPS with this key and certificate. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
-/** What the API says to those who show no key. */
+/** The API's answer to requests without a key. */
 const noKey = JSON.stringify(apiError('not_authenticated', 'No.', 'authentication_error'));
 
 /**
@@ -90,7 +90,7 @@ export async function startUpstream(routes: Routes | Handler, options: UpstreamO
   };
 }
 
-/** Whether a gateway asks whether the API answers, as it does once at its start: without a key. */
+/** True if a gateway only checks that the API answers, as it does once at its start: without a key. */
 function isStartCheck({ url, headers }: IncomingMessage): boolean {
   return headers.authorization === undefined && url?.endsWith('/api/projects/?limit=1') === true;
 }

@@ -18,7 +18,7 @@ export function postOf(query: string, headers = ''): string {
   return `POST /graphql HTTP/1.1\r\n${lines}content-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** What a server answers to bytes, whatever they are, until it closes the connection or has been silent for a while. */
+/** The answer of a server to any bytes, until it closes the connection or has been silent for a while. */
 export async function sendBytes(url: string, bytes: string | Buffer, silentMs = 500): Promise<string> {
   const socket = openWith(url, bytes).setEncoding('latin1');
   let answer = '';

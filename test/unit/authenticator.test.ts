@@ -39,7 +39,7 @@ interface Bench extends AsyncDisposable {
   readonly authenticator: Authenticator;
   readonly tenants: Changeable<Tenants>;
   readonly keySet: KeySet;
-  /** What the provider signs with at first. */
+  /** The provider's first key, which signs tokens unless a test says otherwise. */
   readonly key: SigningKey;
   readonly provider: Provider;
   readonly logged: readonly string[];
@@ -51,7 +51,7 @@ interface Bench extends AsyncDisposable {
 
 interface BenchOptions {
   readonly alg?: Algorithm;
-  /** What the provider answers in place of its keys. */
+  /** The response of the provider in place of its key set. */
   readonly answer?: (response: ServerResponse) => void;
   /** False if the set is not fetched before a token needs it. */
   readonly wait?: boolean;
@@ -93,7 +93,7 @@ function tokenOf({ key }: Bench, parts?: TokenParts): Promise<string> {
   return signToken(key, 'acme', parts);
 }
 
-/** What becomes of a token of a key. */
+/** Authenticates with a token that `key` signs. */
 async function outcomeOf(bench: Bench, key = bench.key, parts?: TokenParts): Promise<Authentication> {
   return ask(bench, await signToken(key, 'acme', parts));
 }

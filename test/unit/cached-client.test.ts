@@ -14,7 +14,7 @@ const caller = callerWith('phx_test');
 const one = '/api/projects/1/';
 const two = '/api/projects/2/';
 
-/** What a read of a new operation comes to: the name of the project, or the code of the failure. */
+/** The outcome of a new operation's read: the name of the project, or the code of the failure. */
 async function read(upstream: Upstream, target: string): Promise<unknown> {
   return readName(await begin(upstream, caller), target);
 }

@@ -111,7 +111,7 @@ test('limits other than its own may be in force, and of nothing no call can begi
   expect(clock.turn(1, [0])).toBeGreaterThan(0);
 });
 
-/** What happens in a random run: time passes, a call begins if there is room, and one in flight may end. */
+/** A step of a random run: time passes, calls begin if there is room, and one in flight may end. */
 const step = record({ passMs: nat(700), begins: nat(3), ends: option(nat(5), { nil: undefined }) });
 
 test('in no span as long as a window are more calls begun or in flight than it allows, however calls come and end', () => {

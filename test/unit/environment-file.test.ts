@@ -9,7 +9,7 @@ import { createFolder } from '../support/persisted.ts';
 
 const known = Object.keys(settings);
 
-/** What a file with this text sets, and what is wrong with it. */
+/** The variables that a file with this text sets, and the faults in it. */
 function read(text: string): EnvironmentFile {
   using folder = createFolder();
   return readEnvironmentFile(folder.write('settings.env', text), known);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { countJson } from '../../src/rest/transport/json-weight.ts';
 
-/** How often one of the characters stands in the text, one by one. */
+/** The number of characters in the text that are one of these. */
 function countOf(text: string, characters: string): number {
   return Array.from(text).filter((character) => characters.includes(character)).length;
 }

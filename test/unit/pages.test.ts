@@ -20,7 +20,7 @@ describe('mergedPagesOf', () => {
     { maxLength: 7 },
   );
 
-  /** Whether pages of the maximum size from these offsets hold every window whole. */
+  /** True if pages of the maximum size from these offsets hold every window whole. */
   const holdAll = (starts: readonly number[], wanted: readonly { at: { offset: number }; limit: number }[]): boolean =>
     wanted.every(({ at, limit }) => starts.some((start) => start <= at.offset && at.offset + limit <= start + maximum));
 

@@ -2,7 +2,7 @@ import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { runPanelScripts } from '../support/panel-scripts.ts';
 
-/** What a script of the panel makes of the page: the value of an expression. */
+/** The value of an expression that runs after the panel's scripts, in such a page. */
 function inPage(expression: string, page: { stored?: unknown; query?: string; token?: string; takesTokens?: boolean }) {
   const { stored = null, query, token = null, takesTokens = false } = page;
   const globals = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runPanelScripts } from '../support/panel-scripts.ts';
 
-/** What the panel asks for plans with. */
+/** The panel's requests for plans. */
 interface PlanRequests {
   readonly want: (params: string) => void;
   readonly stop: () => void;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runPanelScripts } from '../support/panel-scripts.ts';
 
-/** What the panel of GraphiQL shows of a plan, and of a run. */
+/** The panel of GraphiQL as it shows a plan and a run. */
 function shownOf(plan: object, run?: object, limits = { calls: 150, rows: 10_000, objects: 50_000 }): unknown {
   const globals = { plan, limits, run, shown: '' };
   runPanelScripts(['rows', 'summary'], 'shown = JSON.stringify(shownOf(plan, limits, run))', globals);

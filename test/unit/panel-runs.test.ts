@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runPanelScripts } from '../support/panel-scripts.ts';
 
-/** What GraphiQL runs operations with. */
+/** The function that GraphiQL runs operations with. */
 type Fetcher = (params: { readonly query: string }, options?: object) => Promise<unknown>;
 
 /** A run as the panel hears of it. */
@@ -103,7 +103,7 @@ test('to stop a subscription stops it at once, although no message comes', async
   expect(shown.at(-1)).toMatchObject({ isRunning: false, isStopped: true });
 });
 
-/** What is expected to come in several pieces. */
+/** The value as an iterable; throws if it is not in several pieces. */
 function iterableOf(value: unknown): AsyncIterable<unknown> {
   if (!isAsyncIterable(value)) throw new Error('expected an iterable');
   return value;

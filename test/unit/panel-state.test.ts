@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runPanelScripts } from '../support/panel-scripts.ts';
 
-/** What the panel is told, and what it knows. */
+/** The panel's functions, and its state. */
 interface Panel {
   readonly open: () => void;
   readonly takeTabs: (state: { readonly tabs: readonly object[]; readonly activeTabIndex: number }) => void;

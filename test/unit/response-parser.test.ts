@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { NotHttp, type ResponseHeaders, ResponseParser } from '../../src/rest/transport/response-parser.ts';
 
-/** What a parser made of the bytes of one response. */
+/** The output of a parser for the bytes of one response. */
 interface Parsed {
   status: number;
   headers: ResponseHeaders;

@@ -16,7 +16,7 @@ import { startUpstream } from '../support/upstream.ts';
 
 const target = '/api/projects/1/';
 
-/** What happens within the call of `read`, before it returns: what is waited for comes later. */
+/** The work within the call of `read` itself, before it returns; it does no other work until later. */
 interface Within {
   /** Requests that were written to a socket. */
   readonly sent: number;

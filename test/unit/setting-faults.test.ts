@@ -93,7 +93,7 @@ const states: Readonly<Record<string, (folder: Folder) => string>> = {
   },
 };
 
-/** What stands in a message about each state; undefined for one that the setting takes. */
+/** The text in a message about each state; undefined for a state that the setting takes. */
 type Causes = Readonly<Record<string, string | undefined>>;
 
 const anyFile: Causes = {

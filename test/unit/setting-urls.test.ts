@@ -64,7 +64,7 @@ function tokensIn(folder: Folder): Readonly<Record<string, string>> {
   };
 }
 
-/** What is wrong with a value of a setting; undefined if it is taken. */
+/** The refusal of a setting's value; undefined if the value is taken. */
 function refusalOf(name: string, value: string, beside: object): string | undefined {
   using folder = createFolder();
   try {

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createTerminal } from '../../src/telemetry/terminal.ts';
 
-/** What a terminal shows of a record, without its time. */
+/** A record as a terminal shows it, without its time. */
 function shown(facts: object, message: string): string {
   let text = '';
   const terminal = new Writable({

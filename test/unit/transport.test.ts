@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
 
-/** What a server does with the request that came as `number` on the connection that was opened as `connection`. */
+/** A server's response to the request with this number on the connection with this number. */
 type Answer = (request: string, socket: Socket, connection: number, number: number) => void;
 
 /** A server that reads requests without a body and writes what it likes, and the transport to it. */

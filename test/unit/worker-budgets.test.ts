@@ -17,7 +17,7 @@ type Told<Name extends keyof PrimaryFunctions> = ArgumentOf<PrimaryFunctions[Nam
 /** A worker in the process of its primary: messages go both ways at once. */
 class Worker {
   readonly budget: CallBudget;
-  /** How much each of its messages says. */
+  /** The number of calls in each of its messages. */
   readonly sent: number[] = [];
 
   constructor(ledger: Ledger) {

@@ -30,7 +30,7 @@ test.each(samples)('$method $path$sent answers as the document says', async (sam
   expect(await errorsOf(content, headers.get('content-type'), answered)).toBeNull();
 });
 
-/** What is wrong with a body of which the document says `content`; null if nothing is. */
+/** The error in a body of which the document says `content`; null if there is none. */
 async function errorsOf(content: unknown, contentType: string | null, body: unknown): Promise<unknown> {
   if (content === undefined) return body === '' ? null : 'expected no body';
   const { schema } = membersOf(membersOf(content)[String(contentType?.split(';')[0])]);

@@ -7,7 +7,7 @@ export interface Sample {
   readonly method: string;
   /** As in the document. */
   readonly path: string;
-  /** What is sent: it begins where the path has its first parameter that is no owner. `{event}` is the id of an event. */
+  /** The target that is sent, from the path's first parameter that is no owner. `{event}` is the id of an event. */
   readonly sent: string;
   readonly body?: object;
 }

@@ -39,7 +39,7 @@ export function columnsSource(sdl: string): string {
     `import { ${imported.join(', ')} } from '../column-conversions.ts';`,
     "import { enumNames } from '../enums.ts';",
     '',
-    '/** What each field of a row answers that is a column. */',
+    '/** The getter of each field of a row that is a column. */',
     `export const columnGetters = {\n${members.join('')}} as const;`,
   ].join('\n');
 }

@@ -20,12 +20,12 @@ export function changeDashboard(call: Call, dashboard: Stored): Stored {
   return { ...dashboard, deleted, body };
 }
 
-/** What the dashboard does not say already: one that was read and is sent back asks for its template no second time. */
+/** The request's fields that differ from the dashboard's: one sent back as it was read applies its template no more. */
 function newIn({ body }: Stored, request: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(request).filter(([name, value]) => value !== body[name]));
 }
 
-/** What a dashboard that exists takes over from a template or from another dashboard: what it has left blank. */
+/** The fields that a dashboard takes over from a template or from another dashboard: those that it has left blank. */
 function missingIn(body: JsonObject, fields: JsonObject): JsonObject {
   const names = ['name', 'description', 'filters', 'tags'].filter((name) => isBlank(body[name]));
   return pick(fields, names);

@@ -7,7 +7,7 @@ import { type DashboardTemplate, templates, toTemplate } from './templates.ts';
 import { addTiles } from './tiles.ts';
 import { type DashboardOrigin, newDashboard, toDetail } from './views.ts';
 
-/** What a dashboard is made from, or takes tiles from later; the fields of the request win over `fields`. */
+/** The source of a dashboard's fields and tiles, when it is made or later; the request's fields win over `fields`. */
 export interface Model {
   readonly mode: DashboardOrigin['creation_mode'];
   readonly fields: JsonObject;

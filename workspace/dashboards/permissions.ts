@@ -8,7 +8,7 @@ import type { Stored } from '../records.ts';
 export const levels = { everyone: 21, invited: 37 } as const;
 
 /**
- * Whether the user may change a dashboard: anyone in the project, but if it is restricted only its creator and the
+ * True if the user may change a dashboard: anyone in the project may, but if it is restricted only its creator and the
  * organization's administrators. This API can invite no other user.
  */
 export function mayEdit(user: User, dashboard: Stored): boolean {

@@ -1,7 +1,7 @@
 import { arrayOf, isObject, type JsonObject, objectOf, omit } from '../json.ts';
 import { fillVariables } from './variables.ts';
 
-/** What a dashboard can be made from. */
+/** A template for dashboards. */
 export interface DashboardTemplate {
   readonly name: string;
   readonly description: string;

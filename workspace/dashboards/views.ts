@@ -33,7 +33,7 @@ const storedFields = [
   'restriction_level',
 ];
 
-/** What a new dashboard is made of, beside the fields of the request. */
+/** The values of a new dashboard beside the fields of the request. */
 export interface DashboardOrigin {
   readonly created_at: string;
   readonly created_by: JsonObject | null;

@@ -2,7 +2,7 @@ import { invalid, invalidChoice } from '../errors.ts';
 import { arrayOf, type JsonObject, memberOf, objectOf, textOfJson } from '../json.ts';
 import type { EventRow } from './rows.ts';
 
-/** Whether an element fits one part of a selector, such as `button.primary[type="submit"]`. */
+/** True if an element fits one part of a selector, such as `button.primary[type="submit"]`. */
 type ElementTest = (element: JsonObject) => boolean;
 
 /**
@@ -32,7 +32,7 @@ function toSelector(value: unknown, attr: string): (path: readonly JsonObject[])
 
 interface Step {
   readonly fits: ElementTest;
-  /** Whether the step before it must be its parent, and not further out. */
+  /** True if the step before it must be its parent, and not further out. */
   readonly isChild: boolean;
 }
 

@@ -4,7 +4,7 @@ import { ExpressionError } from '../expressions/problem.ts';
 import { numberOf, textOf, timeOf } from '../expressions/values.ts';
 import { arrayOf, type JsonObject, textOfJson } from '../json.ts';
 
-/** Whether the value of a property, null if it is not set, passes. */
+/** True if the value of a property, null if it is not set, passes. */
 export type Test = (value: unknown) => boolean;
 
 /** Reads the operator of a filter and the value that it compares with. `attr` is the filter. */
@@ -18,7 +18,7 @@ export function toTest({ operator = 'exact', value }: JsonObject, attr: string):
   return (actual) => !test(actual);
 }
 
-/** What each operator tests; a property that is not set passes none of them. */
+/** The test of each operator; a property that is not set passes none of them. */
 const positive: ReadonlyMap<string, (value: unknown, attr: string) => Test> = new Map([
   ['exact', exact],
   ['in', exact],

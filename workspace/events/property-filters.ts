@@ -7,10 +7,10 @@ import { isElement } from './elements.ts';
 import { toTest } from './operators.ts';
 import type { EventRow } from './rows.ts';
 
-/** Whether an event passes. */
+/** True if an event passes. */
 export type EventFilter = (event: EventRow) => boolean;
 
-/** What filters look names up in. */
+/** The store and the project in which filters look up names. */
 export interface FilterScope {
   readonly store: Call['store'];
   readonly projectId: number;
@@ -104,7 +104,7 @@ function toElementFilter(filter: JsonObject, key: string, attr: string): EventFi
   };
 }
 
-/** Whether the person is in the cohort that `value` names. */
+/** Passes events whose person is in the cohort that `value` names; with `not_in`, all others. */
 function toCohortFilter(scope: FilterScope, filter: JsonObject, attr: string, depth: number): EventFilter {
   const { value, operator = 'in' } = filter;
   const cohort = scope.store.cohorts.find(scope.projectId, Number(value));

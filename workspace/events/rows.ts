@@ -17,7 +17,7 @@ export interface EventRow {
   readonly elements_chain: string;
 }
 
-/** What an index or a column answers; every member that is present must hold. Times are microseconds since 1970. */
+/** Conditions that an index or a column answers; every present member must hold. Times are microseconds since 1970. */
 export interface EventSearch {
   readonly after?: number | undefined;
   readonly before?: number | undefined;

@@ -10,7 +10,7 @@ export type Expression = (event: EventRow) => unknown;
 
 /** An expression of `select`. */
 export interface Column {
-  /** What follows `as`, or the expression as it was written. */
+  /** The name that follows `as`, or the expression as it was written. */
   readonly name: string;
   readonly valueOf: Expression;
 }

@@ -28,7 +28,7 @@ const comparisons: readonly (readonly [name: string, QueryFunction])[] = [
   ['member', fixed(2, member)],
 ];
 
-/** What expressions can call, by name. All look at one event only: there are no aggregations. */
+/** The functions of expressions, by name. All look at one event only: there are no aggregations. */
 export const functions: ReadonlyMap<string, QueryFunction> = new Map([
   ...logic,
   ...comparisons,

@@ -12,7 +12,7 @@ export interface Reader {
   readonly takeWord: (word: string) => boolean;
   readonly takeName: () => string;
   readonly expectSymbol: (symbol: string) => void;
-  /** What to throw if the next token cannot stand here. */
+  /** The error to throw if the next token cannot stand here. */
   readonly unexpected: (expected: string) => ExpressionError;
 }
 

@@ -51,7 +51,7 @@ function floorTo(time: Time, length: Time): Time {
   return rest < 0n ? time - rest - length : time - rest;
 }
 
-/** How many borders of the unit lie between two times. */
+/** The number of borders of the unit between two times. */
 function dateDiff(unit: unknown, start: unknown, end: unknown): number | null {
   const length = spans.find(([name]) => name.toLowerCase() === unit)?.[1];
   const [from, to] = [timeOf(start), timeOf(end)];

@@ -39,7 +39,7 @@ function tokenAt(text: string, at: number): [Token, end: number] {
   throw new ExpressionError(`expected a word, a literal or an operator, but got "${text.slice(at, at + 10)}".`);
 }
 
-/** What stands between the quotes; a backslash or a second quote keeps a quote from ending it. */
+/** The text between the quotes; a backslash or a second quote keeps a quote from ending it. */
 function valueOf(kind: Token['kind'], found: string): string {
   if (kind !== 'text' && kind !== 'quotedName') return found;
   const inner = found.slice(1, -1).replaceAll(/\\(.)/gs, '$1');

@@ -37,7 +37,7 @@ export function timeOf(value: unknown): Time | undefined {
   return microseconds === undefined ? undefined : BigInt(microseconds);
 }
 
-/** Whether a condition with this value holds: it is true, or a number other than 0. */
+/** True if a condition with this value holds: `true`, or a number other than 0. */
 export function isTrue(value: unknown): boolean {
   return value === true || (typeof value === 'number' && value !== 0);
 }

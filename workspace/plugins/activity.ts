@@ -4,10 +4,10 @@ import { type JsonObject, parseObject } from '../json.ts';
 import type { Window } from '../pages.ts';
 import type { Stored } from '../records.ts';
 
-/** What can happen to a plugin. */
+/** The events in the life of a plugin. */
 export type PluginActivity = 'installed' | 'updated' | 'source_updated' | 'upgraded' | 'uninstalled';
 
-/** What became of one field of a plugin, or of one of its files. */
+/** A change of one field of a plugin, or of one of its files. */
 export interface Change {
   readonly type: 'Plugin' | 'PluginSourceFile';
   readonly action: 'created' | 'changed' | 'deleted';
@@ -29,7 +29,7 @@ export function noteActivity(
     .run(user.organization.id, JSON.stringify(entry));
 }
 
-/** What was done to a plugin, and when. */
+/** An action on a plugin: its changes and its time. */
 interface Deed {
   readonly activity: PluginActivity;
   readonly changes: readonly Change[] | null;
@@ -48,7 +48,7 @@ export function toEntry(profile: JsonObject, plugin: Stored, { activity, changes
   };
 }
 
-/** How many entries the activity log of an organization has. */
+/** The number of entries in the activity log of an organization. */
 export function countActivity({ store }: Call, organizationId: string): number {
   const row = store.database
     .prepare('SELECT count(*) AS count FROM plugin_activity WHERE organization_id = ?')

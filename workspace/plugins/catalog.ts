@@ -9,7 +9,7 @@ export interface CatalogEntry {
   readonly latest_tag: string;
 }
 
-/** What the repository offers. The addresses are made up. */
+/** The plugins of the repository. Their addresses are made up. */
 export const catalog: readonly CatalogEntry[] = [
   entry('GeoIP', 'Adds the place of an IP address to events.', 'geoip', 'data_in', '1.4.2'),
   entry('User Agent', 'Tells browser and device from the user agent.', 'user-agent', 'data_in', '1.2.0'),

@@ -27,7 +27,7 @@ export function writeFiles(
   }
 }
 
-/** What the repository holds of a plugin in one of its versions. */
+/** The files of a plugin in the repository, in one of its versions. */
 export function publishedFiles({ name, url, type }: CatalogEntry, version: unknown): Files {
   const hook = type === 'data_in' ? 'processEvent(event) {\n  return event;' : 'exportEvents(events) {';
   return {

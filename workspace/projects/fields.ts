@@ -55,7 +55,7 @@ export const projectListFields: readonly string[] = [
   'access_control',
 ];
 
-/** What identifies a project, beside its id. */
+/** The identity of a project, beside its id. */
 export interface ProjectIdentity {
   readonly uuid: string;
   readonly organization: string;

@@ -6,7 +6,7 @@ import { daysBeforeEnd } from './clock.ts';
 import type { SeedProject } from './projects.ts';
 import { cycle } from './random.ts';
 
-/** How many dashboards each project has. */
+/** The number of dashboards in each project. */
 export const dashboardsPerProject = 10;
 
 const names: Readonly<Record<SeedProject['business'], readonly [string, ...string[]]>> = {

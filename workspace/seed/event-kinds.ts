@@ -5,7 +5,7 @@ import { choose, type Random } from './random.ts';
 /** A kind of event that a project captures. */
 export interface EventKind {
   readonly event: string;
-  /** How often it happens, compared to the others. */
+  /** The frequency of the event, relative to the others. */
   readonly weight: number;
   readonly propertiesOf: (random: Random) => JsonObject;
 }

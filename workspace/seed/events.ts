@@ -5,7 +5,7 @@ import type { SeedPerson } from './persons.ts';
 import type { SeedProject } from './projects.ts';
 import { createRandom, type Random, uuidOf } from './random.ts';
 
-/** How far back the events reach. */
+/** The number of days that the events reach back. */
 const days = 30;
 
 /** Stores the events of a project, oldest first, no two at the same time. */

@@ -10,7 +10,7 @@ import { bank, type SeedOrganization, travel } from './organizations.ts';
 /** A plugin of the demonstration data. */
 interface SeedPlugin {
   readonly organization: SeedOrganization;
-  /** What an installation would have requested, and the version that was the newest then. */
+  /** The fields that an installation would have requested, and the version that was the newest then. */
   readonly fields: JsonObject;
   /** The projects that have it enabled. */
   readonly projects: readonly number[];

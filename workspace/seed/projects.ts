@@ -15,9 +15,9 @@ export interface SeedProject {
   readonly surface: 'web' | 'app';
   readonly host: string;
   readonly events: number;
-  /** Whether persons come from companies, which are groups of type 0. */
+  /** True if persons come from companies, which are groups of type 0. */
   readonly hasCompanies: boolean;
-  /** What differs from a new project. */
+  /** Differences from a new project. */
   readonly settings: JsonObject;
 }
 

@@ -9,7 +9,7 @@ import { seedPersons } from './persons.ts';
 import { seedPlugins } from './plugins.ts';
 import { seedProject, seedProjects } from './projects.ts';
 
-/** What `user_version` of a database says once it holds the demonstration data. */
+/** The `user_version` of a database that holds the demonstration data. */
 const seeded = 2;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * How GraphQL Mesh composes the supergraph: the API's own OpenAPI document, and the relations between its types, which
+ * The supergraph that GraphQL Mesh composes: the API's own OpenAPI document, and the relations between its types, which
  * such a document does not tell.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

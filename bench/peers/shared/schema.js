@@ -145,7 +145,7 @@ export function columnsOf(type) {
 /** The types whose fields are columns. */
 export const rowTypes = ['Project', 'User', 'Dashboard', 'Event', 'Plugin'];
 
-/** Whether a column of a project is in the detail view only. */
+/** True if a column of a project is in the detail view only. */
 export function isDetailOnly(column) {
   return !listed.has(column);
 }

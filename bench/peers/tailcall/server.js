@@ -25,7 +25,7 @@ const calls = {
   'Project.detail': '/api/projects/{{.value.id}}/',
 };
 
-/** How long its cache keeps what a field is read from, in milliseconds, by the noun in its path: nothing unless it is told. */
+/** The lifetimes in its cache, in milliseconds, by the noun in the path of a field; it keeps nothing by default. */
 const lifetimes = JSON.parse(CACHE_MS ?? '{}');
 
 /** Tailcall wants a value that a path needs to be there, and an array to be declared as a list. */

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { importJWK, type JWK, SignJWT } from 'jose';
 import type { Plugin, ProxyOptions } from 'vite';
 
-/** What a token says of its user. */
+/** The claims of a token about its user. */
 interface Claims {
   readonly tenant: string;
   readonly roles: readonly string[];

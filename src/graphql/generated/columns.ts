@@ -3,7 +3,7 @@
 import { absent, anything, listOf, onlyBoolean, onlyInt, onlyText, toDateTime, toId, toText, toUser, type WithRow } from '../column-conversions.ts';
 import { enumNames } from '../enums.ts';
 
-/** What each field of a row answers that is a column. */
+/** The getter of each field of a row that is a column. */
 export const columnGetters = {
   Dashboard: {
     name(this: WithRow): unknown {

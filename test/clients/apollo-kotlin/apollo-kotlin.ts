@@ -27,7 +27,7 @@ export interface AutoPersistedQueries {
   readonly httpMethodForDocumentQueries: Method;
 }
 
-/** What a request holds. */
+/** The method of a request, and the parts that it sends. */
 interface Sending {
   readonly httpMethod: Method;
   readonly sendDocument: boolean;

@@ -13,7 +13,7 @@ import {
 import { parsed } from '../support/traffic.ts';
 import { describe, overview, page } from './documents.ts';
 
-/** What a request says of the document that it asks for. */
+/** The part of a request that names its document. */
 type Naming = (document: DocumentNode) => Readonly<Record<string, unknown>>;
 
 /** An app on the client preset with `persistedDocuments`, which sends its requests itself. */

@@ -25,7 +25,7 @@ export const overview = graphql(`
   }
 `);
 
-/** What the first screen is asked for. */
+/** The variables of the first screen. */
 export const variables: VariablesOf<typeof overview> = { project: '1' };
 
 type Project = NonNullable<ResultOf<typeof overview>['project']>;

@@ -28,7 +28,7 @@ import describeMutation, { type dashboardsDescribeMutation } from './generated/d
 import overviewQuery, { type dashboardsOverviewQuery } from './generated/dashboardsOverviewQuery.graphql.ts';
 import pageQuery, { type dashboardsPageQuery } from './generated/dashboardsPageQuery.graphql.ts';
 
-/** What relay-compiler makes of a fragment. */
+/** A fragment as relay-compiler writes it. */
 interface FragmentKey {
   readonly ' $data'?: unknown;
 }
@@ -54,7 +54,7 @@ export const relay: Client = {
   listed: connect,
 };
 
-/** What `useRefetchableFragment` does: describes a dashboard, then reads again what a fragment selects of it. */
+/** Acts as `useRefetchableFragment`: describes a dashboard, then reads again the fields of a fragment on it. */
 export async function describeAndRefetch(
   endpoint: Endpoint,
   description: string,
@@ -73,7 +73,7 @@ export async function describeAndRefetch(
   return { before, after: look() };
 }
 
-/** What `usePaginationFragment` does for a list and for a click on its `loadNext`. */
+/** Acts as `usePaginationFragment` for a list and for a click on its `loadNext`. */
 async function twoPages(environment: Environment, project: string): Promise<readonly (string | null | undefined)[]> {
   const first = createOperationDescriptor(pageQuery, { project, count: 2 });
   const retained = environment.retain(first);

@@ -19,13 +19,13 @@ export interface App {
   readonly describe: (input: DashboardDescription) => Promise<string | null | undefined>;
 }
 
-/** What the first screen shows. */
+/** The data of the first screen. */
 export interface Overview {
   readonly name: string | null | undefined;
   readonly timezone: string | null | undefined;
 }
 
-/** What is sent to describe a dashboard. */
+/** The input that describes a dashboard. */
 export interface DashboardDescription {
   readonly id: string;
   readonly projectId: string;
@@ -35,7 +35,7 @@ export interface DashboardDescription {
 /** Sets an app up, with an empty cache. */
 export type Connect = (endpoint: Endpoint) => App;
 
-/** What the caller of a client gets for a document: its data, or an error whose code it can read. */
+/** The result that a client gives its caller for a document: the data, or an error with a readable code. */
 export type Outcome = { readonly data: unknown } | { readonly code: unknown };
 
 /** Asks for a text by its hash, which the client makes itself unless it is given another one. */

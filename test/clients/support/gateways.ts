@@ -23,7 +23,7 @@ export interface Gateways {
 /** A gateway that listens. */
 export interface RunningGateway {
   readonly url: string;
-  /** What a client sends as `Authorization: Bearer …`. */
+  /** The API key that a client sends as `Authorization: Bearer …`. */
   readonly key: string;
 }
 

@@ -3,7 +3,7 @@ import type { Client } from './client.ts';
 /** The columns of the matrix, by the beginnings of the names of their tests: the ways of sending documents that differ. */
 const columns = ['APQ GET', 'APQ POST', 'manifest id', 'mode `only`'] as const;
 
-/** What a run found, by the name of the client and of the test: `yes` or `no`. */
+/** The results of a run, by the name of the client and of the test: `yes` or `no`. */
 export type Findings = ReadonlyMap<string, string>;
 
 /** The page with the table that a run found. What no test tries is something that the client has no way to do. */

@@ -17,7 +17,7 @@ export interface Operation {
   readonly name: string;
   readonly type: 'query' | 'mutation';
   readonly text: string;
-  /** What stands for the text: its SHA-256, in both libraries. */
+  /** The id that stands for the text: its SHA-256, in both libraries. */
   readonly id: string;
 }
 
@@ -78,7 +78,7 @@ export function createApp(execute: Execute, { overview, page, describe }: Operat
   };
 }
 
-/** What the app gets for an operation that may fail. */
+/** The outcome that the app sees of an operation that may fail. */
 export async function outcomeOf(answer: Promise<Answer<unknown>>): Promise<Outcome> {
   try {
     const { data, errors } = await answer;

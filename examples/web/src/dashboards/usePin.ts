@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { execute } from '../gateway/execute.ts';
 import { PinDashboardDocument } from '../generated/graphql.ts';
 
-/** Whether a dashboard is pinned, and a way to change that. */
+/** The state of a dashboard's pin, and a way to change it. */
 interface Pinning {
   readonly isPinned: boolean;
   readonly isChanging: boolean;
