@@ -41,8 +41,9 @@ export default defineConfig({
       { test: { name: 'alone', include: [alone], exclude: leftOut, isolate: true } },
     ],
     globalSetup: ['test/support/compile-cache.ts'],
-    // Processes, at most as many as a small CI machine has cores: signals and child processes behave as in production. A third
-    // one would keep the cores busier, but some tests hold what a client or a server does within seconds.
+    // Processes, because signals and child processes then behave as in production: at most as many as a small CI
+    // machine has cores. A third one would use the cores better, but some tests require a client or a server to act
+    // within seconds.
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: SlowFirst },

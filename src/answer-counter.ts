@@ -62,7 +62,7 @@ const smallAnswer = 2 ** 20;
  * text of the upstream may be repeated. All counts are upper bounds: an object that turns out to be null counts too.
  */
 export class AnswerCounter {
-  /** Ends the operation at a limit of its answer, and knows how much the upstream has answered. */
+  /** Ends the operation if its answer exceeds a limit. `received` counts the characters of the upstream's answers. */
   readonly deadline: OperationDeadline;
   readonly #limits: CounterLimits;
   readonly #room: MemoryRoom;

@@ -28,9 +28,9 @@ setFlagsFromString('--invocation-count-for-turbofan=1500');
 // longer called, such as those of Node's loader of modules. `allowOptimization` takes the flag back.
 setFlagsFromString('--no-opt');
 
-// Without this flag, what becomes hot while the flag above is set would never be optimized: V8's middle compiler, Maglev,
-// leaves out the counting of calls if there is no later compiler. A gateway that gets requests in its first second would
-// need up to 1.4 times the CPU time, for as long as it runs.
+// Without this flag, functions that become hot while the flag above is set would never be fully optimized: without a
+// later compiler, V8's middle compiler, Maglev, makes code that does not count calls. A gateway that gets requests in
+// its first second would need up to 1.4 times the CPU time, for as long as it runs.
 setFlagsFromString('--force-emit-interrupt-budget-checks');
 
 // Only those who can write the code itself can write to this folder. If it is read-only, each start takes as long as

@@ -65,7 +65,7 @@ async function behind(
   schema: Schema,
   environment: Readonly<Record<string, string>>,
 ): Promise<Client> {
-  // What the other benchmark asks first is not asked here: it would be calls.
+  // The first questions of the other benchmark are left out, because they would cost calls.
   const silent: GatewayEntry = { ...entry, cursors: false, questions: {} };
   const gateway = await startGateway(silent, { upstreamUrl, environment });
   const client = graphqlClient(gateway.url, teamKey, schema);

@@ -59,7 +59,7 @@ export function checkOperations(args: string[], settings: SettingsReader): Outco
 
 /**
  * The number of checked operations, the numbers of failed ones by reason, and the number of operations that the tenant
- * may run, if one was named.
+ * may run, if a tenant was named.
  */
 function sumsOf(verdicts: readonly Verdict[]) {
   const invalid = verdicts.filter(({ errors }) => errors.length > 0).length;

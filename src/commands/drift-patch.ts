@@ -42,8 +42,8 @@ function isOfList({ view }: Difference): boolean {
 }
 
 /**
- * A document as text. Lines that were not changed keep their form, because the OpenAPI document has this form. It has
- * blanks within the braces of maps and none within the brackets of lists. The library has one option for both.
+ * A document as text, in the form of the OpenAPI document in `schema/`, so that a patch has changed lines only: blanks
+ * within the braces of maps, and none within the brackets of lists. The library has one option for both.
  */
 export function textOf(document: Document): string {
   visit(document, {
@@ -95,7 +95,7 @@ function allowType(document: Document, schema: YAMLMap, type: JsonType): void {
   append(document, schema.get('type', true), type);
 }
 
-/** Adds a value to a list that does not have it, unless the list has got `mostValues` already. */
+/** Adds a value to a list, unless the list has the value, or `mostValues` were added to the list before. */
 function append(document: Document, list: unknown, value: unknown): void {
   if (!isSeq(list)) return;
   const values: readonly unknown[] = list.toJSON();

@@ -30,7 +30,8 @@ export function omission(coordinate: string): string {
 
 /**
  * The elements of a schema that the operations and fragments of a document use. A variable uses everything that its
- * type can hold, because a client may send any value. Fields, arguments and directives that the schema does not have are left out.
+ * type can hold, because a client may send any value. Fields, arguments and directives that the schema does not have
+ * are left out.
  */
 export function usesIn(schema: GraphQLSchema, document: DocumentNode): Uses {
   const uses = new Set<string>();
@@ -39,7 +40,7 @@ export function usesIn(schema: GraphQLSchema, document: DocumentNode): Uses {
   const add = (...elements: readonly ({ readonly toString: () => string } | null | undefined)[]): void => {
     for (const element of elements) if (element !== null && element !== undefined) uses.add(String(element));
   };
-  /** Adds the omissions of the arguments or input fields that could have been given. */
+  /** Adds an omission for each possible argument or input field that is not given. */
   const addOmitted = (
     possible: readonly (GraphQLArgument | GraphQLInputField)[] = [],
     given: readonly (ArgumentNode | ObjectFieldNode)[] = [],

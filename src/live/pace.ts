@@ -26,8 +26,8 @@ const mostPolls = 60;
 const spacingMs = minuteMs / mostPolls;
 
 /**
- * Limits how often tails are polled. Tails are the lists that subscriptions follow. Each REST call of a
- * poll counts against the limits of its API key. The tails of one key are spread, so that none waits for the others.
+ * Limits how often tails are polled. Tails are the lists that subscriptions follow. Each REST call of a poll counts
+ * against the limits of its API key. The polls of one key are spread over time, so that no tail waits for the others.
  */
 export class Pace {
   readonly #options: PaceOptions;

@@ -189,7 +189,8 @@ async function beginStream(run: OperationRun, options: OperationsOptions): Promi
     throw new Error('expected a schema with subscriptions, and a key');
   if (!request.takesMessages) throw new RequestError('onlyStreamed', streamed);
   const result = await subscriptions.subscribe(run, caller, (end) => {
-    // If the client has left already, this is called while the stream begins: the span is ended below, with that code.
+    // If the client has already left, this runs while the stream begins. The span ends below, with the code
+    // `CLIENT_LEFT`.
     request.span = undefined;
     noteEnd(run, end, options, streamReportOf(run, end));
   });

@@ -39,7 +39,10 @@ export function listConnection(
   return fetch(context, list, args, wantedOf(selection));
 }
 
-/** The connection of all projects. With limited reach, it has the projects that the caller may reach, in the order in which its entry names them. */
+/**
+ * The connection of all projects. With limited reach, it has the projects that the caller may reach, in the order of
+ * the caller's entry.
+ */
 export function projectConnection(
   args: ConnectionArguments,
   context: GatewayContext,

@@ -1,6 +1,6 @@
 import type { LedgerCall, Outlook, Want, WindowLimit } from './ledger.ts';
 
-/** A call in the logs that count it. They share this object. */
+/** A counted call. All logs that count the call share this object. */
 export interface CountedCall extends LedgerCall {
   /** The time on the clock of `performance.now()`, in milliseconds. */
   readonly beganAt: number;

@@ -20,7 +20,7 @@ export interface RestClient {
   readonly write: (operation: RestOperation, target: string, body?: unknown) => Promise<unknown>;
 }
 
-/** Makes REST calls with the key of the caller, whatever answers are kept. */
+/** Makes REST calls with the caller's key. Uses no kept answers. */
 export class CallerClient implements RestClient {
   readonly #resources: UpstreamResources;
   readonly #run: RestRun;

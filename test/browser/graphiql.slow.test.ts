@@ -176,7 +176,7 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     const key = page.getByLabel('API key');
     await key.fill('phx_of_somebody');
     await replaceText(page, 'query', '{ edited: projects { totalCount } }');
-    // What is stored from now on was written when the key was known.
+    // GraphiQL knows the key before it stores this text.
     await untilTabsHold(page, 'edited: projects');
     await page.reload();
     await tabsOf(page).filter({ hasText: '<untitled>' }).waitFor();

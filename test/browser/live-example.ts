@@ -33,7 +33,7 @@ export interface Live {
   readonly example: LiveExample;
 }
 
-/** For what a busy machine takes its time. */
+/** The patience with a busy machine. */
 export const soon = { timeout: timeoutMs } as const;
 
 /** A project in the REST API: its events, and the details of its dashboards. */
@@ -46,7 +46,7 @@ type Projects = ReadonlyMap<string, Project>;
 
 const manifest = fileURLToPath(new URL('../../examples/web/src/generated/persisted-documents.json', import.meta.url));
 
-/** As a careful operator would serve the page. */
+/** The content security policy with which a careful operator would serve the page. */
 const policy = `<meta http-equiv="content-security-policy" content="default-src 'self'; img-src 'self' data:">`;
 
 /** Builds the page, and serves it as Vite does before a release: with the proxy of its dev server. */
@@ -78,7 +78,7 @@ export async function startLiveExample(started: AsyncDisposableStack): Promise<L
     url: `http://127.0.0.1:${port}/`,
     upstream,
     addProject: (events = someEvents(), details = ({ params }) => dashboard(Number(params['dashboard']))) => {
-      // Of two digits: no name is the beginning of another.
+      // Two digits, so that no id is the beginning of another.
       const id = projects.size + 11;
       projects.set(`${id}`, { events, details });
       return id;
@@ -147,8 +147,8 @@ export interface Followed extends TestPage {
 }
 
 /**
- * Opens the page of a new project that has events, and waits until it is told all that comes from now on. Before it is
- * opened, `prepare` is done. `list` answers instead of the events.
+ * Opens the page of a new project that has events, and waits until it follows new ones. `prepare` runs before the page
+ * is opened. The handler that `list` returns answers in place of the events.
  */
 export async function followEvents(
   live: Live,
@@ -168,9 +168,12 @@ export async function followEvents(
   return { ...opened, events, id };
 }
 
-/** Waits until the gateway knows what there is, if it had asked the REST API so many things before: what comes then is new. */
+/**
+ * Waits until the gateway knows the events of a project, so that later ones are new to it. The first `before` requests
+ * to the REST API do not count.
+ */
 export async function untilPolled({ upstream }: LiveExample, id: number, before = 0): Promise<void> {
-  // Only the second poll asks for what came since another: by then the first has been answered.
+  // Only the second poll asks for events after a time: by then the first poll has been answered.
   const isSecond = (request: string): boolean => request.includes(`/${id}/events/`) && request.includes('after=');
   await expect.poll(() => upstream.requests.slice(before).some(isSecond), soon).toBe(true);
 }

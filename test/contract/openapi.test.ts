@@ -140,7 +140,7 @@ function isField(path: readonly string[]): boolean {
   return path.at(-2) === 'properties' && !isField(path.slice(0, -1));
 }
 
-/** All objects and lists in a value, with the way to each. */
+/** All objects and lists in a value, with the path of each. */
 function* nodesOf(value: unknown, path: readonly string[] = []): Generator<{ node: object; path: readonly string[] }> {
   if (typeof value !== 'object' || value === null) return;
   yield { node: value, path };

@@ -68,7 +68,7 @@ test('a document with a directive that the schema did not have uses nothing by i
   const text = '{ one(id: 1, page: 1) @unknown(size: 1) { id } }';
   const client = { file: 'app', name: 'document', id: 'd', text };
   const verdict = (edits: string): boolean => isBroken(findingsOf(before, buildSchema(changed(edits)), [client]));
-  // It leaves out the argument `page` of the field, and gives its argument `size`.
+  // The client leaves out the field's argument `page`, and gives `size`.
   expect(verdict('page: Int! = 10 => page: Int!')).toBe(false);
   expect(verdict('one(id: ID!, size: Int, => one(id: ID!,')).toBe(false);
   expect(verdict('one(id: ID!, => one(')).toBe(true);

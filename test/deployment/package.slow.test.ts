@@ -38,7 +38,7 @@ beforeAll(async () => {
   tarball = join(copy, printed.trim());
   for (const path of [empty, unpacked]) mkdirSync(path);
   folder.write('empty/package.json', { private: true });
-  // What the repository has installed is in npm's cache.
+  // The packages of the repository are in npm's cache.
   const quietly = ['--omit=optional', '--no-audit', '--no-fund', '--prefer-offline'];
   await run(unpacked, 'tar', 'xzf', tarball, '--strip-components=1');
   await Promise.all([

@@ -70,7 +70,7 @@ describe.skipIf(!hasRedis)('A Redis that counts calls', () => {
       let steps = 0;
       const run = connection.run.bind(connection);
       vi.spyOn(connection, 'run').mockImplementation((script, names, values) => {
-        // What tells of few calls is no step.
+        // Scripts with few calls do not count as steps.
         if (String(values[0]).length > 5000) steps += 1;
         return steps === failing ? pause(30).then(() => undefined) : run(script, names, values);
       });

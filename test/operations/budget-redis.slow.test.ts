@@ -20,7 +20,7 @@ import { startUpstream } from '../support/upstream.ts';
 
 interface Member extends TestGateway {
   readonly logged: readonly string[];
-  /** Why calls could not be counted in Redis. */
+  /** The reasons for which calls could not be counted in Redis. */
   readonly reasons: readonly unknown[];
 }
 
@@ -73,7 +73,7 @@ async function read(gateway: Member, ...ids: readonly number[]): Promise<void> {
   for (const id of ids) expect(codesOf(await gateway.ask(one(id)))).toEqual([]);
 }
 
-/** Starts a Redis, an upstream and a member for which Redis decides, and which knows that the key is one, for one test. */
+/** Starts for one test a Redis, an upstream, and a member that counts in Redis and to which the key is proven. */
 async function startProven(rest: string, replicas: number) {
   const redis = await startRedis();
   onTestFinished(() => redis[Symbol.asyncDispose]());
@@ -82,7 +82,7 @@ async function startProven(rest: string, replicas: number) {
   return { redis, upstream, gateway };
 }
 
-/** Does the same with a second member. */
+/** Starts the same and a second such member. */
 async function startTwoProven(rest: string, replicas: number) {
   const { redis, upstream, gateway: first } = await startProven(rest, replicas);
   const second = await startMember(upstream, redis.url, rest, replicas);
@@ -96,7 +96,7 @@ async function prove(gateway: Member): Promise<void> {
   await read(gateway, 1);
 }
 
-/** Waits until all of these have found Redis up again. */
+/** Waits until these members count in Redis again. */
 async function countAgain(...members: readonly Member[]): Promise<void> {
   for (const { logged } of members) await until(() => logged.filter((message) => message === counting).length === 2);
 }
@@ -155,7 +155,7 @@ describe.skipIf(!hasRedis)('Gateways that count in one Redis', () => {
     expect(gateway.logged.filter((message) => message === warning)).toHaveLength(1);
     await redis.restart();
     await countAgain(gateway);
-    // What it has called alone is told.
+    // Redis is told of the calls that the gateway has counted alone.
     const set = await nameIn(redis, ':rest');
     expect(await redis.ask('ZCOUNT', set ?? '', '0', '+inf')).toBe(3);
   });

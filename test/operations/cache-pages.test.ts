@@ -159,7 +159,7 @@ test('a list that is found gone in another size is given no more in any that was
 test('of large pages in the cache only what an operation wants of them counts for it', async () => {
   const rows = Array.from({ length: 100 }, (_, id) => listedDashboard(id, { description: 'x'.repeat(20_000) }));
   await using upstream = await startUpstream({ 'GET /api/projects/:id/dashboards/': listOf(rows) }, { hold: 1 });
-  // What an operation may keep of what the upstream answers is 16 MiB then.
+  // An operation may then keep 16 MiB of the upstream's answers.
   await using gateway = await startCaching(upstream, { maxAnswerBytes: 2 ** 20 });
   const projects = Array.from({ length: 12 }, (_, index) => index + 1);
   for (const id of projects) {

@@ -117,7 +117,7 @@ describe.skipIf(!hasRedis)('gateways with one Redis', () => {
       [b, a],
     ] as const) {
       await redis.ask('COPY', from, to, 'REPLACE');
-      // Checks whose answer it is: of reads in flight, and of those that are kept.
+      // First while reads are in flight, then with kept answers. `cachedIn` expects the own answer of each key.
       for (let times = 0; times < 2; times += 1) await Promise.all([key, 'other'].map((of) => cachedIn(gateway, of)));
     }
   });

@@ -16,7 +16,7 @@ const read = 'GET /api/projects/1/';
 const mutation = 'mutation { updateProject(input: { id: 1, name: "New" }) { project { id } } }';
 const write = 'PATCH /api/projects/1/';
 
-/** A gateway that caches, over an upstream with one project, whose name counts its changes. */
+/** Starts a gateway that caches, over an upstream with one project. The name of the project counts its changes. */
 async function startCached(
   options: Partial<GatewayOptions> = {},
   answer: (name: string) => Reply = (name) => project(1, { name }),

@@ -58,7 +58,7 @@ async function trafficOf(query: string, request: Request = {}): Promise<Traffic>
   return traffic;
 }
 
-/** So many calls `path(1)`, `path(2)` and on, in the order of the alphabet. */
+/** The first `count` of the calls `path(1)`, `path(2)` and so on, in the order of the alphabet. */
 function each(count: number, path: (id: number) => string): string[] {
   return Array.from({ length: count }, (_, index) => path(index + 1)).toSorted();
 }

@@ -34,7 +34,7 @@ const routes = {
   'GET /api/projects/1/events/': reply({ headers: { 'content-type': 'text/csv' }, body: 'id\n' }),
 };
 
-/** Starts a gateway over an upstream that holds everything back until it is told to release it. */
+/** Starts a gateway over an upstream that holds its answers back until `upstream.release()`. */
 function startHolding(options: Partial<GatewayOptions> = {}): ReturnType<typeof startBoth> {
   return startBoth(routes, options, { hold: 1000 });
 }

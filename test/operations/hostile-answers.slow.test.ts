@@ -14,7 +14,7 @@ import { shareSmallGateway, withstand } from '../support/small-gateway.ts';
 import { openWith, postOf } from '../support/wire.ts';
 
 const big = 'x'.repeat(900_000);
-/** As large, and hardly smaller when it is compressed. */
+/** A text of the same size that compression hardly makes smaller. */
 const dense = randomBytes(675_000).toString('base64');
 /** The dashboard that has it. */
 const denseId = 50;

@@ -72,7 +72,7 @@ test.each(bursts)(
     await using upstream = await startUpstream(routes);
     await using gateway = await startSmallGateway(upstream, { OPERATION_DEADLINE_MS: '60000' });
     expect((await gateway.ask(honest)).body).toBe(whole);
-    // What is compiled, and what is loaded late, is none of the burst's.
+    // The time to compile and to load late modules is not that of the burst.
     await gateway.ask(queryOf(0), as('phx_first'));
     await withstand(gateway, async () => {
       const answers = together(20, 20, (at) => gateway.ask(queryOf(at + 1), as(keyOf(at))));

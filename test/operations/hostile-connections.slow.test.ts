@@ -46,7 +46,7 @@ test.each([
 ])('pipelined requests for %s whose answers are not read hold up no other client', async (...attack) => {
   const [, bytes, times] = attack;
   const { gateway } = attacked();
-  // What is loaded with the first of them is none of the attack's.
+  // The time to load late modules is not that of the attack.
   const first = await open(gateway.port, bytes);
   await once(first, 'data');
   first.destroy();

@@ -150,7 +150,7 @@ const brokenGlobalIds: readonly string[] = [
   globalId('Plugin:1:2'),
   globalId(`Plugin:${organizationId}:x`),
   globalId('Organization:1'),
-  // What each key takes for another project or organization names none.
+  // `@current` differs between keys, so no global id names it.
   globalId('Project:@current'),
   globalId('Organization:@current'),
   globalId('Dashboard:@current:2'),

@@ -20,7 +20,7 @@ async function streamsOf(gateway: Pick<TestGateway, 'url'>): Promise<number> {
   return Number(/^gateway_streams (\d+)$/m.exec(await metricsOf(gateway))?.[1]);
 }
 
-/** So many listeners come, twenty at a time, and leave again. */
+/** Subscribes and unsubscribes `count` listeners, twenty at a time. */
 async function comeAndGo(url: string, count: number): Promise<void> {
   for (let listeners = 0; listeners < count; listeners += 20) {
     const some = await Promise.all(Array.from({ length: 20 }, () => subscribe(url)));
@@ -307,7 +307,7 @@ test('connects and disconnects leave nothing', async () => {
 test('connects and disconnects leave no memory, timer or socket behind', async () => {
   await using upstream = await startEvents();
   await using gateway = await startSmallGateway(upstream, { LIVE: 'on' });
-  // What is made once for all of them is there after the first.
+  // The first listeners leave behind all that is made only once.
   await comeAndGo(gateway.url, 200);
   const resources = async (): Promise<number> => (await gateway.weigh()).resources;
   await expect.poll(() => streamsOf(gateway)).toBe(0);
@@ -377,7 +377,7 @@ test('the span of a subscription whose client leaves while it opens ends once, a
   await asked.promise;
   socket.destroy();
   await once(socket, 'close');
-  // The gateway answers this after it has noticed that the client has left.
+  // When the gateway answers this request, it has noticed that the client has left.
   expect(await metricsOf(gateway)).toMatch(/^gateway_operations_in_flight 1$/m);
   epoch.resolve('epoch');
   await expect.poll(() => metricsOf(gateway)).toMatch(/^gateway_operations_in_flight 0$/m);

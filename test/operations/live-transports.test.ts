@@ -9,7 +9,7 @@ import { startUpstream } from '../support/upstream.ts';
 const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
 const multipart = 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0",application/json';
 
-/** Subscribes, as a client that accepts this. */
+/** Subscribes with this `Accept` header. */
 function post({ url }: TestGateway, accept: string, query = 'subscription { eventsAdded(projectId: 1) { gap } }') {
   return fetch(url, { method: 'POST', headers: { ...headers, accept }, body: JSON.stringify({ query }) });
 }

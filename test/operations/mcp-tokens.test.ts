@@ -25,7 +25,7 @@ const routes: Routes = {
   'GET /api/projects/:id/': ({ params }) => project(Number(params['id'])),
 };
 
-/** Starts a gateway that serves agents of these tenants, over the routes and others. */
+/** Starts a gateway that serves agents of these tenants, over an upstream with `routes` and `others`. */
 function start(options: Parameters<typeof startTenantAgents>[3] = {}, given: Entries = entries, others: Routes = {}) {
   return startOver({ ...routes, ...others }, (api) => startTenantAgents(api, documents, given, options), { hold: 0 });
 }

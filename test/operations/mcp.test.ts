@@ -35,7 +35,7 @@ const routes: Routes = {
   'PATCH /api/projects/:id/': ({ params, body }) => ({ ...project(Number(params['id'])), ...named(body) }),
 };
 
-/** Starts a gateway whose tools are the operations of the documents, over the routes and others. */
+/** Starts a gateway whose tools are `documents`, over an upstream with `routes` and `others`. */
 function start(options: Parameters<typeof startAgents>[2] = {}, others: Routes = {}) {
   return startOver({ ...routes, ...others }, (upstream) => startAgents(upstream, documents, options), { hold: 0 });
 }

@@ -101,7 +101,7 @@ describe.each(modes)('In mode %s', (mode, settings) => {
         expect((await ask(changed)).slice(0, 1)).toEqual((isOff ? unproven : called).slice(0, 1));
       }
       const ask = async (params: Params): Promise<unknown> => outcomeOf(await send(gateway.url, params, { method }));
-      // Registered by no other way: all of them ask one gateway.
+      // A text of its own: all cases ask one gateway, and none may find the text of another one registered.
       const own = `${free} # ${dialect} over ${method}`;
       expect(await ask(toParams(hashOf(own)))).toEqual(missed);
       expect(await ask(toParams(hashOf(own), { query: own }))).toEqual(isOnly ? required : [200, freeData]);

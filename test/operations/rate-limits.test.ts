@@ -12,7 +12,10 @@ const events = '{ project(id: 1) { events(first: 1) { nodes { upstreamId } } } }
 const values = '{ project(id: 1) { eventValues(key: "a") { body } } }';
 const write = 'mutation { updateProject(input: { id: "1", name: "New" }) { project { name } } }';
 
-/** Starts a gateway over an upstream that answers the first `times` requests of paths that contain `text` with 429. `onRequest` hears of each. */
+/**
+ * Starts a gateway over an upstream that answers 429 to the first `times` requests whose path contains `text`. Calls
+ * `onRequest` for each request.
+ */
 async function startLimited(
   text: string,
   times: number,
@@ -57,7 +60,7 @@ test('what cannot wait is refused at once, without a call, with the time to come
   for (const query of ['{ project(id: 2) { name } }', one, write]) {
     const answer = await askTimed(gateway.url, query);
     const [extensions] = (answer.errors ?? []).map((error) => error.extensions);
-    // What is left of the thirty seconds.
+    // The rest of the thirty seconds.
     const retryAfter: unknown = expect.toSatisfy((left: number) => left > 10 && left <= 30);
     expect(extensions).toEqual({ code: 'RATE_LIMITED', upstream: { retryAfter } });
     expectWithin(answer.tookMs, 500);

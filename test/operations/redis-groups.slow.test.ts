@@ -115,7 +115,7 @@ describe.skipIf(!hasSentinel).each(ways)('Gateways with one Redis of %s over TLS
     await expectSharedDocuments(both, 'before');
     await expectSharedCalls(both, upstream);
 
-    // What the primary learns from now on its replica never hears of.
+    // From now on, the replica receives nothing from the primary.
     redis.replica.freeze();
     await redis.primary.ask('CLIENT', 'KILL', 'TYPE', 'replica');
     for (const key of keys) {

@@ -109,7 +109,7 @@ describe('events at the same instant', () => {
     const exclusive = keysetEvents(rows, (time, before) => time < before);
     await using upstream = await startUpstream({ [path]: exclusive });
     upstream.release();
-    // What was answered before is skipped, because it does not fit into a page beside what is wanted.
+    // Rows that were answered before are skipped, because they do not fit into a page beside the wanted rows.
     await using gateway = await startGateway(upstream, { maxPageSize: 3 });
     const { cursors } = await askPage(gateway, events, { first: 3 });
     const second = await askPage(gateway, events, { first: 3, after: cursors[0] });

@@ -34,7 +34,7 @@ function createProject() {
   return { state, routes };
 }
 
-/** A gateway that caches, over an upstream with that project. */
+/** Starts a gateway that caches, over an upstream with the project of `createProject`. */
 async function startCached(options: Partial<GatewayOptions> = {}) {
   const { state, routes } = createProject();
   return { state, ...(await startBothCaching(routes, options, { hold: 1 })) };

@@ -125,7 +125,7 @@ test('whole answers are kept for each set of roles apart, in whatever order and 
     // The role with documents does not count here.
     'acme clerk local': '2',
   };
-  // At the same time they could share what is under way, and later what is kept.
+  // Users who ask at the same time could share an operation under way, and later a kept answer.
   for (let round = 0; round < 3; round += 1)
     expect(await Promise.all(Object.keys(seen).map(idsOf))).toEqual(Object.values(seen));
   for (const [user, ids] of Object.entries(seen)) expect([user, await idsOf(user)]).toEqual([user, ids]);

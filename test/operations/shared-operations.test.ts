@@ -16,7 +16,7 @@ const routes = {
   'GET /api/projects/': { count: 1, next: null, previous: null, results: [listedProject(1)] },
 };
 
-/** Starts a gateway over an upstream that holds everything back until it is told to release it. */
+/** Starts a gateway over an upstream that holds its answers back until `upstream.release()`. */
 function startHolding(options: Partial<GatewayOptions> = {}): ReturnType<typeof startBoth> {
   return startBoth(routes, options, { hold: 1000 });
 }
@@ -110,7 +110,7 @@ test('equal introspections at once are executed once', async () => {
   const current = (): Promise<string> => {
     waiting += 1;
     if (waiting === 20) {
-      // The time of this turn of the event loop is over, so the answer is written in the next one.
+      // This turn of the event loop has taken its time, so the answer is written in the next turn.
       now.mockReturnValue(performance.now() + 50);
       epoch.resolve('epoch');
     }

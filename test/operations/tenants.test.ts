@@ -38,7 +38,7 @@ const entries: Entries = {
   wide: { key: 'phx_shared', mutations: ['updateProject'] },
 };
 
-/** Starts a gateway for tenants with these entries, over those routes. */
+/** Starts a gateway for tenants with these entries, over an upstream with `routes`. */
 function start(given = entries, options: Partial<GatewayOptions> = {}, gate: GateOptions = {}) {
   return startBothTenants(routes, given, options, gate);
 }
@@ -194,7 +194,7 @@ test('tenants with a key each share no cache: neither gets what the other one ha
   await expectOwn(1, 'acme', 'globex');
   for (const tenant of ['globex', 'acme', 'globex', 'acme'] as const) await expectOwn(2, tenant);
   await expectOwn(1, 'globex', 'acme');
-  // Each has read both projects once: the other answers are from the cache.
+  // Each tenant has read both projects once. The other answers came from the cache.
   expect(upstream.requests.toSorted()).toEqual([1, 1, 2, 2].map((id) => `GET /api/projects/${id}/`));
 });
 

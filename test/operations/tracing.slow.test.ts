@@ -138,7 +138,8 @@ test('an operation and its REST calls are spans of the trace of the request, unl
   expect(new Set(collector.requests)).toEqual(new Set(['POST /v1/traces']));
   expect(collector.bodies.join('')).not.toContain('phx_secret');
 
-  // Spans are sent in the order in which they end: with those of a further operation there would be those of the first.
+  // Spans are sent in the order in which they end: once those of a later operation are here, no span of this one
+  // follows.
   await ask(url, '{ project(id: 1) { name } }', { headers: secret });
   await expect.poll(() => collector.spans.filter((span) => span.traceId !== traceId)).toHaveLength(2);
   expect(collector.spans.filter((span) => span.traceId === traceId)).toHaveLength(3);
@@ -278,7 +279,7 @@ test('an operation that another one answers links to its span, and one that shar
   await expect.poll(() => upstream.requests).toHaveLength(1);
   const equal = ask(url, 'query First { project(id: 1) { name } }', { headers: secret });
   const sharing = ask(url, 'query Sharing { project(id: 1) { timezone } }', { headers: secret });
-  // The equal one joins the operation or, when a busy machine is too late for that, its call.
+  // The equal operation joins the first one. On a busy machine it may come too late, and then joins its call.
   const counters = /^gateway_(?:shared_operations|rest_shared_reads)_total (\d+)$/gm;
   const joined = async (): Promise<number> =>
     [...(await metricsOf({ url })).matchAll(counters)].reduce((sum, [, count]) => sum + Number(count), 0);

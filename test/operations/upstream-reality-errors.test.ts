@@ -143,7 +143,7 @@ test('an error body that is empty, HTML, truncated, partial or unknown still giv
         const isForeign = isMarkup || (body?.endsWith('"inv') === true && type !== 'application/json');
         const expected = status < 500 && isForeign ? 'UPSTREAM_INVALID_RESPONSE' : code;
         expect({ body, codes: codesOf(asked) }).toEqual({ body, codes: [`project ${expected}`] });
-        // What a broken service says of itself is not for clients.
+        // Clients do not see what a broken service says about itself.
         const { detail, ...others } = facts;
         const isListed = body?.includes('"detail": ["a"]') === true && code === 'BAD_USER_INPUT';
         const errors = isListed ? { errors: [{ field: null, message: 'a' }] } : {};

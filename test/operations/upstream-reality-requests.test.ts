@@ -53,7 +53,7 @@ test('JSON is asked for except for CSV, and text/csv is never parsed as JSON', a
     [reply({ body: { results: [] } }), 'UPSTREAM_INVALID_RESPONSE'],
   ] as const) {
     answerWith(() => answer);
-    // With a key of its own: none is asked with again once it was refused.
+    // Each case has a key of its own, because the gateway makes no further call with a refused key.
     const asked = await gateway.ask('{ project(id: 1) { eventsCsv { csv } } }', as(`phx_${code}`));
     expect(codesOf(asked)).toEqual([`project.eventsCsv ${code}`]);
   }

@@ -73,7 +73,7 @@ test(`answers from the cache are those without one, and change nothing that is s
   await assert(
     asyncProperty(gen(), async (g) => {
       const random = new Random(g);
-      // What was read of the world before is of no use any more.
+      // Kept answers of the world before are no longer fresh.
       caching.pass(10_000);
       // The last page of events does not show if its list is walked by offset. A kept page may be the last one when a
       // smaller one is not, so with offsets the form of its cursors could differ.

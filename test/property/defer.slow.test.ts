@@ -110,7 +110,7 @@ async function outcomeOf(
   { data, errors }: { readonly data: unknown; readonly errors: readonly unknown[] },
   upstream: Upstream,
 ): Promise<Outcome> {
-  // What was begun and proved not to be needed is under way still.
+  // Calls that proved not to be needed may still be under way.
   for (let calls = -1; calls !== upstream.calls.length; await waitTurns(8)) calls = upstream.calls.length;
   const { calls, rounds } = upstream;
   return { data, errors: errors.map((error) => toPublicError(error, fail)), calls: calls.toSorted(), rounds };

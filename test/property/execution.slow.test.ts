@@ -56,7 +56,7 @@ async function outcomeOf(one: Case, way: Way): Promise<Outcome> {
       execute(contextOf(upstream.client, cursors, maxPageSize), coercedVariables(one, operation, variables)),
     ),
   );
-  // What was begun and proved not to be needed is under way still.
+  // Calls that proved not to be needed may still be under way.
   for (let calls = -1; calls !== upstream.calls.length; await waitTurns(8)) calls = upstream.calls.length;
   const calls = operation.operation === 'query' ? upstream.calls.toSorted() : upstream.calls;
   return { query, variables, data: JSON.stringify(result.data), errors: errorsOf(result), calls };

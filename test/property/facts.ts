@@ -5,7 +5,7 @@ import type { Row } from '../../src/rest/values.ts';
 export type Fact =
   | { readonly kind: 'row'; readonly path: string; readonly id: string; readonly view: 'list' | 'detail' }
   | { readonly kind: 'window'; readonly list: ListRef; readonly offset: number; readonly limit: number }
-  // How many rows a list has.
+  // The number of rows of a list.
   | { readonly kind: 'count'; readonly list: ListRef }
   // Any row of an organization's own plugins.
   | { readonly kind: 'any'; readonly path: string; readonly organization: string }

@@ -34,7 +34,7 @@ const cursors = createCursorCodec(cursorSecret);
 const maxPageSize = 10;
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
-/** Why a tool may be refused although its schema takes the arguments: what no schema can tell. */
+/** Reasons, which no schema can tell, to refuse a tool whose schema takes the arguments. */
 const allowed = [
   /to be a cursor of this (?:list|log)/,
   /either `first` or `last`/,
@@ -48,7 +48,7 @@ const allowed = [
   /must (?:not )?be/,
   /Expected a file in `files` or `deletedFiles`/,
   /to name files with an extension/,
-  // What the upstream of these tests answers to changes.
+  // The upstream's answer to changes in these tests.
   /not allowed to do this/,
 ];
 
@@ -156,7 +156,7 @@ async function checkAll(
       upstream.reset();
       const { body: answer } = await askMcp(gateway, 'tools/call', { name: tool.name, arguments: values });
       const { result } = answer;
-      // What lies below an object that proves to be absent is given up, perhaps just after it was sent.
+      // Calls below an object that proves to be absent are given up, perhaps just after they were sent.
       await until(() => upstream.requests.length >= result._meta.restCalls.actual);
       const what = `${document.text}\n${JSON.stringify(values)}\n${JSON.stringify(answer)}\n${upstream.requests.join('\n')}`;
       const calls = upstream.requests.length;

@@ -69,7 +69,7 @@ export function rolesOf(random: Random): readonly string[] {
   return words.filter(() => random.once(3));
 }
 
-/** Who asks for what. */
+/** The roles of the user who asks, and the operation. */
 export interface Asked {
   readonly roles: readonly string[];
   readonly query: string;

@@ -276,7 +276,7 @@ test.each<Row>([
     await assert(
       asyncProperty(gen(), async (g) => {
         const random = new Random(g);
-        // What was read of the worlds before is of no use any more.
+        // Kept answers of the worlds before are no longer fresh.
         clock += 10_000_000;
         worlds = { one: worldOf(random, 8), two: worldOf(random, 8) };
         const questions = Array.from({ length: operationsOfCase }, () =>

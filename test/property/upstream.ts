@@ -189,7 +189,7 @@ export function resultsOf(page: unknown): readonly Row[] {
   return page['results'].filter(isObject);
 }
 
-/** Answers over HTTP what the upstream answers to a GET. */
+/** Serves the answers of `answer` over HTTP. */
 export function handlerOf(answer: (target: string) => unknown): Handler {
   return ({ target }) => {
     try {

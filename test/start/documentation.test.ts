@@ -118,7 +118,7 @@ test('every log line that the runbook quotes is one that the gateway writes, wit
   expect(quoted.length).toBeGreaterThan(30);
   const all = [...sources.values()].join('\n');
   const unwritten = quoted.filter(({ line, fields }) => {
-    // What varies stands as an ellipsis.
+    // An ellipsis stands for the part that varies.
     const parts = line
       .split('…')
       .map((part) => part.trim())
@@ -140,14 +140,14 @@ test('every line that the gateway logs stands in the runbook', () => {
   expect(written.filter((line) => !quoted.has(line))).toEqual([]);
 });
 
-test('no doc comment begins with What, Whether or How', () => {
+test('no comment begins with What, Whether or How', () => {
   const files = globSync('{src,test,bench,tools,workspace}/**/*.{ts,tsx,js}', {
     cwd: root,
     exclude: ['**/generated', '**/node_modules'],
   });
   expect(files.length).toBeGreaterThan(500);
   const comments = files.flatMap((path) =>
-    [...textOf(path).matchAll(/\/\*\*\s+(?:\* )?((?:What|Whether|How)\b.*)/g)].map(
+    [...textOf(path).matchAll(/(?:\/\*\*\s+(?:\* )?|^ *\/\/ )((?:What|Whether|How)\b.*)/gm)].map(
       ([, comment]) => `${path}: ${comment}`,
     ),
   );

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** The bits of V8's `%GetOptimizationStatus` that tell by which of its compilers the code of a function was made. */
+/** The bits in V8's `%GetOptimizationStatus` that name the compiler of a function's code. */
 const maglev = 1 << 4;
 const turbofan = 1 << 5;
 
 /**
- * Calls a function often while V8 may not optimize, and often once it may. Prints the status after each. The caller is
- * not optimized: the function would become a part of its code.
+ * Calls a function often while V8 may not optimize, and often once V8 may. Prints the status after each phase. The
+ * caller is never optimized, because V8 would then inline the function into it.
  */
 const script = `
   await import(${JSON.stringify(new URL('../../src/v8.js', import.meta.url).href)});

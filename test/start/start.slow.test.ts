@@ -71,7 +71,7 @@ test('a start compiles nothing that an earlier server has compiled, although a s
 
 test('V8 optimizes nothing during a start, and hot functions of a server afterwards', async () => {
   const start = [process.execPath, '--trace-opt', 'src/main.ts'];
-  // What is compiled under an option of V8 is of no use to other processes.
+  // Code that is compiled under an option of V8 is of no use to other processes.
   await using gateway = runProgram('.', start, { ...freePorts, NODE_DISABLE_COMPILE_CACHE: '1' });
   const [, url = ''] = await gateway.printed(/^Gateway +(\S+) /m);
   expect(gateway.output()).not.toContain('TURBOFAN');

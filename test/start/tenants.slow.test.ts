@@ -107,7 +107,7 @@ test.each(['1', '2'])(
     expect(new Set(await statuses())).toEqual(new Set([200]));
     replace(folder, 'keys.json', entryWith({ viewer: {} }));
     await expect.poll(async () => new Set(await statuses()), { timeout: 20_000 }).toEqual(new Set([403]));
-    // What no role names any more may go; a worker that starts later gets the entries of now.
+    // A document may go once no role names it. A worker that starts later gets the present entries.
     replace(folder, 'manifest.json', { other: 'query Other { project(id: 1) { id } }' });
     await running.printed(/persisted documents were read again/);
     if (workers === '1') return;

@@ -9,7 +9,7 @@ import { startUpstream, type Upstream } from './upstream.ts';
 
 /**
  * Starts an upstream that answers as `routes` say, and a gateway over it, for one test: both stop when it has ended.
- * `others` are options of the server, and when the upstream answers: with `hold: 0` at once.
+ * `others` are options of the server, and of the time at which the upstream answers: with `hold: 0`, at once.
  */
 export function startBoth(
   routes: Routes | Handler,
@@ -19,7 +19,7 @@ export function startBoth(
   return startOver(routes, (upstream) => startGateway(upstream, options, others), others);
 }
 
-/** Does the same with a gateway of another kind: `(upstream) => startCaching(upstream)`. */
+/** Starts both with a gateway of another kind. `start` makes it, such as `(upstream) => startCaching(upstream)`. */
 export async function startOver<Started extends TestGateway>(
   routes: Routes | Handler,
   start: (upstream: Upstream) => Promise<Started>,
@@ -33,8 +33,8 @@ export async function startOver<Started extends TestGateway>(
 }
 
 /**
- * Starts both over an upstream whose answers a test changes: `answerWith` tells what it answers from then on, and it forgets
- * what it was asked before.
+ * Starts both for a test that changes the upstream's answers. `answerWith` sets the answers from then on, and clears
+ * the recorded requests.
  */
 export async function startChanging(options: Partial<GatewayOptions> = {}) {
   let current: Handler = () => notFound;

@@ -21,8 +21,8 @@ const artifacts = new URL('../../artifacts/', import.meta.url);
 /** A browser that reaches nothing but loopback. */
 export interface TestBrowser extends AsyncDisposable {
   /**
-   * An empty page as at a first visit. What earlier pages have loaded and compiled is there, but neither their cookies nor
-   * what they have stored: a page costs half as much as one in a new profile.
+   * An empty page as at a first visit, without cookies and storage of earlier pages. Scripts that these loaded and
+   * compiled stay in the browser's cache, so the page costs half as much as one in a new profile.
    */
   open(): Promise<TestPage>;
   /** An empty page in a profile of its own, for a second person at the same address. */

@@ -33,7 +33,7 @@ export function localBudget(settings: BudgetSettings): BudgetSettings & { readon
   };
 }
 
-/** The gate of a budget, before ten calls at a time; by default, calls take no time. */
+/** The gate of a budget, in front of ten slots. A call usually takes `usualMs`, by default no time. */
 export function gateOf(budget: ReturnType<typeof localBudget>, usualMs = () => 0): CallBudget {
   return new CallBudget({ ...budget, counts: new BudgetCounts(), maxInFlight: 10, usualMs });
 }

@@ -55,7 +55,7 @@ export async function startOneSharing(routes: Routes | Handler = ownName, option
   return { redis, ...both };
 }
 
-/** Does the same with a second gateway, each with options of its own. */
+/** Starts the same with two gateways, each with options of its own. */
 export async function startTwoSharing(
   routes: Routes | Handler = ownName,
   ofOne: Partial<GatewayOptions> = {},

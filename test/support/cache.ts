@@ -7,7 +7,7 @@ import type { Upstream } from './upstream.ts';
 
 /** A gateway whose cache has a clock that a test sets. */
 export interface CachingGateway extends TestGateway {
-  /** So many seconds pass for the cache. */
+  /** Lets so many seconds pass for the cache. */
   pass(seconds: number): void;
 }
 
@@ -34,7 +34,7 @@ export async function startCaching(
   };
 }
 
-/** Starts one over an upstream that answers as `routes` say, for one test: both stop when it has ended. */
+/** Starts a gateway that caches, over an upstream with these routes, for one test: both stop when it has ended. */
 export function startBothCaching(
   routes: Routes | Handler,
   options: Partial<GatewayOptions> = {},

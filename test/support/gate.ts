@@ -9,7 +9,7 @@ export interface Gate {
 /** Turns of the event loop in which nothing may come either: on a busy machine the timer is due before what has arrived is read. */
 const QUIET_TURNS = 8;
 
-/** When a gate opens: `hold` requests wait at it or, without that, nothing has come for `quiet` milliseconds. */
+/** The condition to open a gate: `hold` requests wait there or, without `hold`, none came for `quiet` milliseconds. */
 export interface GateOptions {
   readonly hold?: number;
   readonly quiet?: number;

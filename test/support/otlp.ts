@@ -26,7 +26,7 @@ export interface Collector extends AsyncDisposable {
   readonly spans: readonly ReceivedSpan[];
   /** Attributes of the resource of the last request. */
   readonly resource: Readonly<Record<string, unknown>>;
-  /** Forgets what has come. */
+  /** Forgets all requests so far. */
   reset(): void;
 }
 

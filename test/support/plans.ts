@@ -10,7 +10,7 @@ const schema = createSchema();
 /** The codec of the plans below. */
 export const cursors = createCursorCodec('secret of the tests');
 
-/** The only operation of a document, as it is estimated and planned. Without variables it stands for any. */
+/** The request to estimate or plan the only operation of a document. Without `coerced` it is for any variables. */
 export function requestOf(query: string, coerced?: Record<string, unknown>, maxPageSize = 100): EstimateRequest {
   const document = parse(query);
   const operation = getOperationAST(document);

@@ -29,7 +29,7 @@ export interface ProxyLaunch {
   readonly command: (config: string, folder: string, port: number) => readonly string[];
 }
 
-/** Starts a program; resolves once it takes connections, and throws what it has said if it ends before. */
+/** Starts a program, and resolves once it takes connections. If it ends before, throws an Error with its output. */
 export async function startProxyProgram({ config, command }: ProxyLaunch): Promise<ProxyProgram> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'proxy-'));

@@ -9,7 +9,7 @@ import { connectRedis, type SharedRedis } from '../../src/redis.ts';
 import { freePort } from './free-port.ts';
 import { authorityPath } from './tls.ts';
 
-/** With which a server speaks TLS. */
+/** The arguments of a `redis-server` that speaks TLS. */
 export const tlsSettings = [
   ...['--tls-cert-file', path('server.pem'), '--tls-key-file', path('server-key.pem')],
   // Nodes of a Cluster show each other that they may be clients.
@@ -39,7 +39,7 @@ export interface RedisServer extends AsyncDisposable {
   ask(command: string, ...args: readonly string[]): Promise<unknown>;
   /** The names that match a pattern, in the order of the alphabet. */
   names(pattern?: string): Promise<readonly string[]>;
-  /** Takes down all that clients tell it from now on. */
+  /** Records the commands of clients from now on. */
   watch(): Promise<WatchedRedis>;
   /** Ends the process at once; what it knew is lost. */
   kill(): Promise<void>;

@@ -3,8 +3,8 @@ import type { Answer, Request, TestGateway } from './gateway.ts';
 import type { Upstream } from './upstream.ts';
 
 /**
- * Asks three times, since operations that are asked again are executed by other code: what comes of it has to be the
- * same. The upstream has recorded the last time only.
+ * Asks three times, because other code executes operations that are asked again. All outcomes have to be equal. The
+ * upstream then has the requests of the last time only.
  */
 export async function thrice<Asked>(
   { reported }: TestGateway,
@@ -23,7 +23,7 @@ export async function thrice<Asked>(
   return last;
 }
 
-/** Asks three times. Errors of fields that fail at the same time may come in any order, and so may requests. */
+/** Asks three times. The order of errors and of requests may differ, because fields may fail at the same time. */
 export function askThrice(gateway: TestGateway, upstream: Upstream, query: string, request?: Request): Promise<Answer> {
   const outcomeOf = ({ data, errors }: Answer): unknown => ({
     data: data as unknown,

@@ -82,7 +82,7 @@ export function namesIn(data: unknown): readonly string[] {
   return [...found].map(({ groups }) => groups?.['name'] ?? '');
 }
 
-/** Starts one over an upstream with those projects, for one test: both stop when it has ended. */
+/** Starts a gateway with listed documents, over an upstream with `routes`: both stop when the test has ended. */
 export function startBothListed(
   options: Partial<GatewayOptions> = {},
   documentsAndEntries: { readonly given?: Entries; readonly listed?: object } = {},

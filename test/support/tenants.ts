@@ -89,7 +89,7 @@ export async function startTenants(
   };
 }
 
-/** Starts one over an upstream that answers as `routes` say, for one test: both stop when it has ended. */
+/** Starts a gateway for tenants, over an upstream with these routes, for one test: both stop when it has ended. */
 export function startBothTenants(
   routes: Routes | Handler,
   entries: Entries,

@@ -16,7 +16,7 @@ export interface SigningKey {
 
 /** The issuer of tokens, unless a test names another. */
 export const issuer = 'https://issuer.test/';
-/** Whom they are for. */
+/** The audience of tokens, unless a test names another. */
 export const audience = 'gateway';
 
 /** Makes a key pair. */

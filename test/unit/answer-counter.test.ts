@@ -28,7 +28,7 @@ test('answers that are made at the same time share the room of the process, and 
   second.finish();
   first.finish();
   expect(room.taken).toBe(0);
-  // What runs on in vain takes nothing any more.
+  // A task that runs on after the end takes no room.
   expect(() => first.add(3000, weight, at)).toThrow('as much as it may');
   expect(room.taken).toBe(0);
 });

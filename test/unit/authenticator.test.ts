@@ -43,7 +43,7 @@ interface Bench extends AsyncDisposable {
   readonly key: SigningKey;
   readonly provider: Provider;
   readonly logged: readonly string[];
-  /** Why, of each of those lines. */
+  /** The `reason` in each of these lines. */
   readonly reasons: readonly unknown[];
   /** Milliseconds that have passed on both clocks beside the real ones. */
   later: number;
@@ -88,7 +88,7 @@ function ask({ authenticator }: Bench, token: string): Authentication | Promise<
   return authenticator.authenticate(`Bearer ${token}`);
 }
 
-/** A token of the tenant that has an entry, by the first key of the provider. */
+/** Signs a token of the tenant `acme`, which has an entry, with the provider's first key. */
 function tokenOf({ key }: Bench, parts?: TokenParts): Promise<string> {
   return signToken(key, 'acme', parts);
 }
@@ -98,7 +98,7 @@ async function outcomeOf(bench: Bench, key = bench.key, parts?: TokenParts): Pro
   return ask(bench, await signToken(key, 'acme', parts));
 }
 
-/** Who asks, as the token says. Fails if it is refused. */
+/** The caller that a token identifies. Throws if the token is refused. */
 async function callerOf(bench: Bench, token: string): Promise<Caller> {
   const answer = await ask(bench, token);
   if (answer.kind !== 'accepted') throw new Error(answer.kind);

@@ -12,7 +12,7 @@ import { startUpstream } from '../support/upstream.ts';
 
 const request = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
 
-/** A server, the requests that it has parsed and refused, and a client that has sent it some, all at once. */
+/** A server with its parsed, asked and refused requests, and a client that sends so many requests at once. */
 async function serve(requests: number, options: Partial<ClientConnectionsOptions> = {}) {
   const parsed: ServerResponse[] = [];
   const refused: string[] = [];
@@ -105,7 +105,7 @@ test.each([
   },
 );
 
-/** Far more than the system takes for a client that does not read. */
+/** Far more bytes than the system buffers for a client that does not read. */
 const large = Buffer.alloc(2 ** 25);
 
 test('a client that does not read gains no time by sending a request ahead', async () => {

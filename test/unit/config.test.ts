@@ -355,7 +355,7 @@ test('a budget that gateways share over Redis needs their number', () => {
   expect(readConfig({ ...shared, UPSTREAM_BUDGET_REPLICAS: '3' }).budget).toMatchObject({ replicas: 3 });
 });
 
-/** Each row: settings, and those of them that mean nothing, with the reason. */
+/** Settings, and those among them that mean nothing, each with the reason. */
 const idle: readonly (readonly [settings: Record<string, string>, reasons: Record<string, string>])[] = [
   [{ CACHE_TTL: 'events=5', CACHE_STALE: '5' }, {}],
   [

@@ -7,7 +7,7 @@ import { budgetOf } from '../support/budgets.ts';
 import { connectTo } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
-/** The ledger of a gateway that counts the calls of a window over a Redis. */
+/** Makes the ledger of a gateway that counts the calls of a window in a Redis. */
 function startLedger(redis: SharedRedis, seconds: number, log: Log = () => undefined) {
   const settings = budgetOf({ rest: `100000/${seconds}` }, { scope: 'all' });
   const ledger = createLedger({ settings, operationDeadlineMs: 8000, upstreamUrl: 'http://upstream.test', redis, log });

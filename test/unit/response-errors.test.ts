@@ -89,7 +89,7 @@ describe('the detail of a failed call', () => {
   test.each(dropped)('is dropped: %s', (detail) => {
     expect(factsOf(400, { detail })).toEqual({ status: 400 });
     expect(factsOf(400, { error: detail })).toEqual({ status: 400 });
-    // Nor does it stand among the validation errors.
+    // It is dropped from the validation errors, too.
     expect(factsOf(400, { name: [detail] })).toEqual({ status: 400 });
   });
 });

@@ -12,7 +12,7 @@ const client: RestClient = {
   write: () => Promise.reject(fault),
 };
 
-/** Throws, and does not reject, if dashboard 2 is read. */
+/** Throws instead of rejecting if dashboard 2 is read. */
 class FaultyApi extends RestApi {
   override fetchRow(key: Parameters<RestApi['fetchRow']>[0]): ReturnType<RestApi['fetchRow']> {
     if (key.id === '2') throw fault;

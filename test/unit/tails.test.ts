@@ -17,7 +17,7 @@ function user(subject: string): Caller {
   return { key: 'phx_acme', sharingKey: 'acme', queueKey: 'acme', subject };
 }
 
-/** Tails whose polls read pages with what `readFor` returns for their run. */
+/** Tails whose polls read pages with the function that `readFor` returns for the run of a poll. */
 function createTails(
   readFor: (run: AnyRestRun) => RestClient['read'],
   options: Partial<ConstructorParameters<typeof Tails>[0]>,
@@ -34,7 +34,7 @@ function createTails(
   });
 }
 
-/** Tails of a list with these rows, by default none, and in whose name they were polled. */
+/** Tails of a list with these rows, by default none, and the users in whose names the list was polled. */
 function startTails(results: readonly object[] = []) {
   const polledFor: (string | undefined)[] = [];
   const readFor = ({ caller }: AnyRestRun): RestClient['read'] => {
@@ -87,7 +87,7 @@ test('the calls of a poll that failed count, too: without a budget the next one 
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let made = 0;
-  // Of each poll the third page fails.
+  // The third page of each poll fails.
   const readFor = ({ calls }: AnyRestRun): RestClient['read'] => {
     let pages = 0;
     return (_operation, target) => {

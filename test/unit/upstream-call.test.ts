@@ -185,7 +185,7 @@ interface HeldUpstream {
   readonly asked: () => number;
   /** Decides on the call that asked last. */
   readonly decide: (decision: WantDecision) => void;
-  /** So many milliseconds pass. */
+  /** Lets so many milliseconds pass. */
   readonly pass: (milliseconds: number) => void;
 }
 

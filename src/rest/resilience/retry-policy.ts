@@ -4,7 +4,7 @@ import { longestPause } from './rate-limit-pauses.ts';
 
 /** The policy for sending failed reads again. Writes are never repeated, because they may have had an effect. */
 export const retryPolicy = {
-  /** The maximum number of retries of one read each for one of the `RetryTokens`. */
+  /** The most retries of one read that take a retry token. */
   limit: 1,
   /** The statuses that are retried. Failures without a response are, too. */
   statuses: new Set([429, 502, 503, 504]),
@@ -21,7 +21,7 @@ export const retryPolicy = {
 export type Repeat =
   // The upstream closed a kept-alive connection before the response began, and has processed nothing.
   | { readonly kind: 'free'; readonly delayMs: 0; readonly pauseMs: 0 }
-  // Safe to repeat after a delay, for one of the `RetryTokens`. Other calls of the key also pause, for `pauseMs`.
+  // Safe to repeat after a delay, if a retry token is left. Other calls of the key also pause, for `pauseMs`.
   | { readonly kind: 'paid'; readonly delayMs: number; readonly pauseMs: number };
 
 const free: Repeat = { kind: 'free', delayMs: 0, pauseMs: 0 };

@@ -1,4 +1,4 @@
-/** What relay-compiler reads: it turns each tag into a file of generated/, which Relay is given in its place. */
+/** The source of relay-compiler: it turns each tag into a file of generated/, which Relay is given in its place. */
 import { graphql } from 'relay-runtime';
 
 /** The first screen. */
