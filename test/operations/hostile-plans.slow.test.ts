@@ -46,7 +46,7 @@ test.each(
   attacks.flatMap(([name, query]) => requests.map(([wanted, request]) => [name, wanted, query, request] as const)),
 )('%s are planned up to a limit if the client wants %s', async (_name, wanted, attack, request) => {
   const { upstream, gateway } = attacked();
-  // Nothing that is kept of the same text for another test helps.
+  // A text of its own, so that no plan that is kept for another test helps.
   const query = `${attack} # ${wanted}`;
   const variables = query.includes('$ids') ? { ids } : {};
   await withstand(gateway, async () => {

@@ -155,7 +155,7 @@ describe('the `next` of a list', () => {
         [path]: ({ query }) => {
           const [from, limit] = [Number(query.get('offset') ?? 0), Number(query.get('limit'))];
           const end = from + Math.min(limit, 4);
-          // It believes that the page was as long as `limit` said, but the page was cut.
+          // The upstream makes `next` as if the page had `limit` rows, but the page was cut.
           const next = end < rows.length ? `?offset=${from + limit}` : null;
           return { count: rows.length, next, previous: null, results: rows.slice(from, end) };
         },

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { pause } from './load.ts';
 
-/** Debian puts some of them where only root looks for programs. */
+/** The environment of programs. Debian puts some of them where only root looks for programs. */
 const environment = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` };
 
 /** True if this machine has the program of a command, such as `nginx -v`. */
