@@ -1,7 +1,7 @@
 /** The operations that people send to a fleet of gateways: the same for a seed, whatever the machine. */
 import { createRandom } from '../../workspace/seed/random.ts';
 
-/** The parts that gateways share: budget, cache, or neither. */
+/** The parts that gateways share. */
 export type Sharing =
   // Both are in one Redis.
   | 'both'
