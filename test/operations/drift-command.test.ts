@@ -207,7 +207,11 @@ describe('the patch', () => {
     ['a new column with brackets', dashboard({ 'a [ b ] c': 1 }), "+        a [ b ] c: { type: [integer, 'null'],"],
     ['a new column', dashboard({ a: 1, 'b: c': true }), "+        a: { type: [integer, 'null'], description:"],
     ['a new column of a user', dashboard({ created_by: { role: null } }), '+        role: { description:'],
-    ['a column that is gone', without(dashboard(), 'pinned'), '+            writeOnly: true,'],
+    [
+      'a column that is gone',
+      without(dashboard(), 'pinned'),
+      '+        pinned:\n+          {\n+            writeOnly: true,',
+    ],
   ])('allows %s', (_difference, read, line) => {
     const { patch } = findingsOf([read], openapi);
     expect(patch).toContain(line);

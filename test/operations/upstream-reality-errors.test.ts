@@ -124,6 +124,8 @@ test('an error body that is empty, HTML, truncated, partial or unknown still giv
     ['{"message": "?", "status_code": 1, "nested": {"deep": []}}', {}],
     ['{"code": 7, "detail": ["a"], "attr": {"x": 1}}', {}],
     ['{"code": null, "detail": null, "attr": null}', {}],
+    ['{"detail": 7}', {}],
+    ['{"detail": {"detail": "in an object"}}', {}],
     ['[{"detail": "in a list"}]', {}],
     ['null', {}],
     ['"text"', {}],

@@ -260,8 +260,8 @@ test.each([
   'socks5://secret@proxy.example',
   'http://%ff:secret@proxy.example',
 ])('the proxy %s is refused, whatever it holds unseen', (proxy) => {
-  for (const name of ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy']) {
-    const read = (): unknown => readConfig({ [name]: proxy });
+  for (const name of ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']) {
+    const read = (): unknown => readConfig({ UPSTREAM_URL: 'http://a.example', [name]: proxy });
     expect(read).toThrow(new RegExp(`^${name}: expected a URL such as http://proxy.example.com:3128`));
     expect(read).not.toThrow(/secret/);
   }

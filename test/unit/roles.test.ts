@@ -30,5 +30,5 @@ test('the caller of an operation is the same object for the same roles, so that 
   expect(runningCaller(caller, 'Overview')).toBe(caller);
   const viewer = runningCaller(caller, undefined);
   expect(viewer).toEqual({ ...caller, tenant: partFor('viewer') });
-  expect(runningCaller(caller, 'Unlisted')).toBe(viewer);
+  for (const name of ['Unlisted', 'overview']) expect(runningCaller(caller, name)).toBe(viewer);
 });

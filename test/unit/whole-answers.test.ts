@@ -44,6 +44,7 @@ test('a whole answer is given until an answer that it was made of is replaced or
   for (let index = 0; index < 20; index += 1) answers.keep(answerOf(`other ${index}`, { text: 'x'.repeat(500) }));
   expect(answers.find('b')).toBeUndefined();
   expect(given()).toEqual([]);
+  expect(whole.bytes).toBe(0);
 });
 
 test('a whole answer is not given if an answer that it was made of was replaced before, or was too large to be kept', () => {
