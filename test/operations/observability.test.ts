@@ -11,9 +11,11 @@ const byName = '{ project(id: 1) { name } }';
 test('metrics count operations, REST calls by route and what was shared, and name no key', async () => {
   // However long a busy machine takes to read the requests, they can share.
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
-  const { upstream, gateway } = await startBoth(routes, {}, { hold: 1000 });
+  const dashboards = { 'GET /api/projects/1/dashboards/': { count: 0, next: null, results: [] } };
+  const { upstream, gateway } = await startBoth({ ...routes, ...dashboards }, {}, { hold: 1000 });
   const metrics = (): Promise<string> => metricsOf(gateway);
-  const together = [byName, byName, '{ again: project(id: 1) { timezone } }'].map((query) => gateway.ask(query));
+  const twoCalls = '{ project(id: 1) { name dashboards(first: 2) { nodes { name } } } }';
+  const together = [twoCalls, twoCalls, '{ again: project(id: 1) { timezone } }'].map((query) => gateway.ask(query));
   await expect.poll(metrics).toContain('gateway_operations_in_flight 3');
   upstream.release();
   await Promise.all(together);
@@ -26,7 +28,7 @@ test('metrics count operations, REST calls by route and what was shared, and nam
   expect(text).toContain('gateway_rest_calls_total{method="GET",route="/api/projects/:id/",status="404"} 1');
   expect(text).toContain('gateway_shared_operations_total 1');
   expect(text).toContain('gateway_rest_shared_reads_total 1');
-  expect(text).toContain('gateway_rest_calls_saved_total{by="shared_operations"} 1\n');
+  expect(text).toContain('gateway_rest_calls_saved_total{by="shared_operations"} 2\n');
   expect(text).toContain('gateway_rest_calls_saved_total{by="shared_reads"} 1\n');
   expect(text).toContain('gateway_operation_duration_seconds_count 5');
   expect(text).toContain('gateway_operations_in_flight 0');
