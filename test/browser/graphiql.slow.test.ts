@@ -175,7 +175,9 @@ describe.skipIf(!hasChromium)('GraphiQL (needs chromium)', { timeout: 60_000 }, 
     await page.getByRole('button', { name: 'Hide History' }).click();
     const key = page.getByLabel('API key');
     await key.fill('phx_of_somebody');
+    await replaceText(page, 'headers', '{}');
     await replaceText(page, 'query', '{ edited: projects { totalCount } }');
+    expect(await execute(page)).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
     // GraphiQL knows the key before it stores this text.
     await untilTabsHold(page, 'edited: projects');
     await page.reload();
