@@ -13,6 +13,9 @@ interface RefusalRule {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The headers of answers that must not be kept, because the next answer to the same request may differ. */
+const uncached = { 'cache-control': 'private, no-store' } as const;
+
 /** The header that closes the connection, because the rest of the body is not worth waiting for. */
 const closing = { connection: 'close' } as const;
 
@@ -56,9 +59,9 @@ export const refusals = {
   unknownDocument: { code: 'PERSISTED_DOCUMENT_NOT_FOUND', status: 404 },
   // The hash is not registered, so the client sends the hash and the document next. Clients recognise a miss by its
   // message. The status is 200 because Apollo iOS takes any other status for a failed transport.
-  automaticMiss: { code: 'PERSISTED_QUERY_NOT_FOUND', status: 200 },
+  automaticMiss: { code: 'PERSISTED_QUERY_NOT_FOUND', status: 200, headers: uncached },
   // Automatic persisted queries are off: the client sends documents from now on.
-  automaticOff: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', status: 200 },
+  automaticOff: { code: 'PERSISTED_QUERY_NOT_SUPPORTED', status: 200, headers: uncached },
   // The document does not match the hash that was sent with it.
   hashMismatch: { code: 'PERSISTED_QUERY_HASH_MISMATCH', status: 400 },
   // Only listed documents are run, and this one is not listed.

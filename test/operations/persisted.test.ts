@@ -135,7 +135,7 @@ describe('Automatic persisted queries', () => {
       expect(miss.body).toBe(
         '{"errors":[{"message":"PersistedQueryNotFound","extensions":{"code":"PERSISTED_QUERY_NOT_FOUND"}}]}',
       );
-      expect(miss.headers.get('cache-control')).toBe('no-store');
+      expect(miss.headers.get('cache-control')).toBe('private, no-store');
       expect(outcomeOf(await send(gateway.url, registration(query), { method }))).toEqual([200, { [method]: 'Query' }]);
       expect(outcomeOf(await send(gateway.url, automatic(hashOf(query))))).toEqual([200, { [method]: 'Query' }]);
       expect(outcomeOf(await send(gateway.url, { documentId: `sha256:${hashOf(query)}` }))).toEqual([
@@ -152,7 +152,7 @@ describe('Automatic persisted queries', () => {
     await using gateway = await start({ automatic: false });
     const answer = await send(gateway.url, automatic(hashOf(free)));
     expect(answer.errors?.[0]?.message).toBe('PersistedQueryNotSupported');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('cache-control')).toBe('private, no-store');
   });
 
   test.each([2, 0, '1', undefined])('of version %j are refused', async (version) => {
