@@ -5,7 +5,7 @@ import { parseIdWithin } from '../graphql/ids.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import type { ValuesQuery } from '../rest/api.ts';
-import { isNotFound } from '../rest/errors.ts';
+import { undefinedIfAbsent } from '../rest/errors.ts';
 import type { EventQuery, ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { isObject } from '../rest/values.ts';
@@ -31,10 +31,7 @@ export const Project: ProjectResolvers = {
     context.answerCounter.addValue();
     const key = parseIdWithin(eventsOf(project), id, 'id');
     if (key.scope !== project.key.id) await confirmOwner(key, 'id', context);
-    return context.loaders.memoized.fetchEventCsv(key).catch((error: unknown) => {
-      if (isNotFound(error)) return null;
-      throw error;
-    });
+    return context.loaders.memoized.fetchEventCsv(key).catch(undefinedIfAbsent);
   },
   eventValues: async ({ key }, args, context, info) => {
     countAnswered(1, context, info);
