@@ -1,9 +1,9 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { ManifestFile } from '../operation/persisted/manifest.ts';
 import type { Account, CallEnd, LedgerCall, LogOutlooks, Want, WantDecision } from '../rest/ledger.ts';
+import type { EpochChange } from '../rest/read-your-writes.ts';
 import type { Surface } from '../rest/rest-operations.ts';
 import type { Tenants } from '../rest/tenants.ts';
-import type { EpochChange } from '../rest/write-epochs.ts';
 import type { Config } from '../settings/config.ts';
 import type { Usage } from '../telemetry/client-usage.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';

@@ -3,7 +3,7 @@ import { type Log, LogThrottle } from '../log.ts';
 import { createMemoryStore } from '../operation/persisted/automatic.ts';
 import type { SharedRedis } from '../redis.ts';
 import type { Ledger } from '../rest/ledger.ts';
-import type { EpochChange } from '../rest/write-epochs.ts';
+import type { EpochChange } from '../rest/read-your-writes.ts';
 import type { SharedFiles } from '../settings/shared-files.ts';
 import { addUp, noUsage } from '../telemetry/client-usage.ts';
 import { createPrimaryMetrics, type Snapshot } from '../telemetry/metrics.ts';

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import cluster, { type Worker } from 'node:cluster';
 import { ConfigError } from '../config-error.ts';
+import type { EpochChange } from '../rest/read-your-writes.ts';
 import { isObject } from '../rest/values.ts';
-import type { EpochChange } from '../rest/write-epochs.ts';
 import { noUsage } from '../telemetry/client-usage.ts';
 import type { Measurements, PrimaryFunctions, Started, WorkerFunctions } from './messages.ts';
 import { type ArgumentOf, type Batch, Channel } from './rpc.ts';

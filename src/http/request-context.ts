@@ -6,10 +6,10 @@ import type { ClientName, OperationSpan, RequestContext } from '../operation/ope
 import { RequestError } from '../operation/request-error.ts';
 import { reuseOf } from '../rest/cache/freshness.ts';
 import type { Caller } from '../rest/caller.ts';
+import type { Reuse } from '../rest/read-your-writes.ts';
 import type { TraceContext } from '../rest/rest-run.ts';
 import { bytesOnceParsed } from '../rest/transport/json-weight.ts';
 import type { JsonObject } from '../rest/values.ts';
-import type { Reuse } from '../rest/write-epochs.ts';
 import {
   callerOf,
   clientNameOf,

@@ -1,8 +1,8 @@
 import type { VariableValues } from 'graphql';
 import type { PartsFormat } from '../context.ts';
 import { type Caller, callerNameOf } from '../rest/caller.ts';
+import type { Reuse } from '../rest/read-your-writes.ts';
 import type { CallSpans, TraceContext } from '../rest/rest-run.ts';
-import type { Reuse } from '../rest/write-epochs.ts';
 import { Cost, type Costs } from './cost.ts';
 import type { PreparedOperation } from './document.ts';
 import { type GraphQLParams, shortName } from './params.ts';

@@ -1,8 +1,8 @@
 import type { Caller } from './caller.ts';
 import type { OperationCalls } from './operation-calls.ts';
 import type { OperationDeadline } from './operation-deadline.ts';
+import type { OperationEpoch } from './read-your-writes.ts';
 import type { RestOperation } from './rest-operations.ts';
-import type { OperationEpoch } from './write-epochs.ts';
 
 /** One operation, as its REST calls see it. */
 export interface RestRun {

@@ -4,6 +4,7 @@ import { CachedClient } from './cache/cached-client.ts';
 import type { Caller } from './caller.ts';
 import { CallerClient, type RestClient } from './client.ts';
 import { UpstreamError } from './errors.ts';
+import { OperationEpoch, type Reuse } from './read-your-writes.ts';
 import {
   createUpstreamResources,
   type UpstreamOptions,
@@ -11,7 +12,6 @@ import {
 } from './resilience/upstream-resources.ts';
 import type { AnyRestRun } from './rest-run.ts';
 import { HeldKeys, keyUnavailable, TenantClient } from './tenant-client.ts';
-import { OperationEpoch, type Reuse } from './write-epochs.ts';
 
 /** The REST API, shared by all operations. */
 export interface Upstream {

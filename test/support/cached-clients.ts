@@ -4,11 +4,11 @@ import type { Caller } from '../../src/rest/caller.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import { operations } from '../../src/rest/generated/views.ts';
+import type { Reuse } from '../../src/rest/read-your-writes.ts';
 import type { UpstreamOptions } from '../../src/rest/resilience/upstream-resources.ts';
 import type { RestRun } from '../../src/rest/rest-run.ts';
 import { createUpstream, type Upstream } from '../../src/rest/upstream.ts';
 import { isObject } from '../../src/rest/values.ts';
-import type { Reuse } from '../../src/rest/write-epochs.ts';
 import { cacheSettings } from './cache.ts';
 import { runOf } from './runs.ts';
 

@@ -1,12 +1,12 @@
 import { RecentMap } from '../../recent-map.ts';
 import type { Caller } from '../caller.ts';
 import { namesCurrent } from '../paths.ts';
+import type { Epoch, Reuse } from '../read-your-writes.ts';
 import type { CallSuccess } from '../resilience/gate.ts';
 import type { UpstreamResources } from '../resilience/upstream-resources.ts';
 import { type ReadFormat, readFormats } from '../response-content.ts';
 import type { RestOperation } from '../rest-operations.ts';
 import type { RestRun } from '../rest-run.ts';
-import type { Epoch, Reuse } from '../write-epochs.ts';
 import { CacheCounts } from './cache-counts.ts';
 import { type Freshness, freshnessByOperation } from './freshness.ts';
 import { KeptAnswer, KeptAnswers } from './kept-answers.ts';

@@ -1,7 +1,7 @@
 import { operations } from '../generated/views.ts';
 import { nounNames, nouns } from '../nouns.ts';
+import type { Reuse } from '../read-your-writes.ts';
 import type { RestOperation } from '../rest-operations.ts';
-import type { Reuse } from '../write-epochs.ts';
 
 /** The noun of event values. They have no rows, and they change more slowly than events. */
 const values = 'values';

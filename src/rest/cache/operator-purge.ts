@@ -1,5 +1,5 @@
+import type { Epochs } from '../read-your-writes.ts';
 import type { Tenants } from '../tenants.ts';
-import type { Epochs } from '../write-epochs.ts';
 
 /** The keys whose answers are forgotten: a tenant's key, the key with a SHA-256 in hexadecimal digits, or all keys. */
 export type PurgeTarget = { readonly tenant: string } | { readonly keySha256: string } | { readonly all: true };

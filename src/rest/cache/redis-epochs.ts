@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { type Log, LogThrottle } from '../../log.ts';
 import { createScript, type SharedRedis } from '../../redis.ts';
 import { KeyMap } from '../key-map.ts';
-import type { Epoch, Epochs } from '../write-epochs.ts';
+import type { Epoch, Epochs } from '../read-your-writes.ts';
 
 /** The lifetime of an epoch in Redis, in seconds. After that the key gets a new one. */
 const keptSeconds = 7 * 24 * 3600;
