@@ -448,7 +448,7 @@ export interface RedisAddress {
 /** An address of several hosts, such as `redis+sentinel://user:password@host:26379,host2:26379/name/0`. */
 const severalPattern = /^(rediss?)\+(sentinel|cluster):\/\/([^/?#]*@)?([^@/?#]*)(.*)$/is;
 
-/** The servers that an address names, which is no valid URL if it has several hosts. */
+/** The servers that an address names. An address with several hosts is no valid URL. */
 export function redisAddressOf(url: string): RedisAddress {
   const [, scheme, kind, credentials = '', hosts = '', path = ''] = severalPattern.exec(url) ?? [];
   if (scheme === undefined || kind === undefined) {

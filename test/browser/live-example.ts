@@ -140,7 +140,7 @@ export async function openPage({ browser }: Live): Promise<TestPage> {
   return opened;
 }
 
-/** A page for one test that shows a project of its own, and the events of that. */
+/** A page for one test that shows a project of its own, and the project's events. */
 export interface Followed extends TestPage {
   readonly events: GrowingEvents;
   readonly id: number;

@@ -83,7 +83,7 @@ function changed(edits: string): string {
   }, base);
 }
 
-/** The names of documents, without that of the file that holds all of them. */
+/** The names of the documents among `users`, without the name of their file. */
 function namesIn(users: readonly string[]): readonly string[] {
   return clients
     .filter(({ name, text }) => users.includes(`app: ${/^\w+ (\w+)/.exec(text)?.[1] ?? name}`))

@@ -279,7 +279,7 @@ test('an operation that another one answers links to its span, and one that shar
   await expect.poll(() => upstream.requests).toHaveLength(1);
   const equal = ask(url, 'query First { project(id: 1) { name } }', { headers: secret });
   const sharing = ask(url, 'query Sharing { project(id: 1) { timezone } }', { headers: secret });
-  // The equal operation joins the first one. On a busy machine it may come too late, and then joins its call.
+  // The equal operation joins the first one. If a busy machine starts it too late, it joins the first one's call.
   const counters = /^gateway_(?:shared_operations|rest_shared_reads)_total (\d+)$/gm;
   const joined = async (): Promise<number> =>
     [...(await metricsOf({ url })).matchAll(counters)].reduce((sum, [, count]) => sum + Number(count), 0);

@@ -30,7 +30,7 @@ class Thing {
   readonly name: unknown;
   /** The rows of the page that it came with. */
   readonly beside: readonly Row[];
-  /** True if a field beside its id was asked for; without one, no read checks that the object exists. */
+  /** True if a field beside its id was asked for. Otherwise no read has to check that the object exists. */
   touched = false;
 
   constructor(

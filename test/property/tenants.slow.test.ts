@@ -184,7 +184,7 @@ class Case {
     this.#gateway.take(this.entriesAt(this.#generation));
   }
 
-  /** Undefined if the answer is that of an upstream with only what the user may reach; else a text for the failure. */
+  /** The failure as text; undefined if an upstream that holds only the user's reach would give the same answer. */
   async isOwn(
     question: Question,
     { answer, from, to }: { answer: Answer; from: number; to: number },

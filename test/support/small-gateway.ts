@@ -10,7 +10,7 @@ import { startUpstream, type Upstream } from './upstream.ts';
 /** The heap that the gateway gets, in MiB: that of a pod with 512 MiB. */
 const heapMebibytes = 384;
 
-/** The memory that the gateway may hold after an attack beyond that before it, in bytes. */
+/** The growth of the gateway's memory that an attack may leave behind, in bytes. */
 const allowance = 60 * 2 ** 20;
 
 /** Longest answer of `/healthz` during an attack, in milliseconds; held in the whole form of a test only. */

@@ -67,7 +67,7 @@ const sweepMs = 1000;
  * client, which takes half the time of undici. Only the deadline of the operation limits the time of a call.
  *
  * A request takes the idle connection that was used last, or waits for the first one that is opened or becomes free.
- * For each request that waits, a connection is opened, until there are as many as there may be.
+ * For each request that waits, a connection is opened, up to the maximum number of connections.
  */
 export class Transport {
   readonly #options: TransportOptions;
@@ -88,7 +88,7 @@ export class Transport {
     this.#connector = new Connector(options.origin, options.route ?? {});
   }
 
-  /** A request that needs a new connection gets one even if there are as many as there may be. */
+  /** A request that needs a new connection gets one even beyond the maximum number of connections. */
   send(call: HttpRequest, listener: ResponseListener): SentRequest {
     const request = new Request(this.#options, this, this.#connector, call, listener);
     if (this.#isClosed) {
