@@ -27,6 +27,7 @@ const layers = [
   ['follow.ts'],
   ['rest'],
   ['redis.ts'],
+  ['redis-address.ts'],
   ['log.ts', 'read-text.ts'],
   [
     'config-error.ts',

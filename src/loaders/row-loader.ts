@@ -2,8 +2,9 @@ import type { RestApi } from '../rest/api.ts';
 import { undefinedIfAbsent } from '../rest/errors.ts';
 import { type Collection, current, type Key, keyText } from '../rest/paths.ts';
 import { idText } from '../rest/values.ts';
+import { dispatched, scheduleDispatch } from './batch-schedule.ts';
 import { type KnownRow, listView, type RowStore, suffices, type View } from './row-store.ts';
-import { dispatched, type SavedCalls, scheduleDispatch, type WindowLoader } from './window-loader.ts';
+import type { SavedCalls, WindowLoader } from './window-loader.ts';
 
 type RowPromise = Promise<KnownRow | undefined>;
 

@@ -2,7 +2,8 @@ import { explained, placeOf, reasonOf } from './failure-reasons.ts';
 import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { jsonOf } from './response-content.ts';
 import { largestBody } from './transport/body-room.ts';
-import { acceptedCodings, atOnce, decodeText, toDecoded } from './transport/decode-response.ts';
+import { acceptedCodings } from './transport/content-coding.ts';
+import { atOnce, decodeText, toDecoded } from './transport/decode-response.ts';
 import { askOnce, TransportError } from './transport/transport.ts';
 
 /** The longest that the upstream may take to answer, in milliseconds. */

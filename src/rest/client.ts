@@ -7,7 +7,7 @@ import type { UpstreamResources } from './resilience/upstream-resources.ts';
 import { deletedJson, type ReadFormat, readFormats, writtenJson } from './response-content.ts';
 import type { RestOperation } from './rest-operations.ts';
 import type { RestRun } from './rest-run.ts';
-import { acceptedCodings } from './transport/decode-response.ts';
+import { acceptedCodings } from './transport/content-coding.ts';
 
 /** Makes REST calls for one operation until its deadline. A call that fails rejects with an UpstreamError. */
 export interface RestClient {

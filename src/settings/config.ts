@@ -4,7 +4,7 @@ import { readTenants, type TenantsSource } from '../auth/tenants-file.ts';
 import type { McpConfig } from '../mcp/mcp.ts';
 import { entriesIn, sourcesOf } from '../operation/persisted/manifest.ts';
 import type { DocumentMode } from '../operation/persisted/resolve.ts';
-import { redisAddressOf } from '../redis.ts';
+import { redisAddressOf } from '../redis-address.ts';
 import { mutationNames } from '../resolvers/resolvers.ts';
 import type { BudgetSettings } from '../rest/budget/settings.ts';
 import type { Tenants } from '../rest/tenants.ts';

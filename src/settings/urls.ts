@@ -1,5 +1,5 @@
 import { isLoopback } from '../http/loopback.ts';
-import { redisAddressOf } from '../redis.ts';
+import { redisAddressOf } from '../redis-address.ts';
 import { itemsOf } from './kinds.ts';
 import { type Kind, ValueError } from './settings.ts';
 
