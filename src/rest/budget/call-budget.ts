@@ -47,31 +47,12 @@ const unanswered: WantDecision = { kind: 'wait', turnMs: 1000, surface: 'rest' }
 const longestTimerMs = 60_000;
 
 /** A call that waits for the budget, or that the budget has let begin. */
-class BudgetedCall implements Queued {
-  readonly party: string;
-  readonly user: string;
+export interface BudgetedCall extends Queued {
   readonly attempt: Attempt;
   readonly counted: LedgerCall;
   readonly group: Group;
   readonly begin: () => void;
   readonly fail: (error: Error) => void;
-
-  constructor(
-    { party, user }: Queued,
-    attempt: Attempt,
-    counted: LedgerCall,
-    group: Group,
-    begin: () => void,
-    fail: (error: Error) => void,
-  ) {
-    this.party = party;
-    this.user = user;
-    this.attempt = attempt;
-    this.counted = counted;
-    this.group = group;
-    this.begin = begin;
-    this.fail = fail;
-  }
 }
 
 /** Calls of one operation that asked the budget in one turn of the event loop. They begin together, or not at all. */
@@ -155,7 +136,7 @@ export class CallBudget implements Gate, CallLimits {
   leave(attempt: Attempt, outcome: Outcome): void {
     const call = attempt.reserved;
     attempt.reserved = undefined;
-    if (!(call instanceof BudgetedCall)) return;
+    if (call === undefined) return;
     if (call.group.calls.has(call.counted.id)) this.#dequeue(call);
     else if (outcome.kind === 'not-sent') this.#giveBack(call.counted);
     // The upstream may still have a call that was given up, so it counts for the longest time that a call can last.
@@ -178,10 +159,8 @@ export class CallBudget implements Gate, CallLimits {
     const { key: sharingKey, subject } = accountOf(caller);
     const key = this.#keyOf(sharingKey);
     const queue = this.#queueOf(key);
-    const place = attempt.isTrial
-      ? { party: unproven, user: caller.queueKey }
-      : { party: caller.queueKey, user: subject };
-    if (this.#isFull(queue, place)) {
+    const [party, user] = attempt.isTrial ? [unproven, caller.queueKey] : [caller.queueKey, subject];
+    if (this.#isFull(queue, { party, user })) {
       this.#forgetIdle(queue);
       return fail(new RefusedCall('OVERLOADED', 1));
     }
@@ -189,7 +168,7 @@ export class CallBudget implements Gate, CallLimits {
     this.#lastId += 1;
     const counted = { id: `${this.#idPrefix}${this.#lastId}`, key, subject, surface };
     const group = this.#groupOf(attempt, operation, queue);
-    const call = new BudgetedCall(place, attempt, counted, group, begin, fail);
+    const call = { party, user, attempt, counted, group, begin, fail };
     attempt.reserved = call;
     group.calls.set(counted.id, call);
     queue.calls.add(call);

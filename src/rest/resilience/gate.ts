@@ -1,3 +1,4 @@
+import type { BudgetedCall } from '../budget/call-budget.ts';
 import type { RestOperation } from '../rest-operations.ts';
 import type { RestRun } from '../rest-run.ts';
 import type { DecodedResponse } from '../transport/decode-response.ts';
@@ -54,8 +55,8 @@ export interface Attempt {
   isUrgent: boolean;
   /** The party for which its slot is counted, or its entry in the queue for a slot. Undefined if it has neither. */
   slot: string | WaitingCall | undefined;
-  /** Its entry at the gate that reserves calls. Undefined if it neither waits there nor has reserved a call. */
-  reserved: object | undefined;
+  /** Its entry in the budget. Undefined if it neither waits for the budget nor has reserved a call there. */
+  reserved: BudgetedCall | undefined;
   /** True while its answer may prove the key. It then goes on until its deadline, even after its waiters have left. */
   isTrial: boolean;
   /** Resolves after a time in milliseconds; never if the attempt is given up before. */
