@@ -1,8 +1,8 @@
 import type { HttpRequestContext } from '../http/request-context.ts';
+import { noToolCost } from '../operation/cost.ts';
 import type { PublicError } from '../operation/errors.ts';
 import { type OperationResult, stringifyData } from '../operation/operation-result.ts';
 import type { RunOperation } from '../operation/pipeline.ts';
-import { OperationCalls } from '../rest/operation-calls.ts';
 import { isObject, type JsonObject } from '../rest/values.ts';
 import { withTextIds } from './input-schema.ts';
 import { faultsIn } from './json-schema.ts';
@@ -38,7 +38,7 @@ export async function callTool(
 ): Promise<ToolAnswer> {
   const values = withTextIds(given ?? {}, tool.inputSchema);
   const faults = faultsIn(values, tool.inputSchema, '');
-  if (faults.length > 0 || !isObject(values)) return failed(faults.join('\n'), noCalls, 'invalid_arguments');
+  if (faults.length > 0 || !isObject(values)) return failed(faults.join('\n'), noToolCost, 'invalid_arguments');
   context.tool = tool.name;
   const result = await run(
     {
@@ -51,7 +51,7 @@ export async function callTool(
     context,
   );
   const { errors = [], data, extensions: { cost } = {} } = result;
-  const restCalls = isObject(cost) ? cost : noCalls;
+  const restCalls = isObject(cost) ? cost : noToolCost;
   if (errors.length === 0) return answered(tool, result, { sentences: '', protocol, restCalls });
   const isTooExpensive = errors.some(({ extensions }) => extensions['code'] === 'COST_LIMIT_EXCEEDED');
   const size = isTooExpensive ? tool.fittingSize(values, context.caller) : undefined;
@@ -67,9 +67,6 @@ export async function callTool(
   if (isEmpty) return failed(sentences, restCalls, restCalls['actual'] === 0 ? 'refused' : 'error');
   return answered(tool, result, { sentences, protocol, restCalls });
 }
-
-/** The numbers of REST calls that an agent is told if its operation has not begun. */
-const noCalls: JsonObject = new OperationCalls(0).counts;
 
 /** The answer with the data of a result. `sentences` are about the fields that failed. */
 function answered(

@@ -266,17 +266,20 @@ export class Cost {
   }
 
   /** The cost as clients see it. Agents are told less: what their tool has cost, and what they may still use. */
-  #costOf({ made, counts, reuse }: OperationCalls): Readonly<Record<string, unknown>> {
+  #costOf({ made: actual, cached, stale }: OperationCalls): Readonly<Record<string, unknown>> {
     const { rateLimits } = this;
     if (this.#run.request.tool !== undefined)
-      return { ...counts, ...(rateLimits && { budget: scarcestOf(rateLimits).map(leftOf) }) };
+      return { actual, cached, ...(rateLimits && { budget: scarcestOf(rateLimits).map(leftOf) }) };
     return {
-      ...{ requested: this.plan?.upper ?? 0, actual: made, limit: this.#costs.options.maxUpstreamCalls },
-      ...(this.#costs.options.isCaching === true && reuse),
+      ...{ requested: this.plan?.upper ?? 0, actual, limit: this.#costs.options.maxUpstreamCalls },
+      ...(this.#costs.options.isCaching === true && { cached, stale }),
       ...(rateLimits && { budget: rateLimits }),
     };
   }
 }
+
+/** The cost that an agent is told if its operation has not begun. */
+export const noToolCost = { actual: 0, cached: 0 };
 
 function leftOf({ surface, remaining, resetsIn }: RateLimit): Partial<RateLimit> {
   return { surface, remaining, resetsIn };

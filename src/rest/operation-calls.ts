@@ -76,14 +76,9 @@ export class OperationCalls {
     this.#isAnswered = true;
   }
 
-  /** The numbers of sent calls and of reads that the cache answered, as agents are told them. */
-  get counts(): { readonly actual: number; readonly cached: number } {
-    return { actual: this.made, cached: this.reuse.cached };
-  }
-
-  /** The numbers of reads that the cache answered, as the cost of an operation tells them. */
-  get reuse(): { readonly cached: number; readonly stale: number } {
-    return { cached: this.#sources?.length ?? 0, stale: this.stale };
+  /** The number of reads that the cache answered. */
+  get cached(): number {
+    return this.#sources?.length ?? 0;
   }
 
   /** The kept answers that the operation was given. Empty if one of them was stale, or if a read needed a REST call. */
