@@ -14,23 +14,23 @@ interface LatePackages {
   readonly 'prom-client': typeof PromClient;
 }
 
-const load = createRequire(import.meta.url);
+const load: <Name extends keyof LatePackages>(name: Name) => LatePackages[Name] = createRequire(import.meta.url);
 
 /** Loads a package when it is first used, for callers that cannot wait for an `import()`. */
 export function latePackage<Name extends keyof LatePackages>(name: Name): LatePackages[Name] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the package's own declarations say
-  return (name === 'graphql-jit' ? loadCompiler() : load(name)) as LatePackages[Name];
+  if (name === 'graphql-jit') loadCompiler();
+  return load(name);
 }
 
-let compiler: unknown;
+let isCompilerLoaded = false;
 
 /**
  * Loads graphql-jit without fast-json-stringify. Only JSON serializers of graphql-jit need that package, and no
  * operation here asks for one. The package would be 87 of 109 modules, and take three quarters of the loading time. All
  * clients wait during that time.
  */
-function loadCompiler(): unknown {
-  if (compiler !== undefined) return compiler;
+function loadCompiler(): void {
+  if (isCompilerLoaded) return;
   const hooks = registerHooks({
     load: (url, context, next) =>
       url.includes('/node_modules/fast-json-stringify/')
@@ -38,9 +38,9 @@ function loadCompiler(): unknown {
         : next(url, context),
   });
   try {
-    compiler = load('graphql-jit');
+    load('graphql-jit');
+    isCompilerLoaded = true;
   } finally {
     hooks.deregister();
   }
-  return compiler;
 }

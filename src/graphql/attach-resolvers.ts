@@ -1,5 +1,6 @@
 import {
   type GraphQLFieldResolver,
+  type GraphQLInterfaceType,
   type GraphQLObjectType,
   type GraphQLScalarType,
   type GraphQLSchema,
@@ -18,7 +19,7 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: object): void 
   for (const [name, given] of Object.entries<unknown>({ ...resolvers })) {
     const type = schema.getType(name);
     if (isScalarType(type) && isScalarType(given)) attachCoercion(type, given);
-    else if (isInterfaceType(type) && isObject(given)) type.resolveType = typeResolverIn(given);
+    else if (isInterfaceType(type) && isObject(given)) attachTypeResolver(type, given);
     else if (isObjectType(type) && isObject(given)) attachFields(type, given);
     else throw new Error(`${name} has resolvers, but the schema has no such type`);
   }
@@ -28,6 +29,10 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: object): void 
 function attachCoercion(type: GraphQLScalarType, given: GraphQLScalarType): void {
   const { description, specifiedByURL, astNode } = type;
   Object.assign(type, given, { description, specifiedByURL, astNode });
+}
+
+function attachTypeResolver(type: GraphQLInterfaceType, { __resolveType: resolve }: Members): void {
+  if (isResolver(resolve)) type.resolveType = resolve;
 }
 
 function attachFields(type: GraphQLObjectType, resolvers: Members): void {
@@ -53,11 +58,9 @@ export function* objectFields(schema: GraphQLSchema): Generator<Field> {
 
 type Members = Readonly<Record<string, unknown>>;
 
-function isResolver(value: unknown): value is GraphQLFieldResolver<unknown, unknown> {
-  return typeof value === 'function';
-}
+type Resolver = GraphQLFieldResolver<unknown, unknown> & GraphQLTypeResolver<unknown, unknown>;
 
-function typeResolverIn({ __resolveType: resolve }: Members): GraphQLTypeResolver<unknown, unknown> | undefined {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as codegen has typed it
-  return resolve as GraphQLTypeResolver<unknown, unknown> | undefined;
+/** True for a function. Codegen has typed it as its place in the schema needs it. */
+function isResolver(value: unknown): value is Resolver {
+  return typeof value === 'function';
 }

@@ -191,12 +191,7 @@ const likeSecrets: readonly RegExp[] = [
 ];
 
 /** Texts that may hold a secret or a host, or that are not for people. */
-const secretive: readonly RegExp[] = [
-  ...likeSecrets,
-  /\b(?:[a-z][\w-]*\.){2,}[a-z]{2,}\b/i,
-  // oxlint-disable-next-line no-control-regex -- these are what is looked for
-  /[\u0000-\u001f\u007f]/,
-];
+const secretive: readonly RegExp[] = [...likeSecrets, /\b(?:[a-z][\w-]*\.){2,}[a-z]{2,}\b/i, /\p{Cc}/u];
 
 function word(value: unknown, shape: RegExp): string | undefined {
   return typeof value === 'string' && shape.test(value) ? value : undefined;
