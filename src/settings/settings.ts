@@ -40,7 +40,7 @@ export interface Setting<T> extends Kind<T> {
 export function define<T>(declared: `${string}=${string}`, kind: Kind<T>, meaning: string): Setting<T>;
 export function define<T>(declared: string, kind: Kind<T>, meaning: string): Setting<T | undefined>;
 export function define<T>(declared: string, kind: Kind<T>, meaning: string): Setting<T | undefined> {
-  const [name = '', fallback] = declared.split('=');
+  const [name = '', fallback] = declared.split(/=(.*)/s);
   return { ...kind, name, meaning, fallback, absent: () => (fallback === undefined ? undefined : kind.read(fallback)) };
 }
 
