@@ -19,7 +19,7 @@ export interface PaceOptions {
 
 const minuteMs = 60_000;
 
-/** The most calls that polls with one key make in a minute if nothing else limits them. A poll in flight counts as one. */
+/** The most calls of polls with one key in a minute if nothing else limits them. A poll in flight counts as one. */
 const mostPolls = 60;
 
 /** The interval between calls with one key, in milliseconds, if `mostPolls` calls are spread evenly over a minute. */

@@ -6,7 +6,7 @@ import { isList, isObject } from '../rest/values.ts';
 
 /** The cost of a tool over all arguments that its schema allows. */
 export interface ToolCost {
-  /** The fewest and the most REST calls of one use of the tool, if none is saved. */
+  /** The fewest and the most REST calls of one use of the tool, if the upstream gives every answer. */
   readonly lower: number;
   readonly upper: number;
   /** The longest chain of calls that wait for one another. */

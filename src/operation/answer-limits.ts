@@ -67,7 +67,7 @@ export class AnswerLimits {
     return this.#dropped({ prepared, data, errors: ofMutations, extensions }, error);
   }
 
-  /** Checks data against the limits of an answer. `earlierBytes` is the number of bytes that were sent before. */
+  /** Checks data against the limits of an answer. `earlierBytes` is the number of bytes of its earlier parts. */
   check(
     { data, errors }: DataAndErrors,
     prepared: PreparedOperation,

@@ -56,7 +56,7 @@ const maximumPaths = 131_072;
 /**
  * Converts the errors of an answer to the form that clients may see: the first ones, and the number of all others. A
  * small request could otherwise get an answer of megabytes, if every row of a list fails or an alias is long. `before`
- * is the errors that the answer has already sent, which count towards the same limits.
+ * is the errors in earlier parts of the answer, which count towards the same limits.
  */
 export function toPublicErrors(
   errors: readonly unknown[],

@@ -31,8 +31,8 @@ export interface Role {
 /** All tenants by name. An object in place of the map would inherit names such as `constructor`. */
 export type Tenants = ReadonlyMap<string, Tenant>;
 
-/** Tenants limited to some of their roles, the latest by hash and names of roles. n roles have up to 2ⁿ such tenants. */
-const knownLimited = new RecentMap<string, Tenant>({ entries: 1000 });
+/** The latest parts of tenants, by the hash of the tenant and the names of the roles. n roles have up to 2ⁿ parts. */
+const knownParts = new RecentMap<string, Tenant>({ entries: 1000 });
 
 /**
  * The part of a tenant for users with these roles; undefined if the tenant has none of these roles. A tenant without
@@ -71,8 +71,8 @@ function allows({ documents }: Role, listedName: string | undefined): boolean {
 function partOf(tenant: Tenant, roles: ReadonlyMap<string, Role>): Tenant | undefined {
   if (roles.size === 0) return undefined;
   const name = JSON.stringify([tenant.entryHash, ...roles.keys()]);
-  const part = knownLimited.get(name) ?? toPart(tenant, roles);
-  knownLimited.set(name, part);
+  const part = knownParts.get(name) ?? toPart(tenant, roles);
+  knownParts.set(name, part);
   return part;
 }
 

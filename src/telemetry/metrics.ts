@@ -12,7 +12,7 @@ import { byLabel, Instruments, type Measured, type Sample } from './instruments.
 import { createOperationMetrics, type OperationMetrics } from './operation-metrics.ts';
 import { type CountRefused, countRefusedRequests } from './refused-requests.ts';
 import {
-  type CallsLimited,
+  type LimitSources,
   measureCounting,
   measureLimits,
   measureRestCalls,
@@ -21,7 +21,7 @@ import {
 } from './rest-metrics.ts';
 
 /** The sources of counters that are kept outside the metrics. */
-export interface MetricsSources extends Savers, CallsLimited {
+export interface MetricsSources extends Savers, LimitSources {
   readonly documents: PersistedCounts;
   readonly heldKeys: Pick<HeldKeys, 'rejectedCalls' | 'stoppedCalls'>;
   readonly shared: { readonly joined: number; readonly savedCalls: number };

@@ -52,12 +52,12 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
 }
 
 /** The counts of refusals and waits, and the state of the counting. */
-export interface CallsLimited {
+export interface LimitSources {
   readonly budgetCounts: BudgetCounts;
   readonly counting: Ledger['counting'];
 }
 
-export function measureLimits(instruments: Instruments, { budgetCounts, counting }: CallsLimited): void {
+export function measureLimits(instruments: Instruments, { budgetCounts, counting }: LimitSources): void {
   instruments.counter(
     'gateway_budget_refusals_total',
     'Operations and REST calls refused because a budget was spent, by surface.',

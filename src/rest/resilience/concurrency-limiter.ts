@@ -20,8 +20,8 @@ export interface WaitingCall extends Queued {
 
 /**
  * Limits the calls in flight. Parties take turns. A party may use every slot while no other waits, and otherwise half
- * of them. It may have at most half of the queue. The users of a party take turns in the same way, and one user has at
- * most half of the party's part. All unproven keys are one party. Calls that cannot start before their deadline are
+ * of them. It may have at most half of the queue. The users of a tenant take turns in the same way, and one user has at
+ * most half of the tenant's part. All unproven keys are one party. Calls that cannot start before their deadline are
  * shed.
  */
 export class ConcurrencyLimiter implements Gate {

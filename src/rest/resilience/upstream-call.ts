@@ -294,8 +294,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
 
   /**
    * The way in which a failed read is retried; undefined if it is not. A paid retry takes a retry token, and one of the
-   * calls of its operation. There is none while the upstream's breaker is open, or while calls wait for a
-   * slot.
+   * calls of its operation. There is none while the upstream's breaker is open, or while calls wait for a slot.
    */
   #mayRepeat(error: unknown): Repeat | undefined {
     if (this.request.isWrite || this.waiters.length === 0) return undefined;
