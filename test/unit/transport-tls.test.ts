@@ -5,7 +5,8 @@ import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from
 import { expect, test } from 'vitest';
 import { MemoryRoom } from '../../src/memory.ts';
 import { explained, placeOf, reasonOf } from '../../src/rest/failure-reasons.ts';
-import type { HttpRequest, Route } from '../../src/rest/transport/connect.ts';
+import type { Route } from '../../src/rest/transport/connect.ts';
+import type { HttpRequest } from '../../src/rest/transport/request-heads.ts';
 import { Transport, type TransportError } from '../../src/rest/transport/transport.ts';
 import { listen } from '../support/listen.ts';
 import { authority, clientTls, serverTls } from '../support/tls.ts';

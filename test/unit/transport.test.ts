@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MemoryRoom } from '../../src/memory.ts';
-import type { HttpRequest } from '../../src/rest/transport/connect.ts';
+import type { HttpRequest } from '../../src/rest/transport/request-heads.ts';
 import { type RawResponse, type SentRequest, Transport, TransportError } from '../../src/rest/transport/transport.ts';
 import { listen } from '../support/listen.ts';
 import { until } from '../support/until.ts';

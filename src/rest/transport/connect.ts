@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, type OnReadOpts, connect as openTcp, type Socket } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext, connect as startTls } from 'node:tls';
+import { RequestHeads } from './request-heads.ts';
 
 /** The route to the upstream: by default, a direct connection. */
 export interface Route {
@@ -50,25 +51,8 @@ export interface Opening {
   cancel(): void;
 }
 
-/** One HTTP request. `target` is path and query, sent byte for byte. */
-export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
-  /** True for a write. Its response shows the effect, so it is read even if there is no memory for it. */
-  readonly isWrite?: boolean;
-  /** True if the request needs a new connection, which is not used again. */
-  readonly needsNewConnection?: boolean;
-}
-
 /** The bytes are valid during the call only. */
 type OnBytes = (bytes: Buffer) => void;
-
-/** Latin-1 in which tabs are the only control characters. */
-const isValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Latin-1 without control characters and blanks. */
-const isTarget = /^[\x21-\x7e\x80-\xff]+$/;
 
 /** The longest that a connection may take to open, through a proxy and with TLS, in milliseconds. */
 const connectMs = 5000;
@@ -90,18 +74,11 @@ interface End {
   readonly tls: { readonly secureContext?: SecureContext } | undefined;
 }
 
-/**
- * Opens connections to one origin by one route, and writes the heads of requests that go there (RFC 9112 §3).
- * Certificates are parsed once, and not for each connection.
- */
+/** Opens connections to one origin by one route. Certificates are parsed once, and not for each connection. */
 export class Connector {
-  /** The text before the target of each request: the origin for a proxy without a tunnel, otherwise empty. */
-  readonly #prefix: string;
-  /** The lines that each head begins with. */
-  readonly #firstLines: string;
-  /** The latest headers, and all lines before `connection`. Most calls of a caller share one object of headers. */
-  #headers: HttpRequest['headers'] | undefined;
-  #lines = '';
+  readonly heads: RequestHeads;
+  /** True if a proxy on the way reads the requests, and may answer them itself. */
+  readonly isByProxy: boolean;
   readonly #origin: End;
   readonly #proxy: End | undefined;
   readonly #tunnelAuthorization: string | undefined;
@@ -117,32 +94,10 @@ export class Connector {
     this.#proxy = proxy === undefined ? undefined : endOf(new URL(proxy), trusted);
     const authorization = proxy === undefined ? undefined : authorizationIn(new URL(proxy));
     const isTunnel = this.#origin.tls !== undefined;
-    this.#prefix = this.#proxy === undefined || isTunnel ? '' : origin;
+    this.isByProxy = this.#proxy !== undefined && !isTunnel;
     const ofProxy = isTunnel || authorization === undefined ? '' : `proxy-authorization: ${authorization}\r\n`;
-    this.#firstLines = `host: ${new URL(origin).host}\r\n${ofProxy}`;
+    this.heads = new RequestHeads(this.isByProxy ? origin : '', `host: ${new URL(origin).host}\r\n${ofProxy}`);
     this.#tunnelAuthorization = authorization;
-  }
-
-  /** True if a proxy on the way reads the requests, and may answer them itself. */
-  get isByProxy(): boolean {
-    return this.#prefix !== '';
-  }
-
-  /**
-   * The request line, the headers and the empty line after them, in Latin-1. Throws for a target or a header that
-   * cannot be sent.
-   */
-  headOf({ method, target, headers, body, needsNewConnection = false }: HttpRequest): string {
-    if (!isTarget.test(target)) throw new TypeError('expected a target without blanks and control characters');
-    if (headers !== this.#headers) {
-      this.#lines = this.#firstLines + linesOf(headers);
-      this.#headers = headers;
-    }
-    const hasLength = body !== undefined || method === 'POST' || method === 'PATCH';
-    const length = hasLength ? `content-length: ${Buffer.byteLength(body ?? '')}\r\n` : '';
-    const connection = needsNewConnection ? 'close' : 'keep-alive';
-    const line = `${method} ${this.#prefix}${target} HTTP/1.1\r\n`;
-    return `${line}${this.#lines}connection: ${connection}\r\n${length}\r\n`;
   }
 
   /** `onBytes` gets all bytes that come. */
@@ -216,15 +171,6 @@ export class Connector {
     asked.end();
     return promise;
   }
-}
-
-function linesOf(headers: HttpRequest['headers']): string {
-  let lines = '';
-  for (const [name, value] of Object.entries(headers)) {
-    if (!isValue.test(value)) throw new TypeError(`expected a ${name} without control characters`);
-    lines += `${name}: ${value}\r\n`;
-  }
-  return lines;
 }
 
 function intoReadBuffer(onBytes: OnBytes): OnReadOpts {

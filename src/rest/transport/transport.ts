@@ -1,6 +1,7 @@
 import type { Claim, MemoryRoom } from '../../memory.ts';
 import { Chunks } from './chunks.ts';
-import { ConnectionError, Connector, type HttpRequest, ProxyFailure, type Route } from './connect.ts';
+import { ConnectionError, Connector, ProxyFailure, type Route } from './connect.ts';
+import type { HttpRequest } from './request-heads.ts';
 import { NotHttp, type ResponseHeaders } from './response-parser.ts';
 import { type Exchange, UpstreamConnection } from './upstream-connection.ts';
 

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { ConnectionError, type Connector, type HttpRequest, type Opening } from './connect.ts';
+import { ConnectionError, type Connector, type Opening } from './connect.ts';
+import type { HttpRequest } from './request-heads.ts';
 import { NotHttp, ResponseParser, type ResponseSink } from './response-parser.ts';
 
 /** A request, and what becomes of it. */
@@ -64,7 +65,7 @@ export class UpstreamConnection {
     const { call } = exchange;
     let head: string;
     try {
-      head = this.connector.headOf(call);
+      head = this.connector.heads.of(call);
     } catch (error) {
       exchange.onError(error, false);
       return this.#pool.freed(this);
