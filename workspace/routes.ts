@@ -3,19 +3,23 @@ import { createAuthenticator, keyOf } from './auth.ts';
 import type { Answer, Call, Handler, User } from './call.ts';
 import { transact } from './database.ts';
 import { inDialect } from './dialects.ts';
-import { type Operation, operationsOf } from './document.ts';
 import { handlers } from './handlers.ts';
-import { type JsonObject, objectOf } from './json.ts';
+import { objectOf } from './json.ts';
 import type { Store } from './store.ts';
 import { createFaults, type Switches } from './switches.ts';
 import { surfaceOf } from './throttle.ts';
-import { decode, schemaOf } from './validation.ts';
+import { decode, type Operation, validate } from './validation.ts';
 
 /** Who is asking, known before anything else is looked at. */
 type Identify = (request: FastifyRequest, operation: Operation) => Promise<User>;
 
-/** Gives every operation of the document a route. Throws for an operation that has no handler. */
-export function addRoutes(app: FastifyInstance, document: JsonObject, store: Store, switches: Switches): void {
+/** Gives every operation a route. Throws for an operation that has no handler. */
+export function addRoutes(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  store: Store,
+  switches: Switches,
+): void {
   const users = new WeakMap<FastifyRequest, User>();
   const identify = createIdentify(store, switches);
   const {
@@ -24,13 +28,12 @@ export function addRoutes(app: FastifyInstance, document: JsonObject, store: Sto
     eventsNext = 'offset',
     dialect = 'document',
   } = switches;
-  for (const operation of operationsOf(document)) {
+  for (const operation of operations) {
     const handler = handlers[operation.id];
     if (handler === undefined) throw new Error(`${operation.id} has no handler`);
     app.route({
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      schema: schemaOf(operation),
       onRequest: async (request) => void users.set(request, await identify(request, operation)),
       preValidation: async (request) => prepare(operation, request),
       handler: async (request, reply) => {
@@ -63,11 +66,13 @@ function createIdentify(store: Store, switches: Switches): Identify {
   };
 }
 
-/** Leaves what the document knows of the request, in the form that it describes. A missing body is an empty one. */
+/** Leaves what the document knows of the request, in the form that it describes, and refuses what it does not allow. */
 async function prepare(operation: Operation, request: FastifyRequest): Promise<void> {
   request.params = decode(operation, 'path', objectOf(request.params));
   request.query = decode(operation, 'query', objectOf(request.query));
-  if (operation.body !== undefined && request.body === undefined) request.body = {};
+  // A missing body is an empty one.
+  if (operation.validators.body !== undefined && request.body === undefined) request.body = {};
+  validate(operation, request);
 }
 
 function partsOf(request: FastifyRequest): Pick<Call, 'url' | 'params' | 'query' | 'body'> {

@@ -1,14 +1,13 @@
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { startCapturing } from './capture.ts';
 import { ApiError, endpointNotFound, invalid } from './errors.ts';
-import { document } from './generated/document.ts';
+import { operations } from './generated/operations.ts';
 import { objectOf, parseJson } from './json.ts';
 import { addRoutes } from './routes.ts';
 import { demoKeys, memberKeys } from './seed/organizations.ts';
 import { seedOnce } from './seed/seed.ts';
 import { openStore } from './store.ts';
 import type { Switches } from './switches.ts';
-import { compileWhenAsked, toApiError } from './validation.ts';
 
 export { demoKeys, memberKeys };
 
@@ -39,7 +38,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
   seedOnce(store, { lateEvents: options.database === undefined });
   const app = createApp();
   app.addHook('onClose', async () => store.database.close());
-  addRoutes(app, document, store, options);
+  addRoutes(app, operations, store, options);
   const stopCapturing = startCapturing(store, options.eventsPerMinute ?? 0);
   app.addHook('preClose', async () => stopCapturing());
   const url = await app.listen({ port: options.port, host: options.host }).catch(async (error: unknown) => {
@@ -55,11 +54,10 @@ export function createApp(): FastifyInstance {
     logger: { level: 'error', stream: process.stderr },
     // The last of several equal names counts.
     routerOptions: { querystringParser: (text) => Object.fromEntries(new URLSearchParams(text)) },
-    // Else Fastify loads compilers of its own at the start: requests have the one below, and responses no schema.
+    // Else Fastify loads compilers of schemas at the start.
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     frameworkErrors: (error, request, reply) => void sendError(error, request, reply),
   });
-  app.setValidatorCompiler(compileWhenAsked);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, text: string) =>
     parseBody(text),
@@ -91,8 +89,7 @@ function sendError(error: FastifyError | ApiError, request: FastifyRequest, repl
     : reply.send(failure.toJSON());
 }
 
-function failureOf({ validation, validationContext, statusCode = 500, message }: FastifyError): ApiError {
-  if (validation?.[0]) return toApiError(validation[0], validationContext);
+function failureOf({ statusCode = 500, message }: FastifyError): ApiError {
   if (statusCode === 415) return new ApiError(415, 'unsupported_media_type', 'Unsupported media type in request.');
   if (statusCode < 500) return new ApiError(statusCode, 'invalid_input', message);
   return new ApiError(500, 'error', 'A server error occurred.');
