@@ -1,5 +1,7 @@
 import {
   type DocumentNode,
+  type GraphQLArgument,
+  type GraphQLField,
   type GraphQLSchema,
   getOperationAST,
   isInterfaceType,
@@ -205,19 +207,12 @@ export function deprecatedUsesOf(
   if (!hasDeprecations(schema)) return undefined;
   const uses = new Set<string>();
   const info = new TypeInfo(schema);
-  const add = (
-    deprecated: { readonly deprecationReason?: string | null | undefined } | null | undefined,
-    coordinate: string,
-  ): void => {
-    if (typeof deprecated?.deprecationReason === 'string') uses.add(coordinate);
+  const add = (used: GraphQLField<unknown, unknown> | GraphQLArgument | null | undefined): void => {
+    if (typeof used?.deprecationReason === 'string') uses.add(String(used));
   };
-  const fieldCoordinate = (): string => `${info.getParentType()?.name}.${info.getFieldDef()?.name}`;
   visit(
     separateOperations(document)[name?.value ?? ''] ?? document,
-    visitWithTypeInfo(info, {
-      Field: () => add(info.getFieldDef(), fieldCoordinate()),
-      Argument: ({ name: argument }) => add(info.getArgument(), `${fieldCoordinate()}(${argument.value}:)`),
-    }),
+    visitWithTypeInfo(info, { Field: () => add(info.getFieldDef()), Argument: () => add(info.getArgument()) }),
   );
   return uses.size === 0 ? undefined : [...uses];
 }
