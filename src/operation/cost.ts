@@ -240,11 +240,6 @@ export class Cost {
     return this.#isSameForEveryRun ? this.#costs.upperOfEveryRun(this.#run.document.prepared) : this.plan?.upper;
   }
 
-  /** True if the operation may be answered in parts (see `Costs.mayDefer`). */
-  get mayDefer(): boolean {
-    return this.#costs.mayDefer(this.#run.document.prepared, this.#run.coerced);
-  }
-
   /**
    * The extensions that the client requested, once the operation is done. For a message of a subscription, `calls` are
    * the calls of the message.

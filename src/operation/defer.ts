@@ -16,6 +16,7 @@ import type { Claim } from '../memory.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { Upstream } from '../rest/upstream.ts';
 import type { AnswerLimits } from './answer-limits.ts';
+import type { Costs } from './cost.ts';
 import type { DeferredOperation } from './document.ts';
 import { type ErrorReporting, type PublicError, toPublicErrors } from './errors.ts';
 import { type ExecuteOptions, executionArgs } from './execute.ts';
@@ -90,13 +91,20 @@ interface PartsOptions extends ErrorReporting {
   readonly eventLoop: EventLoopYield;
 }
 
-type Deferred = Pick<DeferredOperation, 'execute'> & { readonly format: PartsFormat };
+/** The way to execute an operation in parts, and the format of the parts. */
+export interface DeferredExecution extends Pick<DeferredOperation, 'execute'> {
+  readonly format: PartsFormat;
+}
 
-/** The operation with `@defer` and the format of its parts; undefined if it is answered as a whole. */
-export function deferredOf({ document: { prepared }, cost, request }: OperationRun): Deferred | undefined {
-  const { deferred } = prepared;
-  if (deferred === undefined || request.parts === undefined || !cost.mayDefer) return undefined;
-  return { execute: deferred.execute, format: request.parts };
+/** Undefined if the operation is answered as a whole. */
+export function deferredOf(
+  run: Pick<OperationRun, 'document' | 'request' | 'coerced'>,
+  costs: Costs,
+): DeferredExecution | undefined {
+  const { prepared } = run.document;
+  const { parts: format } = run.request;
+  if (prepared.deferred === undefined || format === undefined) return undefined;
+  return costs.mayDefer(prepared, run.coerced) ? { execute: prepared.deferred.execute, format } : undefined;
 }
 
 /**
@@ -107,7 +115,7 @@ export function deferredOf({ document: { prepared }, cost, request }: OperationR
 export async function executeInParts(
   run: OperationRun,
   context: GatewayContext,
-  { format, execute }: Deferred,
+  { format, execute }: DeferredExecution,
   options: PartsOptions,
 ): Promise<OperationResult> {
   const { cost, coerced } = run;

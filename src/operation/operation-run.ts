@@ -4,6 +4,7 @@ import { type Caller, callerNameOf } from '../rest/caller.ts';
 import type { Reuse } from '../rest/read-your-writes.ts';
 import type { CallSpans, TraceContext } from '../rest/rest-run.ts';
 import { Cost, type Costs } from './cost.ts';
+import { type DeferredExecution, deferredOf } from './defer.ts';
 import type { PreparedOperation } from './document.ts';
 import { type GraphQLParams, shortName } from './params.ts';
 import type { Resolved } from './persisted/resolve.ts';
@@ -97,8 +98,8 @@ export class OperationRun {
   /** The variables that the operation declares, as JSON. Variables with equal texts are equal. */
   readonly variablesText: string;
   readonly cost: Cost;
-  /** The name under which the answer is kept; undefined if the answer must not be given to equal operations later. */
-  answerName: string | undefined;
+  /** Undefined if the operation is answered as a whole. */
+  readonly deferred: DeferredExecution | undefined;
   #coerced: VariableValues | undefined;
 
   /** Determines the cost. Throws as the constructor of `Cost` does. */
@@ -116,6 +117,7 @@ export class OperationRun {
     this.document = document;
     this.variablesText = variablesText;
     this.cost = new Cost(this, costs);
+    this.deferred = deferredOf(this, costs);
   }
 
   /** The variables, coerced when they are first read. Throws a RefusedDocument if they do not fit. */

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ExecutionResult } from 'graphql';
-import type { CreateContext } from '../context.ts';
+import type { CreateContext, GatewayContext } from '../context.ts';
 import type { EventLoopYield } from '../event-loop-yield.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import { callerNameOf, runningCaller } from '../rest/caller.ts';
@@ -11,10 +10,10 @@ import type { Upstream } from '../rest/upstream.ts';
 import type { AnswerLimits } from './answer-limits.ts';
 import { refuseArguments } from './argument-sizes.ts';
 import type { Costs } from './cost.ts';
-import { deferredOf, executeInParts } from './defer.ts';
+import { executeInParts } from './defer.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
 import { codesOf, type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
-import { type OperationResult, textOf } from './operation-result.ts';
+import { type AnswerParts, type OperationResult, textOf } from './operation-result.ts';
 import { type AnsweredOperation, nameOf, OperationRun, type RequestContext, type Tracing } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared } from './params.ts';
 import type { ResolveDocument, Resolved } from './persisted/resolve.ts';
@@ -64,18 +63,17 @@ export interface WholeAnswers {
 export type RunOperation = (params: GraphQLParams, request: RequestContext) => Promise<OperationResult>;
 
 /**
- * The steps of every operation, from top to bottom, the same for every transport. The comment above a step names the
- * codes with which the step refuses; their statuses are in `refusals` (request-error.ts). All steps are in one function
- * because each further `await` costs a small operation one percent of its time.
+ * The steps of every operation, from top to bottom, the same for every transport: what is checked before the execution,
+ * the execution, and what is noted at the end. The comment above a step names the codes with which the step refuses;
+ * their statuses are in `refusals` (request-error.ts). All steps that may wait are in one function because each further
+ * `await` costs a small operation one percent of its time.
  */
 export function createRunOperation(options: OperationsOptions): RunOperation {
-  const { resolve, costs, answerLimits, eventLoop, upstream, wholeAnswers } = options;
+  const { answerLimits, eventLoop, wholeAnswers } = options;
   return async (params, request) => {
     const startedAt = performance.now();
     const isPlan = asksForPlan(params);
-    if (!isPlan) options.onBegin();
-    request.span = isPlan ? undefined : options.tracing?.begin(request);
-    if (request.span !== undefined) request.trace = request.span.trace;
+    if (!isPlan) begin(request, options);
     let document: Resolved | undefined;
     let run: OperationRun | undefined;
     let result: OperationResult;
@@ -88,29 +86,13 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
       if (request.refusal !== undefined) throw request.refusal;
 
       // BAD_USER_INPUT, PERSISTED_…, GRAPHQL_PARSE_FAILED, GRAPHQL_VALIDATION_FAILED, LIMIT_EXCEEDED
-      const found = resolve(params);
+      const found = options.resolve(params);
       document = found instanceof Promise ? await found : found;
-      const { prepared } = document;
 
-      // FORBIDDEN if no role of the caller allows the document
-      if (request.caller !== undefined) {
-        const running = runningCaller(request.caller, prepared.listed ? prepared.operation.name?.value : undefined);
-        if (running === undefined)
-          throw new RequestError('unallowedDocument', 'No role of the token may run this operation.');
-        request.caller = running;
-      }
+      // FORBIDDEN, METHOD_NOT_ALLOWED, LIMIT_EXCEEDED, and BAD_USER_INPUT, for example for an unknown `explain`
+      run = checkedRun(params, request, startedAt, document, options);
 
-      // METHOD_NOT_ALLOWED
-      if (request.method === 'GET' && prepared.operation.operation === 'mutation')
-        throw new RequestError('mutationByGet', 'Expected a mutation to come by POST, but it came by GET.');
-
-      // LIMIT_EXCEEDED
-      const variablesText = keepDeclared(params, prepared.operation);
-      request.onKept(params.query ?? '', variablesText);
-      refuseArguments(prepared, params.variables, variablesText, options.argumentBytes);
-
-      // COST_LIMIT_EXCEEDED, and BAD_USER_INPUT, for example for an unknown `explain`
-      run = new OperationRun(params, request, startedAt, document, variablesText, costs);
+      // COST_LIMIT_EXCEEDED
       const { cost } = run;
       if (cost.refusal !== undefined) throw cost.refusal;
 
@@ -119,13 +101,13 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         // OVERLOADED
         if (!answerLimits.room.makeRoom(1) || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
-        // Small operations that make no REST call are not shared, so they need no epoch. Introspection is large.
-        const needsEpoch = cost.mayCall || cost.isLarge;
-
         // OVERLOADED and RATE_LIMITED if the first REST calls are refused; later errors are in the result
-        const current = upstream.epochOf(needsEpoch ? request.caller : undefined, request.reuse);
+        const current = epochOf(run, options);
         const epoch = current instanceof Promise ? await current : current;
-        const executed = execute(run, epoch, options);
+        const name = sharedNameOf(run, epoch);
+        const shared =
+          name === undefined ? undefined : (wholeAnswers?.find(name) ?? options.shared.join(name, request));
+        const executed = shared ?? execute(run, epoch, name, options);
         const made = executed instanceof Promise ? await executed : executed;
         if (answerLimits.isLarge(made)) await eventLoop.waitToWrite();
 
@@ -133,46 +115,121 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         result = answerLimits.claimText(made, request);
 
         const { sources } = cost.calls;
-        if (run.answerName !== undefined && sources.length > 0 && result.errors === undefined)
-          wholeAnswers?.keep(run.answerName, textOf(result), sources);
+        if (name !== undefined && sources.length > 0 && result.errors === undefined)
+          wholeAnswers?.keep(name, textOf(result), sources);
       }
     } catch (error) {
       const errors = error instanceof RefusedDocument ? error.errors : [error];
       result = { errors: toPublicErrors(errors, options), extensions: run?.cost.extensions() };
     }
+
     const operation: AnsweredOperation = run ?? { params, request, startedAt, document, cost: undefined };
     if (isPlan) options.onPlan();
-    else if (result.parts !== undefined) {
-      const end = (last: OperationResult): void => noteEnd(operation, last, options);
-      // The operation also ends if its parts cannot be made.
-      const fail = (error: unknown): void => end({ errors: toPublicErrors([error], options) });
-      result.parts.finished.then(end, fail).catch(options.report);
-    }
-    // A subscription ends when its stream does.
+    else if (result.parts !== undefined) noteEndOfParts(operation, result.parts, options);
+    // A subscription ends when its stream does (see `beginStream`).
     else if (result.stream === undefined) noteEnd(operation, result, options);
     return withMaxAge(document, request, result, options);
   };
 }
 
+/** Counts an operation that begins, and begins its span. */
+function begin(request: RequestContext, { onBegin, tracing }: OperationsOptions): void {
+  onBegin();
+  request.span = tracing?.begin(request);
+  if (request.span !== undefined) request.trace = request.span.trace;
+}
+
 /**
- * Counts the use of a listed document, even if the operation was refused, and reports the operation. A document that
- * its client registered is published to other processes, but only for an accepted caller: other callers must not use
- * the memory of these processes.
+ * An operation whose document is known, with its cost. Throws if the caller, the method or the arguments may not run
+ * it. Keeps only what the operation needs: the roles of the caller that allow the document, and the variables that the
+ * document declares.
  */
-function noteEnd(
-  operation: AnsweredOperation,
-  last: Pick<OperationResult, 'errors'>,
-  { upstream, onAnswered }: Pick<OperationsOptions, 'upstream' | 'onAnswered'>,
-  report = reportOf(operation, last),
-): void {
-  const { document, request } = operation;
-  const { caller } = request;
-  request.span?.end(document?.prepared, report.codes[0]);
-  const { counts, publish } = document ?? {};
-  if (counts !== undefined) counts.hits += 1;
-  if (publish !== undefined && caller !== undefined && upstream.resources.keys.isProven(caller))
-    publish(callerNameOf(caller));
-  onAnswered(report);
+function checkedRun(
+  params: GraphQLParams,
+  request: RequestContext,
+  startedAt: number,
+  document: Resolved,
+  { argumentBytes, costs }: OperationsOptions,
+): OperationRun {
+  const { prepared } = document;
+  const { operation } = prepared;
+  if (request.caller !== undefined) {
+    const running = runningCaller(request.caller, prepared.listed ? operation.name?.value : undefined);
+    if (running === undefined)
+      throw new RequestError('unallowedDocument', 'No role of the token may run this operation.');
+    request.caller = running;
+  }
+  if (request.method === 'GET' && operation.operation === 'mutation')
+    throw new RequestError('mutationByGet', 'Expected a mutation to come by POST, but it came by GET.');
+  const variablesText = keepDeclared(params, operation);
+  request.onKept(params.query ?? '', variablesText);
+  refuseArguments(prepared, params.variables, variablesText, argumentBytes);
+  return new OperationRun(params, request, startedAt, document, variablesText, costs);
+}
+
+/** The epoch in which an operation begins. Small operations that make no REST call are not shared, so they need none. */
+function epochOf({ cost, request }: OperationRun, { upstream }: OperationsOptions): MaybePromise<OperationEpoch> {
+  // Introspection is large.
+  const isShared = cost.mayCall || cost.isLarge;
+  return upstream.epochOf(isShared ? request.caller : undefined, request.reuse);
+}
+
+/**
+ * The name under which equal queries of a caller are executed once. Undefined for an answer in parts or with the cost,
+ * and for a request for the latest data.
+ */
+function sharedNameOf(run: OperationRun, epoch: OperationEpoch): string | undefined {
+  const { request, cost, document, deferred } = run;
+  if (document.prepared.operation.operation !== 'query' || deferred !== undefined) return undefined;
+  if (request.caller === undefined || cost.wantsExtensions || epoch.isBypassed) return undefined;
+  // With the epoch in the name, no request joins an operation that began before a write of the key.
+  return `${epoch.name} ${nameOf(run, request.caller)}`;
+}
+
+/**
+ * Executes an operation. It ends early if its client leaves. If it has a `name`, equal operations may join it, and it
+ * ends early if all of their clients leave.
+ */
+function execute(
+  run: OperationRun,
+  epoch: OperationEpoch,
+  name: string | undefined,
+  options: OperationsOptions,
+): Promise<OperationResult> {
+  const { request, cost, document, deferred } = run;
+  if (document.prepared.operation.operation === 'subscription') return beginStream(run, options);
+  const deadline = new OperationDeadline(options.operationDeadlineMs);
+  deadline.isLarge = cost.isLarge;
+  const { caller, trace, span: spans } = request;
+  const context = options.createContext({ caller, deadline, calls: cost.calls, epoch, trace, spans });
+  const result =
+    deferred === undefined
+      ? executeWhole(run, context, options)
+      : executeInParts(run, { ...context, parts: deferred.format }, deferred, options);
+  if (name === undefined) request.onLeave(() => deadline.end('left'));
+  else options.shared.add(name, run, deadline, result);
+  return result;
+}
+
+async function executeWhole(
+  run: OperationRun,
+  context: GatewayContext,
+  { answerLimits, eventLoop, upstream }: OperationsOptions,
+): Promise<OperationResult> {
+  const { answerCounter } = context;
+  let result: OperationResult;
+  try {
+    const executed = await run.document.prepared.execute(context, run.coerced);
+    if (run.cost.isLarge) {
+      // The result is made when there is time for it. Until then, the bodies need not stay in memory.
+      answerCounter.deadline.finish();
+      await eventLoop.waitToWrite();
+    }
+    result = answerLimits.resultOf(executed, run, answerCounter);
+  } finally {
+    answerCounter.finish();
+  }
+  return withRateLimits(run, result, upstream.resources);
 }
 
 async function beginStream(run: OperationRun, options: OperationsOptions): Promise<OperationResult> {
@@ -200,63 +257,32 @@ async function beginStream(run: OperationRun, options: OperationsOptions): Promi
 const streamed =
   'A subscription is answered as a stream: accept `text/event-stream`, or `multipart/mixed; subscriptionSpec="1.0"`.';
 
-/**
- * Gives a query the kept answer to an equal one, or lets it join an equal one that has just begun. If there is neither,
- * the operation is executed. It ends early if its client leaves, or all clients that have joined it.
- */
-function execute(run: OperationRun, epoch: OperationEpoch, options: OperationsOptions): MaybePromise<OperationResult> {
-  const { request, cost } = run;
-  const { prepared } = run.document;
-  const { answerLimits, eventLoop, shared } = options;
-  if (prepared.operation.operation === 'subscription') return beginStream(run, options);
-  const deferred = deferredOf(run);
-  const name = deferred === undefined ? sharedNameOf(run, epoch) : undefined;
-  if (name !== undefined) {
-    run.answerName = name;
-    const answer = options.wholeAnswers?.find(name) ?? shared.join(name, request);
-    if (answer !== undefined) return answer;
-  }
-  const deadline = new OperationDeadline(options.operationDeadlineMs);
-  deadline.isLarge = cost.isLarge;
-  const { caller, trace, span: spans } = request;
-  const context = options.createContext({ caller, deadline, calls: cost.calls, epoch, trace, spans });
-  let result: MaybePromise<OperationResult>;
-  if (deferred !== undefined) result = executeInParts(run, { ...context, parts: deferred.format }, deferred, options);
-  else {
-    const executed = prepared.execute(context, run.coerced);
-    const finish = (whole: ExecutionResult): MaybePromise<OperationResult> => {
-      deadline.finish();
-      const make = (): MaybePromise<OperationResult> => {
-        context.answerCounter.finish();
-        const made = answerLimits.resultOf(whole, run, context.answerCounter);
-        return withRateLimits(run, made, options.upstream.resources);
-      };
-      // A large result is made when there is time for it.
-      const largeTurn = cost.isLarge ? eventLoop.waitToWrite() : undefined;
-      return largeTurn === undefined ? make() : largeTurn.then(make);
-    };
-    const fail = (error: unknown): never => {
-      context.answerCounter.finish();
-      throw error;
-    };
-    result = executed instanceof Promise ? executed.then(finish, fail) : finish(executed);
-  }
-  if (!(result instanceof Promise)) return result;
-  if (name === undefined) request.onLeave(() => deadline.end('left'));
-  else shared.add(name, run, deadline, result);
-  return result;
+/** Notes the end of an operation with its last part, or when a part cannot be made. */
+function noteEndOfParts(operation: AnsweredOperation, { finished }: AnswerParts, options: OperationsOptions): void {
+  const end = (last: Pick<OperationResult, 'errors'>): void => noteEnd(operation, last, options);
+  const fail = (error: unknown): void => end({ errors: toPublicErrors([error], options) });
+  finished.then(end, fail).catch(options.report);
 }
 
 /**
- * The name under which equal queries of a caller are executed once. Undefined for an answer with the cost, and for a
- * request for the latest data.
+ * Counts the use of a listed document, even if the operation was refused, and reports the operation. A document that
+ * its client registered is published to other processes, but only for an accepted caller: other callers must not use
+ * the memory of these processes.
  */
-function sharedNameOf(run: OperationRun, epoch: OperationEpoch): string | undefined {
-  const { request, cost, document } = run;
-  const isQuery = document.prepared.operation.operation === 'query';
-  if (!isQuery || request.caller === undefined || cost.wantsExtensions || epoch.isBypassed) return undefined;
-  // With the epoch in the name, no request joins an operation that began before a write of the key.
-  return `${epoch.name} ${nameOf(run, request.caller)}`;
+function noteEnd(
+  operation: AnsweredOperation,
+  last: Pick<OperationResult, 'errors'>,
+  { upstream, onAnswered }: Pick<OperationsOptions, 'upstream' | 'onAnswered'>,
+  report = reportOf(operation, last),
+): void {
+  const { document, request } = operation;
+  const { caller } = request;
+  request.span?.end(document?.prepared, report.codes[0]);
+  const { counts, publish } = document ?? {};
+  if (counts !== undefined) counts.hits += 1;
+  if (publish !== undefined && caller !== undefined && upstream.resources.keys.isProven(caller))
+    publish(callerNameOf(caller));
+  onAnswered(report);
 }
 
 /**
