@@ -142,7 +142,7 @@ export class AnswerCounter {
   }
 
   #end(unit: AnswerExcess['unit'], count: number, limit: number, at: ResponsePath): void {
-    this.#excess = { unit, count, limit, path: textOf(at) };
+    this.#excess = { unit, count, limit, path: pathText(at) };
     this.#stop('exceeded');
   }
 
@@ -168,7 +168,7 @@ export class AnswerLimitError extends Error {
   }
 }
 
-function textOf(path: ResponsePath): string {
+function pathText(path: ResponsePath): string {
   const names: string[] = [];
   for (let at: ResponsePath | undefined = path; at !== undefined; at = at.prev)
     if (typeof at.key === 'string') names.unshift(at.key);

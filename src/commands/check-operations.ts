@@ -75,7 +75,7 @@ function describe(
   config: PlainConfig,
 ): string {
   const blocks = files.map(({ file, operations }) =>
-    [file, ...operations.map((verdict) => `  ${textOf(verdict, config)}`)].join('\n'),
+    [file, ...operations.map((verdict) => `  ${verdictText(verdict, config)}`)].join('\n'),
   );
   const { operations, invalid, overBudget, runnable } = sums;
   const ofTenant = runnable === undefined ? '' : `, ${runnable} for this tenant`;
@@ -85,7 +85,7 @@ function describe(
 
 const listFormat = new Intl.ListFormat('en-GB');
 
-function textOf(verdict: Verdict, config: PlainConfig): string {
+function verdictText(verdict: Verdict, config: PlainConfig): string {
   const { name, deprecated, refused = [] } = verdict;
   const further = [
     ...deprecated.map((use) => `deprecated, ${use}`),
@@ -193,7 +193,7 @@ function isWithin({ positions }: GraphQLError, { loc }: OperationDefinitionNode)
 function tenantCalled(name: string, roles: readonly string[], settings: SettingsReader): Tenant {
   settings.need(authSettings.tenants, 'the option --tenant is given');
   const tenants = readTenantsSetting(settings, true);
-  settings.finish();
+  settings.throwFaults();
   const tenant = tenants?.get(name);
   if (tenant !== undefined) return tenantWith(tenant, roles);
   const names = [...(tenants?.keys() ?? [])].join(', ');

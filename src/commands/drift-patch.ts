@@ -26,7 +26,7 @@ export function patchOf(openapi: string, differences: readonly Difference[]): st
   const [ofLists, ofDetails] = [unknown.filter(isOfList), unknown.filter((one) => !isOfList(one))];
   for (const same of Map.groupBy([...ofDetails, ...ofLists], ({ view, column }) => `${view} ${column}`).values())
     addColumn(document, same);
-  const result = textOf(document);
+  const result = documentText(document);
   if (result === openapi) return '';
   const options = { context: contextLines };
   const patch = createTwoFilesPatch(`a/${path}`, `b/${path}`, openapi, result, undefined, undefined, options);
@@ -45,7 +45,7 @@ function isOfList({ view }: Difference): boolean {
  * A document as text, in the form of the OpenAPI document in `schema/`, so that a patch has changed lines only: blanks
  * within the braces of maps, and none within the brackets of lists. The library has one option for both.
  */
-export function textOf(document: Document): string {
+export function documentText(document: Document): string {
   visit(document, {
     Collection(_key, node) {
       const flowCollectionPadding = isSeq(node) ? '' : ' ';

@@ -1,5 +1,5 @@
 import type { GatewayContext } from '../context.ts';
-import { hasRowsBefore, type ListPage, slicePage } from '../loaders/pages.ts';
+import { hasRowsBefore, type ListPage, slicePage } from '../loaders/list-pages.ts';
 import { UpstreamError } from '../rest/errors.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Position } from '../rest/positions.ts';

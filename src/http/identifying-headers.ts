@@ -68,12 +68,12 @@ export function requestIdFrom(header: string | undefined): string {
 /** The name and version that a client reports, in the headers of Apollo's client awareness or in plain ones. */
 export function clientNameOf(headers: IncomingHttpHeaders): ClientName {
   return {
-    name: textOf(headers['apollographql-client-name'] ?? headers['x-client-name']),
-    version: textOf(headers['apollographql-client-version'] ?? headers['x-client-version']),
+    name: trimmedText(headers['apollographql-client-name'] ?? headers['x-client-name']),
+    version: trimmedText(headers['apollographql-client-version'] ?? headers['x-client-version']),
   };
 }
 
-function textOf(value: string | string[] | undefined): string | undefined {
+function trimmedText(value: string | string[] | undefined): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 

@@ -101,7 +101,7 @@ export function readBody<T>(
     });
     request.on('end', () => {
       try {
-        const text = textOf(chunks.join());
+        const text = utf8Text(chunks.join());
         chunks.clear();
         if (!claim.resize(bytesOnceParsed(text))) throw noRoom();
         resolve(read(text, jsonDepth));
@@ -117,7 +117,7 @@ function noRoom(): Error {
   return new RequestError('noRoomForBody', 'There is no room for the bodies of more requests now.');
 }
 
-function textOf(body: Buffer): string {
+function utf8Text(body: Buffer): string {
   if (isUtf8(body)) return body.toString('utf8');
   throw new RequestError('badParameter', 'Expected the body to be UTF-8.');
 }

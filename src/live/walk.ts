@@ -1,5 +1,5 @@
-import { fetchFilledPage, type Reader } from '../loaders/page-filling.ts';
-import { joinPages, type ListPage } from '../loaders/pages.ts';
+import { joinPages, type ListPage } from '../loaders/list-pages.ts';
+import { fetchFilledPage, type PagedList } from '../loaders/page-filling.ts';
 import { isCostLimit } from '../rest/errors.ts';
 import { secondsBefore, sortableMoment, wholeSecond } from '../rest/instants.ts';
 import type { ListRef } from '../rest/pages.ts';
@@ -34,8 +34,8 @@ const aheadSeconds = 2;
  * call fails, because rows between the pages would be lost. If the next page would take too much memory or too many
  * calls, the walk ends with the newest rows.
  */
-export async function walkBack(reader: Reader, since: string | undefined, now: string): Promise<NewestRows> {
-  const sized = { ...reader, list: withTimeBounds(reader.list, since, now) };
+export async function walkBack(paged: PagedList, since: string | undefined, now: string): Promise<NewestRows> {
+  const sized = { ...paged, list: withTimeBounds(paged.list, since, now) };
   let page: ListPage | undefined;
   let at: Position = { offset: 0 };
   let until = since;
@@ -53,8 +53,8 @@ export async function walkBack(reader: Reader, since: string | undefined, now: s
 }
 
 /** Reads a page; undefined if this one and those already read would take too much memory or too many calls. */
-function fetchFurther(reader: Reader, at: Position, hasPages: boolean): Promise<ListPage | undefined> {
-  return fetchFilledPage(reader, at, reader.maximum, 0).catch((error: unknown) => {
+function fetchFurther(paged: PagedList, at: Position, hasPages: boolean): Promise<ListPage | undefined> {
+  return fetchFilledPage(paged, at, paged.maximum, 0).catch((error: unknown) => {
     if (hasPages && isCostLimit(error)) return undefined;
     throw error;
   });

@@ -2,13 +2,13 @@ import type { RestApi } from '../rest/api.ts';
 import { isCostLimit, UpstreamError } from '../rest/errors.ts';
 import type { ListRef, RestPage } from '../rest/pages.ts';
 import { isBehindCount, type Position } from '../rest/positions.ts';
-import { joinPages, type ListPage, positionAfter, slicePage } from './pages.ts';
+import { joinPages, type ListPage, positionAfter, slicePage } from './list-pages.ts';
 
 /** The maximum number of further calls for one page, if the upstream answers the page in pieces. */
 const maximumFurtherCalls = 10;
 
-/** The source of pages. `maximum` is the most rows that one call asks for. */
-export interface Reader {
+/** A list whose pages are read. `maximum` is the most rows that one call asks for. */
+export interface PagedList {
   readonly api: RestApi;
   readonly list: ListRef;
   readonly maximum: number;
@@ -20,14 +20,14 @@ export interface Reader {
  * goes on at `next`. The list ends if a call starts behind all counted rows and brings no new row.
  * Rejects if a client could not go on, because `next` leads to the same rows again or no row has arrived.
  */
-export function fetchFilledPage(reader: Reader, at: Position, limit: number, required: number): Promise<ListPage> {
-  const { api, list, maximum } = reader;
+export function fetchFilledPage(paged: PagedList, at: Position, limit: number, required: number): Promise<ListPage> {
+  const { api, list, maximum } = paged;
   return api
     .fetchPage(list, at, limit, maximum)
-    .then((page) => (page.rows.length >= limit ? slicePage(page, 0, limit) : fill(reader, page, limit, required)));
+    .then((page) => (page.rows.length >= limit ? slicePage(page, 0, limit) : fill(paged, page, limit, required)));
 }
 
-async function fill(reader: Reader, first: RestPage, limit: number, required: number): Promise<ListPage> {
+async function fill(paged: PagedList, first: RestPage, limit: number, required: number): Promise<ListPage> {
   let page: ListPage = first;
   let last = first;
   for (let calls = 0; calls < maximumFurtherCalls; calls += 1) {
@@ -36,8 +36,8 @@ async function fill(reader: Reader, first: RestPage, limit: number, required: nu
     // A call reads the rows of the boundary again before new ones. If the upstream answers fewer rows at once than the
     // boundary has, no new row would come. A smaller `maximum` makes the call skip some of these rows by its offset.
     const isBoundaryTooLong = last.isCapped && (at.boundary?.ids.length ?? 0) > last.ids.length;
-    const maximum = isBoundaryTooLong ? last.ids.length : reader.maximum;
-    const further = await fetchFurther({ ...reader, maximum }, page, at, required - page.rows.length);
+    const maximum = isBoundaryTooLong ? last.ids.length : paged.maximum;
+    const further = await fetchFurther({ ...paged, maximum }, page, at, required - page.rows.length);
     if (further === undefined) break;
     const joined = joinPages(page, further);
     const hasNew = joined.rows.length > page.rows.length;
@@ -69,7 +69,7 @@ function hasEqualItems(one: readonly unknown[], other: readonly unknown[]): bool
  * and a dead end are errors in any case.
  */
 async function fetchFurther(
-  { api, list, maximum }: Reader,
+  { api, list, maximum }: PagedList,
   page: ListPage,
   at: Position,
   limit: number,

@@ -2,7 +2,6 @@ import type { RestApi } from '../rest/api.ts';
 import type { ListRef } from '../rest/pages.ts';
 import type { Collection } from '../rest/paths.ts';
 import { scheduleDispatch } from './batch-schedule.ts';
-import { fetchFilledPage } from './page-filling.ts';
 import {
   isEqualWindow,
   joinPages,
@@ -15,7 +14,8 @@ import {
   requiredRowsOf,
   slicePage,
   type Window,
-} from './pages.ts';
+} from './list-pages.ts';
+import { fetchFilledPage } from './page-filling.ts';
 import type { RowStore } from './row-store.ts';
 
 /** A lower bound of the REST calls that loaders have saved. */
@@ -142,10 +142,10 @@ export class WindowLoader {
     const [first] = missing;
     if (first === undefined) return;
     const { list, at } = first;
-    const reader = { api: this.#api, list, maximum: this.#maxPageSize };
+    const paged = { api: this.#api, list, maximum: this.#maxPageSize };
     for (const { offset, limit } of mergedPagesOf(missing, this.#maxPageSize)) {
       const required = requiredRowsOf({ offset, limit }, missing);
-      const page = fetchFilledPage(reader, at.offset === offset ? at : { ...at, offset }, limit, required);
+      const page = fetchFilledPage(paged, at.offset === offset ? at : { ...at, offset }, limit, required);
       const range = { offset, limit, required, available: limit, collection: list };
       const requested: RequestedPage = { ...range, page, isSettled: false, hasAnswered: false };
       page.then(

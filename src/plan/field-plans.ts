@@ -16,11 +16,11 @@ import {
   isCurrent,
   mostOf,
   objectByKey,
+  objectsText,
   type PlannedObjects,
   pathOf,
   type SelectedObjects,
   type Stage,
-  textOf,
   toObjects,
 } from './objects.ts';
 import type { Arguments, PlanBuilder, PlannedField } from './plan-builder.ts';
@@ -95,7 +95,7 @@ function planReference(
   const { origin, below: selection, field } = selected;
   const path = pathOf(parentPath, selected);
   const { stage, owner } = objects;
-  const facts = { group: `${textOf(objects)}.${field.name}`, ownerCount: mostOf(objects), stage };
+  const facts = { group: `${objectsText(objects)}.${field.name}`, ownerCount: mostOf(objects), stage };
   if (origin.kind === 'organizationOf') {
     const isPlugin = objects.type === 'Plugin';
     // A plugin whose row names no organization belongs to the organization whose list it is in.
@@ -216,7 +216,7 @@ function planReport(planned: PlannedField, args: Arguments): void {
   // Only the answer shows how many rows the report names. The plan assumes a page of the maximum size.
   const objects = toObjects({
     type: endpoint.noun,
-    group: `${endpoint.id} of ${textOf(parent)}`,
+    group: `${endpoint.id} of ${objectsText(parent)}`,
     to: builder.options.maxPageSize,
     owner: parent,
     ownerCount: mostOf(planned.parent),

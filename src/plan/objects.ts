@@ -73,13 +73,13 @@ export function mostOf(objects: PlannedObjects | undefined): number {
 }
 
 /** The objects as text. Equal objects have equal texts. */
-export function textOf({ group, from, to }: PlannedObjects): string {
+export function objectsText({ group, from, to }: PlannedObjects): string {
   return from === 0 && to === 1 ? group : `${group}[${from},${to})`;
 }
 
 /** The collection of a noun at an owner as text. */
 export function collectionText(noun: Noun, owner: PlannedObjects | undefined): string {
-  return owner === undefined ? noun : `${noun} of ${textOf(owner)}`;
+  return owner === undefined ? noun : `${noun} of ${objectsText(owner)}`;
 }
 
 /** True if an object is the `@current` project or organization. Only the row of that project tells its id. */

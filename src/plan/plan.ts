@@ -10,7 +10,7 @@ import { planReachable, rowsOf } from './connection-plans.ts';
 import { estimateOf } from './estimate.ts';
 import { planByOrigin } from './field-plans.ts';
 import { planMutations } from './mutation-plans.ts';
-import { after, objectByKey, start, textOf, toObjects } from './objects.ts';
+import { after, objectByKey, objectsText, start, toObjects } from './objects.ts';
 import { type Arguments, PlanBuilder, type PlanRequest } from './plan-builder.ts';
 import { type PlannedCall } from './planned-calls.ts';
 
@@ -116,7 +116,7 @@ function planTail(
   );
   const { noun } = endpoint;
   const owner = objectByKey({ type: 'Project', scope: '', id }, start, true);
-  const group = `what is added to events of ${textOf(owner)}`;
+  const group = `what is added to events of ${objectsText(owner)}`;
   const stage = after(start);
   const objects = toObjects({ type: noun, group, to: maxPageSize, owner, ownerCount: 1, view: listView(noun), stage });
   for (const rows of rowsOf(selected, noun, path)) builder.plan({ ...rows, objects, existence: 'listed' });

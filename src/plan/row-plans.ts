@@ -10,10 +10,10 @@ import {
   later,
   mayBeOne,
   mostOf,
+  objectsText,
   type PlannedCollection,
   type PlannedObjects,
   type Stage,
-  textOf,
 } from './objects.ts';
 import type { PlanBuilder } from './plan-builder.ts';
 import type { Condition } from './planned-calls.ts';
@@ -59,7 +59,7 @@ export class RowPlans {
   wantIfAbsent(place: Pick<WantedRow, 'noun' | 'objects' | 'path'>): void {
     const row: WantedRow = { ...place, view: 'list', when: 'absent' };
     this.#ifAbsent.push(row);
-    if (isInLists(row)) this.#later.set(textOf(row.objects), { ...collectionOf(row), count: 1 });
+    if (isInLists(row)) this.#later.set(objectsText(row.objects), { ...collectionOf(row), count: 1 });
   }
 
   /** True if rows of the collection are read by id. */
@@ -81,7 +81,7 @@ export class RowPlans {
 
   /** Plans the rows that are read only if their objects seem absent. Called when all other rows are planned. */
   settleAbsence(): void {
-    const rows = this.#ifAbsent.filter(({ objects }) => !this.#arrivals.has(textOf(objects)));
+    const rows = this.#ifAbsent.filter(({ objects }) => !this.#arrivals.has(objectsText(objects)));
     this.#ifAbsent = [];
     for (const row of rows) {
       if (isInLists(row) && this.#countLater(collectionOf(row)) >= pageFirstThreshold) this.#wantPage(row);
@@ -110,7 +110,7 @@ export class RowPlans {
 
   /** The maximum number of rows of a collection that may be wanted at once. */
   #countKeys(collection: PlannedCollection, rows: readonly WantedRow[]): number {
-    const keys = new Map(rows.map(({ objects }) => [textOf(objects), objects.to - objects.from]));
+    const keys = new Map(rows.map(({ objects }) => [objectsText(objects), objects.to - objects.from]));
     const count = [...keys.values()].reduce((sum, each) => sum + each, 0);
     if (rows.every(isInFirstStage)) return count;
     for (const [text, size] of keys) this.#later.set(text, { ...collection, count: size });
@@ -154,7 +154,7 @@ export class RowPlans {
       when,
     });
     this.#collections.add(collectionText(noun, objects.owner));
-    const text = textOf(objects);
+    const text = objectsText(objects);
     const known = this.#arrivals.get(text) ?? arrival;
     this.#arrivals.set(text, known);
     schedule.at(later(known, objects.stage), onArrival);
@@ -162,7 +162,7 @@ export class RowPlans {
 
   /** Answers a wanted row with one that is read by id in any case. Returns false if there is none. */
   #answer({ objects, onArrival }: WantedRow): boolean {
-    const arrival = this.#arrivals.get(textOf(objects));
+    const arrival = this.#arrivals.get(objectsText(objects));
     if (arrival === undefined) return false;
     this.#builder.schedule.at(later(arrival, objects.stage), onArrival);
     return true;

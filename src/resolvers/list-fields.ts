@@ -15,7 +15,7 @@ import type {
   ProjectEdgeResolvers,
 } from '../graphql/generated/resolvers.ts';
 import { type RowRecord, toRecord } from '../graphql/records.ts';
-import { positionAfter } from '../loaders/pages.ts';
+import { positionAfter } from '../loaders/list-pages.ts';
 import { answersOwnerIds, wantedOf } from '../look-ahead/needs.ts';
 import { countAnswered } from '../look-ahead/object-weight.ts';
 import { selectionOf } from '../look-ahead/operation-trees.ts';

@@ -48,7 +48,7 @@ export function createReader(environment: Environment, file?: EnvironmentFile): 
 /** Reads the settings that a command needs. Throws a ConfigError with all faults. */
 export function readPlainConfig(reader: SettingsReader): PlainConfig {
   const config = readPlainSettings(reader);
-  reader.finish();
+  reader.throwFaults();
   return config;
 }
 
@@ -69,7 +69,7 @@ function readPlainSettings(reader: SettingsReader) {
 export function readConfig(environment: Environment, file?: EnvironmentFile): Config {
   const reader = createReader(environment, file);
   const config = readAllSettings(reader);
-  reader.finish();
+  reader.throwFaults();
   return config;
 }
 

@@ -171,7 +171,7 @@ export async function followTls(files: TlsFiles, route: Route, log: Log): Promis
   const read = (previous: Route): Route => {
     const reader = new SettingsReader(files);
     const next = { ...previous, ...readTls(reader) };
-    reader.finish();
+    reader.throwFaults();
     return isDeepStrictEqual(next, previous) ? previous : next;
   };
   const first = (): Route => {

@@ -133,7 +133,7 @@ export class SettingsReader {
       if (this.isSet(name)) this.warnings.push(`${name}: it is ignored, because ${because}`);
   }
 
-  finish(): void {
+  throwFaults(): void {
     if (this.#faults.size > 0) throw new ConfigError(...this.#faults);
   }
 

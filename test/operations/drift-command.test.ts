@@ -6,7 +6,7 @@ import { applyPatch } from 'diff';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import { differencesOf, drift, findingsOf, type Read, readAll } from '../../src/commands/drift.ts';
-import { textOf } from '../../src/commands/drift-patch.ts';
+import { documentText } from '../../src/commands/drift-patch.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { operations } from '../../src/rest/generated/views.ts';
 import { isObject } from '../../src/rest/values.ts';
@@ -193,7 +193,7 @@ describe('drift', () => {
 
 describe('the patch', () => {
   test('leaves the form of lines as it is', () => {
-    expect(textOf(parseDocument(openapi))).toBe(openapi);
+    expect(documentText(parseDocument(openapi))).toBe(openapi);
   });
 
   test.each<[difference: string, read: Read, line: string]>([

@@ -43,12 +43,12 @@ function textIn(
   source: { readonly body: Buffer },
   reader: LargeReader,
 ): Promise<string | undefined> | string | undefined {
-  if (source.body.length <= largeBody) return textOf(source.body);
-  return new Promise((resolve) => reader.later(() => resolve(textOf(source.body))));
+  if (source.body.length <= largeBody) return utf8Text(source.body);
+  return new Promise((resolve) => reader.later(() => resolve(utf8Text(source.body))));
 }
 
 /** The text of UTF-8 bytes without a byte order mark; undefined for anything else. */
-function textOf(bytes: Buffer): string | undefined {
+function utf8Text(bytes: Buffer): string | undefined {
   try {
     return utf8.decode(bytes);
   } catch {

@@ -108,7 +108,7 @@ export class ResponseParser {
 
   /** The end of the connection completes a body without a length. */
   end(): void {
-    if (this.#phase === 'until-close') this.#finish();
+    if (this.#phase === 'until-close') this.#complete();
   }
 
   #readHead(bytes: Buffer, at: number): number {
@@ -151,7 +151,7 @@ export class ResponseParser {
     const hasBody = status !== 204 && status !== 304;
     this.#missing = length ?? 0;
     this.#sink?.onHead(status, head.headers, hasBody ? length : 0);
-    if (!hasBody || length === 0) this.#finish();
+    if (!hasBody || length === 0) this.#complete();
     else if (isChunked) this.#phase = 'chunk-size';
     else if (length !== undefined) this.#phase = 'body';
     else {
@@ -165,7 +165,7 @@ export class ResponseParser {
     this.#missing -= end - at;
     this.#sink?.onData(bytes.subarray(at, end));
     if (this.#missing > 0) return end;
-    if (this.#phase === 'body') this.#finish();
+    if (this.#phase === 'body') this.#complete();
     else this.#phase = 'end-of-chunk';
     return end;
   }
@@ -200,14 +200,14 @@ export class ResponseParser {
     } else if (this.#phase === 'end-of-chunk') {
       if (text !== '') throw new NotHttp('a chunk is longer than its size');
       this.#phase = 'chunk-size';
-    } else if (text === '') this.#finish();
+    } else if (text === '') this.#complete();
     else {
       this.#passed += text.length + 2;
       if (!trailerForm.test(text) || this.#passed > maxHeadBytes) throw new NotHttp('its trailers are malformed');
     }
   }
 
-  #finish(): void {
+  #complete(): void {
     this.#phase = 'done';
     this.#sink?.onEnd();
   }

@@ -88,7 +88,7 @@ export class UpstreamConnection {
       // the operation's requests that still wait are then withdrawn.
       const end = this.#parser.feed(bytes);
       // The request may have closed the connection meanwhile, for example because there is no room for the body.
-      if (this.#parser.isDone && !this.#isClosed) this.#finish(exchange, end === bytes.length);
+      if (this.#parser.isDone && !this.#isClosed) this.#release(exchange, end === bytes.length);
     } catch (error) {
       this.close(error);
     }
@@ -122,7 +122,7 @@ export class UpstreamConnection {
   }
 
   /** Frees the connection for the next request. `isClean` is true if nothing came behind the response. */
-  #finish({ call }: Exchange, isClean: boolean): void {
+  #release({ call }: Exchange, isClean: boolean): void {
     this.#exchange = undefined;
     this.#wasUsed = true;
     const { isPersistent, keepAliveSeconds } = this.#parser;

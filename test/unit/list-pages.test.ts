@@ -9,7 +9,7 @@ import {
   positionAfter,
   positionOf,
   slicePage,
-} from '../../src/loaders/pages.ts';
+} from '../../src/loaders/list-pages.ts';
 import { RestPage } from '../../src/rest/pages.ts';
 import { relayPage } from '../support/relay.ts';
 
