@@ -57,5 +57,5 @@ test('the examples of what saves a REST call make as many as stands there', asyn
 });
 
 test('the script that starts the gateway is what the examples are run with', () => {
-  expect(textOf('package.json')).toContain('"start": "node start.js"');
+  expect(textOf('package.json')).toContain('"start": "node --max-semi-space-size=16 start.js"');
 });
