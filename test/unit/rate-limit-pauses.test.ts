@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
 import { UpstreamError } from '../../src/rest/errors.ts';
 import type { Attempt, Outcome } from '../../src/rest/resilience/gate.ts';
 import { RateLimitPauses } from '../../src/rest/resilience/rate-limit-pauses.ts';
@@ -34,5 +35,24 @@ test('a read that leaves while it waits gives its place to a later one', () => {
   for (const attempt of left) pauses.leave(attempt, { kind: 'not-sent' });
   void pauses.enter(sleeping());
   expect(Math.max(...delays)).toBeGreaterThan(50_000);
+  expect(delays.at(-1)).toBeLessThanOrEqual(30_000);
+});
+
+test('a read whose timer fires early keeps its place', async () => {
+  const pauses = new RateLimitPauses({ isProven: () => true });
+  const endsAt = performance.now() + 31_000;
+  const delays: number[] = [];
+  const first: Attempt = {
+    ...attemptOf('own', { endsAt }),
+    sleep: (milliseconds) => {
+      delays.push(milliseconds);
+      return delays.length === 1 ? setImmediate() : new Promise(() => undefined);
+    },
+  };
+  pauses.leave(attemptOf('own'), refused);
+  void pauses.enter(first);
+  for (let later = 0; later < 20; later += 1)
+    void pauses.enter({ ...attemptOf('own', { endsAt }), sleep: () => new Promise(() => undefined) });
+  await vi.waitUntil(() => delays.length === 2);
   expect(delays.at(-1)).toBeLessThanOrEqual(30_000);
 });

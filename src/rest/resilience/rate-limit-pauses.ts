@@ -48,7 +48,9 @@ export class RateLimitPauses implements Gate {
       const pause = this.#pauseOf(attempt);
       if (pause === undefined) return;
       const remainingMs = pause.until - performance.now();
-      const delayMs = remainingMs + pause.waiting.size * staggerMs;
+      // A timer may fire a moment early. A read that has its place does not get another one behind all others.
+      const before = pause.waiting.has(attempt) ? 0 : pause.waiting.size;
+      const delayMs = remainingMs + before * staggerMs;
       if (attempt.request.isWrite || delayMs >= attempt.endsAt - performance.now())
         throw new UpstreamError('RATE_LIMITED', { retryAfter: Math.ceil(remainingMs / 1000) });
       pause.waiting.add(attempt);
