@@ -138,6 +138,21 @@ test('a server that speaks first is not HTTP', async () => {
   await expect(wire.ask('/1')).rejects.toEqual(failing('invalid'));
 });
 
+test.each([
+  ['Content-Length: 38', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'],
+  ['Transfer-Encoding: chunked', '0\r\n\r\n'],
+])(
+  'the body that a 204 with %s has all the same is not read as the response to another request',
+  async (line, body) => {
+    await using wire = await startWire((request, socket) => {
+      if (request.startsWith('DELETE')) socket.write(`HTTP/1.1 204 No Content\r\n${line}\r\n\r\n`);
+      else socket.write(socket.bytesWritten === 0 ? ok : body);
+    });
+    expect(await wire.ask('/a', { method: 'DELETE' })).toBe('204 ');
+    expect(await wire.ask('/b')).toBe('200 {}');
+  },
+);
+
 test('an idle connection is closed before the server would close it', async () => {
   const answered = (seconds: string): string => ok.replace('Content', `Keep-Alive: timeout=${seconds}\r\nContent`);
   await using wire = await startWire((request, socket) => socket.write(answered(request.includes('/2') ? '3' : '2')));

@@ -145,10 +145,11 @@ export class ResponseParser {
     const head = new Head(text);
     const { length, isChunked } = head;
     if (isChunked && length !== undefined) throw new NotHttp('it has two lengths');
-    this.#isPersistent = head.isPersistent;
+    const hasBody = status !== 204 && status !== 304;
+    // A server that announces a body with a 204 may send it, and it would be read as the next response.
+    this.#isPersistent = head.isPersistent && (status !== 204 || (!isChunked && (length ?? 0) === 0));
     this.#keepAliveSeconds = head.keepAliveSeconds;
     this.#passed = 0;
-    const hasBody = status !== 204 && status !== 304;
     this.#missing = length ?? 0;
     this.#sink?.onHead(status, head.headers, hasBody ? length : 0);
     if (!hasBody || length === 0) this.#complete();
