@@ -12,7 +12,7 @@ import { refuseArguments } from './argument-sizes.ts';
 import type { Costs } from './cost.ts';
 import { executeInParts } from './defer.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
-import { codesOf, type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
+import { codesOf, type OnOperation, type OperationReport, reportOf, streamReportOf } from './operation-report.ts';
 import { type AnswerParts, type OperationResult, textOf } from './operation-result.ts';
 import { type AnsweredOperation, nameOf, OperationRun, type RequestContext, type Tracing } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared } from './params.ts';
@@ -127,7 +127,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
     if (isPlan) options.onPlan();
     else if (result.parts !== undefined) noteEndOfParts(operation, result.parts, options);
     // A subscription ends when its stream does (see `beginStream`).
-    else if (result.stream === undefined) noteEnd(operation, result, options);
+    else if (result.stream === undefined) noteEnd(operation, reportOf(operation, result), options);
     return withMaxAge(document, request, result, options);
   };
 }
@@ -245,7 +245,7 @@ async function beginStream(run: OperationRun, options: OperationsOptions): Promi
     // If the client has already left, this runs while the stream begins. The span ends below, with the code
     // `CLIENT_LEFT`.
     request.span = undefined;
-    noteEnd(run, end, options, streamReportOf(run, end));
+    noteEnd(run, streamReportOf(run, end), options);
   });
   // The span of a subscription ends when its stream begins.
   request.span = undefined;
@@ -259,9 +259,10 @@ const streamed =
 
 /** Notes the end of an operation with its last part, or when a part cannot be made. */
 function noteEndOfParts(operation: AnsweredOperation, { finished }: AnswerParts, options: OperationsOptions): void {
-  const end = (last: Pick<OperationResult, 'errors'>): void => noteEnd(operation, last, options);
-  const fail = (error: unknown): void => end({ errors: toPublicErrors([error], options) });
-  finished.then(end, fail).catch(options.report);
+  finished
+    .catch((error: unknown): OperationResult => ({ errors: toPublicErrors([error], options) }))
+    .then((last) => noteEnd(operation, reportOf(operation, last), options))
+    .catch(options.report);
 }
 
 /**
@@ -271,9 +272,8 @@ function noteEndOfParts(operation: AnsweredOperation, { finished }: AnswerParts,
  */
 function noteEnd(
   operation: AnsweredOperation,
-  last: Pick<OperationResult, 'errors'>,
-  { upstream, onAnswered }: Pick<OperationsOptions, 'upstream' | 'onAnswered'>,
-  report = reportOf(operation, last),
+  report: OperationReport,
+  { upstream, onAnswered }: OperationsOptions,
 ): void {
   const { document, request } = operation;
   const { caller } = request;
