@@ -53,10 +53,15 @@ export async function startBrowser(): Promise<TestBrowser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // One process for all pages of a profile: each further one would cost a second of CPU and compile the scripts anew.
+      '--renderer-process-limit=1',
+      '--disable-site-isolation-trials',
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
     ],
   });
   const shared = await newProfile(browser);
+  // Stays open, because the process would end with the last page.
+  await shared.newPage();
   return {
     open: () => openPage(shared),
     openApart: async () => openPage(await newProfile(browser)),
