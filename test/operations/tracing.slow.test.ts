@@ -280,7 +280,7 @@ test('an operation that another one answers links to its span, and one that shar
   const equal = ask(url, 'query First { project(id: 1) { name } }', { headers: secret });
   const sharing = ask(url, 'query Sharing { project(id: 1) { timezone } }', { headers: secret });
   // The equal operation joins the first one. If a busy machine starts it too late, it joins the first one's call.
-  const counters = /^gateway_(?:shared_operations_total|rest_calls_saved_total\{by="shared_reads"\}) (\d+)$/gm;
+  const counters = /^gateway_(?:shared_operations|rest_shared_reads)_total (\d+)$/gm;
   const joined = async (): Promise<number> =>
     [...(await metricsOf({ url })).matchAll(counters)].reduce((sum, [, count]) => sum + Number(count), 0);
   await expect.poll(joined).toBe(2);
