@@ -279,7 +279,11 @@ function noteEnd(
   const { caller } = request;
   request.span?.end(document?.prepared, report.codes[0]);
   const { counts, publish } = document ?? {};
-  if (counts !== undefined) counts.hits += 1;
+  if (counts !== undefined) {
+    counts.hits += 1;
+    counts.restCalls += report.calls;
+    if (last.errors !== undefined) counts.errors += 1;
+  }
   if (publish !== undefined && caller !== undefined && upstream.resources.keys.isProven(caller))
     publish(callerNameOf(caller));
   onAnswered(report);

@@ -172,9 +172,11 @@ export const unusedDocuments = {
 } as const;
 
 function measureDocuments(instruments: Instruments, documents: PersistedCounts): void {
-  instruments.counter('gateway_document_hits_total', 'Operations of a listed document.', () =>
-    documents.all().map(({ id, hits }) => [{ document: id }, hits]),
-  );
+  const perDocument = (name: string, help: string, count: 'hits' | 'errors' | 'restCalls'): void =>
+    instruments.counter(name, help, () => documents.all().map((use) => [{ document: use.id }, use[count]]));
+  perDocument('gateway_document_hits_total', 'Operations of a listed document.', 'hits');
+  perDocument('gateway_document_errors_total', 'Answers with errors of a listed document.', 'errors');
+  perDocument('gateway_document_rest_calls_total', 'REST calls of a listed document.', 'restCalls');
   instruments.gauge(
     unusedDocuments.name,
     unusedDocuments.help,

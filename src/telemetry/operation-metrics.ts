@@ -52,6 +52,11 @@ export function createOperationMetrics(
   instruments.counter('gateway_operations_total', 'Operations answered, by the code of their first error.', () =>
     byLabel('code', outcomes),
   );
+  const countListed = instruments.series(
+    'gateway_listed_operations_total',
+    'Operations of listed documents, by name and the code of their first error.',
+    ['operation', 'code'],
+  );
   measureClients(instruments, usage);
   const state = { running: 0, plans: 0, unexpected: 0 };
   instruments.counter('gateway_unexpected_errors_total', 'Faults of the gateway itself.', () => state.unexpected);
@@ -71,7 +76,7 @@ export function createOperationMetrics(
     },
     open,
     end: (operation) => {
-      const { messages, durationMs, plannedCalls, calls } = operation;
+      const { messages, durationMs, plannedCalls, calls, document, operationName = 'anonymous' } = operation;
       const [code = 'none'] = operation.codes;
       // A stream was counted by `open` when it began. The two histograms of calls leave streams out.
       if (messages === undefined) {
@@ -82,6 +87,7 @@ export function createOperationMetrics(
         }
       }
       outcomes.set(code, (outcomes.get(code) ?? 0) + 1);
+      if (document !== undefined) countListed(operationName, code);
       usage.add(operation);
     },
     plan: () => {

@@ -8,7 +8,7 @@ import type { UpstreamResources } from '../rest/resilience/upstream-resources.ts
 import { byLabel, type Instruments, type Sample } from './instruments.ts';
 
 export function measureRestCalls(instruments: Instruments, resources: UpstreamResources): void {
-  const { counts, reachability, retries, limiter, keys, breakers } = resources;
+  const { counts, reachability, retries, limiter, keys, reads, breakers } = resources;
   instruments.counter(
     'gateway_rest_calls_total',
     'REST calls sent, by method, route and HTTP status, or by the reason why there was none.',
@@ -31,6 +31,11 @@ export function measureRestCalls(instruments: Instruments, resources: UpstreamRe
     'gateway_rest_sheds_total',
     'REST calls that the gateway refused, because too many were waiting or their time was over.',
     () => limiter.sheds + keys.sheds,
+  );
+  instruments.counter(
+    'gateway_rest_shared_reads_total',
+    'Reads that joined an equal read in flight.',
+    () => reads.joined,
   );
   instruments.gauge('gateway_rest_calls_in_flight', 'REST calls under way.', () => limiter.inFlight);
   instruments.gauge(

@@ -158,13 +158,15 @@ test('the dashboard shows which calls are saved, what is left of budgets, how of
 /** Metrics that no panel shows, each for a reason. */
 const notShown: Readonly<Record<string, string>> = {
   // Of single documents, clients and columns: there are too many for a panel, and each has a page that says how to ask.
-  ...{ gateway_document_hits_total: 'documents', gateway_documents_unused: 'documents' },
-  ...{ gateway_upstream_drift_total: 'drift' },
+  ...{ gateway_listed_operations_total: 'documents', gateway_document_hits_total: 'documents' },
+  ...{ gateway_document_errors_total: 'documents', gateway_document_rest_calls_total: 'documents' },
+  ...{ gateway_documents_unused: 'documents', gateway_upstream_drift_total: 'drift' },
   // Alerts tell of them; otherwise they are 0.
   ...{ gateway_unexpected_errors_total: 'alert', gateway_reach_faults_total: 'alert' },
   ...{ gateway_held_key_refusals_total: 'alert', gateway_plans_total: 'GraphiQL' },
   // The panel of saved calls has them, by what saved the call.
-  ...{ gateway_shared_operations_total: 'saved', gateway_reused_operations_total: 'saved' },
+  ...{ gateway_shared_operations_total: 'saved', gateway_rest_shared_reads_total: 'saved' },
+  ...{ gateway_reused_operations_total: 'saved' },
 };
 
 test('every metric that a rule or a panel names is one that gateways have, and every one has a panel or a reason for none', {

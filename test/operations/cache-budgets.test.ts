@@ -60,7 +60,7 @@ test('a client that joins a refresh has the calls that are left for clients', as
   gateway.pass(60);
   expect((await gateway.ask(query)).errors).toBeUndefined();
   const anew = gateway.ask(query, { headers: { 'cache-control': 'no-cache' } });
-  await expect.poll(() => metricsOf(gateway)).toContain('gateway_rest_calls_saved_total{by="shared_reads"} 1\n');
+  await expect.poll(() => metricsOf(gateway)).toContain('gateway_rest_shared_reads_total 1\n');
   expect(refreshes).toHaveLength(1);
   refreshes[0]?.({ kind: 'wait', turnMs: 600_000, surface: 'rest' });
   expect((await anew).errors).toBeUndefined();

@@ -351,7 +351,7 @@ test('a client may not cache for longer what an operation was given by the read 
   const first = ask(query);
   await received(one.upstream, 1);
   const joined = ask('{ project(id: 1) { name upstreamId } }');
-  await expect.poll(() => metricsOf(gateway)).toContain('gateway_rest_calls_saved_total{by="shared_reads"} 1');
+  await expect.poll(() => metricsOf(gateway)).toContain('gateway_rest_shared_reads_total 1');
   one.release();
   expect([await first, await joined]).toEqual(['private, max-age=60', 'private, max-age=60']);
   expect(one.upstream.requests).toEqual([read]);

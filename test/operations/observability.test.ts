@@ -27,6 +27,7 @@ test('metrics count operations, REST calls by route and what was shared, and nam
   expect(text).toContain('gateway_rest_calls_total{method="GET",route="/api/projects/:id/",status="200"} 1');
   expect(text).toContain('gateway_rest_calls_total{method="GET",route="/api/projects/:id/",status="404"} 1');
   expect(text).toContain('gateway_shared_operations_total 1');
+  expect(text).toContain('gateway_rest_shared_reads_total 1');
   expect(text).toContain('gateway_rest_calls_saved_total{by="shared_operations"} 2\n');
   expect(text).toContain('gateway_rest_calls_saved_total{by="shared_reads"} 1\n');
   expect(text).toContain('gateway_operation_duration_seconds_count 5');

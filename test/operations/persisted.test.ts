@@ -304,7 +304,7 @@ describe('A listed document', () => {
     expect(await ask({ operationName: 'C' })).toEqual([200, 'BAD_USER_INPUT']);
   });
 
-  test('is counted, and so is one that no client asked for; errors and REST calls are in the usage by client', async () => {
+  test('is counted: hits, errors and REST calls; what no client asked for is listed', async () => {
     using folder = createFolder();
     const files = folder.write('m.json', {
       projects: '{ projects(first: 1) { nodes { name } } }',
@@ -317,20 +317,20 @@ describe('A listed document', () => {
     await send(gateway.url, { id: 'missing' });
     expect(gateway.upstream.requests.length).toBe(3);
     expect(await countsOfDocuments(gateway.gateway)).toEqual([
-      { id: 'projects', hits: 2 },
-      { id: 'missing', hits: 1 },
-      { id: 'unused', hits: 0 },
+      { id: 'projects', hits: 2, errors: 0, restCalls: 2 },
+      { id: 'missing', hits: 1, errors: 1, restCalls: 1 },
+      { id: 'unused', hits: 0, errors: 0, restCalls: 0 },
     ]);
-    const { operations } = await gateway.gateway.metrics.usage();
-    expect(operations).toMatchObject([
-      { document: 'projects', operations: 2, errors: 0, restCalls: 2 },
-      { operation: 'other', operations: 1, errors: 1, restCalls: 1 },
-    ]);
+    await gateway.ask('query Unlisted { __typename }');
+    const metrics = await gateway.gateway.metrics.render();
+    expect(metrics).toContain('gateway_listed_operations_total{operation="anonymous",code="none"} 2');
+    expect(metrics).toContain('gateway_listed_operations_total{operation="Missing",code="BAD_USER_INPUT"} 1');
+    expect(metrics).not.toContain('Unlisted');
   });
 });
 
 describe('A listed document that is refused', () => {
-  test('is counted as asked for', async () => {
+  test('is counted as asked for, with an error and no REST call', async () => {
     using folder = createFolder();
     const files = folder.write('m.json', {
       change: 'mutation { deleteProject(input: { id: 1 }) { deletedId } }',
@@ -343,7 +343,7 @@ describe('A listed document that is refused', () => {
     await send(gateway.url, { id: 'wrong' });
     expect(gateway.upstream.requests).toEqual([]);
     expect(await countsOfDocuments(gateway.gateway)).toEqual(
-      ['change', 'expensive', 'wrong'].map((id) => ({ id, hits: 1 })),
+      ['change', 'expensive', 'wrong'].map((id) => ({ id, hits: 1, errors: 1, restCalls: 0 })),
     );
   });
 });

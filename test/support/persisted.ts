@@ -31,6 +31,8 @@ export function createFolder(): Folder {
 interface DocumentCounts {
   readonly id: unknown;
   readonly hits: number;
+  readonly errors: number;
+  readonly restCalls: number;
 }
 
 /** The counts of a gateway's listed documents in its metrics. Fails if the metric of unused ones says otherwise. */
@@ -40,7 +42,13 @@ export async function countsOfDocuments({ metrics }: Gateway): Promise<readonly 
     const values = snapshot.find((metric) => metric.name === name)?.values ?? [];
     return new Map(values.map(({ labels, value }) => [labels['document'], value]));
   };
-  const counts = [...valuesOf('gateway_document_hits_total')].map(([id, hits]) => ({ id, hits }));
+  const errors = valuesOf('gateway_document_errors_total');
+  const restCalls = valuesOf('gateway_document_rest_calls_total');
+  const counts = [...valuesOf('gateway_document_hits_total')].map(([id, hits]) => ({
+    ...{ id, hits },
+    errors: errors.get(id) ?? 0,
+    restCalls: restCalls.get(id) ?? 0,
+  }));
   const unused = counts.filter(({ hits }) => hits === 0).length;
   expect(valuesOf('gateway_documents_unused').get(undefined)).toBe(unused);
   return counts;

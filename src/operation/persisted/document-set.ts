@@ -5,10 +5,13 @@ import type { PreparedOperation, PrepareListed } from '../document.ts';
 import { RefusedDocument } from '../request-error.ts';
 import type { ManifestEntry } from './manifest.ts';
 
-/** The number of operations of a listed document, which lasts as long as the document is listed. */
+/** Counters of a listed document, which last as long as it is listed. */
 export interface DocumentCounts {
   readonly id: string;
   hits: number;
+  /** The number of answers with at least one error. */
+  errors: number;
+  restCalls: number;
 }
 
 /** A listed document. If it is valid, all of its operations are prepared. */
@@ -65,7 +68,7 @@ export async function prepareSet(
       previous.byText.get(text)?.operations ?? byText.get(text)?.operations ?? prepareOne(prepare, text);
     const bare = withoutIgnored(text) ?? text;
     const before = previous.byId.get(id);
-    const counts = before?.id === id ? before.counts : { id, hits: 0 };
+    const counts = before?.id === id ? before.counts : { id, hits: 0, errors: 0, restCalls: 0 };
     const document = { id, text, bare, file, operations, counts };
     for (const name of [id, ...aliases]) if (!byId.has(name)) byId.set(name, document);
     longest = Math.max(longest, text.length);

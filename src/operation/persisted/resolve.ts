@@ -106,6 +106,7 @@ function operationIn(
     return { prepared: operationNamed(operations, operationName), byId, counts };
   // The pipeline does not get the document, and cannot count this use of it.
   counts.hits += 1;
+  counts.errors += 1;
   throw operations;
 }
 
