@@ -36,9 +36,14 @@ export interface DeprecatedUse {
 export interface Usage {
   readonly operations: readonly UsageRow[];
   readonly deprecated: readonly DeprecatedUse[];
+  /**
+   * The number of REST calls outside finished operations: polls of streams, refreshes of kept answers, and calls of
+   * operations still under way.
+   */
+  readonly otherRestCalls: number;
 }
 
-export const noUsage: Usage = { operations: [], deprecated: [] };
+export const noUsage: Usage = { operations: [], deprecated: [], otherRestCalls: 0 };
 
 /** The maximum number of clients that are counted separately. Versions of a client count as different clients. */
 export const mostClients = 100;
@@ -76,11 +81,20 @@ interface CountedUse extends Omit<DeprecatedUse, 'lastAt'> {
  * that its key is valid: it has no errors and has made REST calls. Without a row, it is counted under the name `other`.
  */
 export class ClientUsage {
+  readonly #sentCalls: () => number;
   readonly #clients = new Map<string, Client>();
   readonly #rows: CountedRow[] = [];
   /** The rows by client, operation and document, as nested maps: a look-up then allocates nothing. */
   readonly #rowsOf = new Map<Client, Map<string, Map<string | null, CountedRow>>>();
   readonly #deprecated = new Map<string, CountedUse>();
+
+  #operationCalls = 0;
+  #mergedCalls = 0;
+
+  /** `sentCalls` returns the number of REST calls that this process has sent. */
+  constructor(sentCalls: () => number) {
+    this.#sentCalls = sentCalls;
+  }
 
   add({
     client = '',
@@ -94,6 +108,7 @@ export class ClientUsage {
     const lastMs = Date.now();
     const errors = codes.length > 0 ? 1 : 0;
     const isGood = errors === 0 && calls > 0;
+    this.#operationCalls += calls;
     const named = this.#clientOf({ client, version }, isGood);
     const row = this.#rowOf(named, operation, document ?? null, isGood);
     row.operations += 1;
@@ -103,7 +118,8 @@ export class ClientUsage {
     for (const coordinate of deprecated ?? []) this.#countDeprecated({ ...named, coordinate, uses: 1, lastMs });
   }
 
-  merge({ operations, deprecated }: Usage): void {
+  merge({ operations, deprecated, otherRestCalls }: Usage): void {
+    this.#mergedCalls += otherRestCalls;
     for (const more of operations) {
       const row = this.#rowOf(this.#clientOf(more, true), more.operation, more.document, true);
       row.operations += more.operations;
@@ -116,7 +132,9 @@ export class ClientUsage {
   }
 
   all(): Usage {
-    return { operations: this.#rows.map(withText), deprecated: [...this.#deprecated.values()].map(withText) };
+    const otherRestCalls = Math.max(this.#sentCalls() - this.#operationCalls, 0) + this.#mergedCalls;
+    const deprecated = [...this.#deprecated.values()].map(withText);
+    return { operations: this.#rows.map(withText), deprecated, otherRestCalls };
   }
 
   #clientOf({ client, version }: Client, mayBegin: boolean): Client {
@@ -165,7 +183,7 @@ function withText<Counted extends { readonly lastMs: number }>({
 }
 
 export function addUp(counted: readonly Usage[]): Usage {
-  const sum = new ClientUsage();
+  const sum = new ClientUsage(() => 0);
   for (const usage of counted) sum.merge(usage);
   return sum.all();
 }

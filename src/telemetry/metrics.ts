@@ -60,7 +60,7 @@ export type Snapshot = readonly Measured[];
 export function createMetrics(sources: MetricsSources, maxUpstreamCalls: number): Metrics {
   const { resources, documents, shared, redis, authentications, expiries, reloads } = sources;
   const instruments = new Instruments({ hasProcess: true });
-  const usage = new ClientUsage();
+  const usage = new ClientUsage(() => resources.counts.byOutcome.reduce((sum, { count }) => sum + count, 0));
   const operations = createOperationMetrics(instruments, usage, maxUpstreamCalls);
   instruments.counter(
     'gateway_shared_operations_total',

@@ -54,6 +54,7 @@ test('operators read who has used what', async () => {
   expect(await answer.json()).toMatchObject({
     operations: [{ client: 'web', version: '', operation: 'Open', operations: 1, errors: 0, restCalls: 1 }],
     deprecated: [],
+    otherRestCalls: 0,
   });
   expect((await admin.ask('/admin/usage', `bearer ${token}`)).status).toBe(200);
 });

@@ -15,7 +15,8 @@ test('operations, errors and REST calls are counted by client, operation and doc
   await gateway.ask('query Open { project(id: 3) { name } }', { headers: apollo });
   await gateway.ask(named('Both', 2), { headers: plain });
   await gateway.ask('{ project(id: 1) { name } }');
-  const { operations } = await gateway.gateway.metrics.usage();
+  const { operations, otherRestCalls } = await gateway.gateway.metrics.usage();
+  expect(otherRestCalls).toBe(0);
   expect(operations.map((row) => ({ ...row, lastAt: '' }))).toEqual([
     {
       client: 'web',

@@ -8,13 +8,15 @@ const report = reportOf({ operationName: 'Open', calls: 2, client: 'web', client
 
 describe('What several processes have counted', () => {
   test('is added up, and holds no more rows than one process', () => {
-    const counts = Array.from({ length: 3 }, () => new ClientUsage());
+    const counts = Array.from({ length: 3 }, () => new ClientUsage(() => 1000));
     for (const [index, usage] of counts.entries()) {
       usage.add({ ...report, deprecated: ['Query.old'] });
       for (let name = 0; name < 80; name += 1)
         usage.add({ ...report, client: `${index} ${name}`, clientVersion: undefined });
     }
-    const { operations, deprecated } = addUp(counts.map((usage) => usage.all()));
+    const { operations, deprecated, otherRestCalls } = addUp(counts.map((usage) => usage.all()));
+    // Each has sent a thousand, and 162 of them for operations.
+    expect(otherRestCalls).toBe(3 * (1000 - 162));
     expect(operations[0]).toMatchObject({ client: 'web', version: '1', operations: 3, restCalls: 6 });
     expect(deprecated).toMatchObject([{ client: 'web', coordinate: 'Query.old', uses: 3 }]);
     expect(new Set(operations.map(({ client }) => client)).size).toBe(101);
@@ -22,7 +24,7 @@ describe('What several processes have counted', () => {
   });
 
   test('is bounded by names of operations, too', () => {
-    const usage = new ClientUsage();
+    const usage = new ClientUsage(() => 7);
     for (let name = 0; name < 5000; name += 1) usage.add({ ...report, operationName: `Open${name}` });
     const { operations } = usage.all();
     expect(operations.length).toBeLessThanOrEqual(2001);
