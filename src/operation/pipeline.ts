@@ -282,7 +282,7 @@ function noteEnd(
   if (counts !== undefined) {
     counts.hits += 1;
     counts.restCalls += report.calls;
-    if (last.errors !== undefined) counts.errors += 1;
+    if (report.codes.length > 0) counts.errors += 1;
   }
   if (publish !== undefined && caller !== undefined && upstream.resources.keys.isProven(caller))
     publish(callerNameOf(caller));
