@@ -92,7 +92,6 @@ export interface OrganizationRecord {
    * without a plugin.
    */
   readonly name?: string | null;
-  readonly started?: StartedRelations | undefined;
 }
 
 /** An answer of the upstream whose shape the OpenAPI document does not describe. */

@@ -2,6 +2,7 @@ import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLResolveInf
 import { AnswerCounter } from '../answer-counter.ts';
 import type { GatewayContext } from '../context.ts';
 import { objectFields } from '../graphql/attach-resolvers.ts';
+import { isRowType } from '../graphql/field-mapping.ts';
 import { RowRecord, type StartedRelations } from '../graphql/records.ts';
 import { memoize } from '../memoize.ts';
 import { MemoryRoom } from '../memory.ts';
@@ -130,13 +131,12 @@ function ignore(): void {
   // The executor makes the same read and reports the failure.
 }
 
-/** Makes every relation answer with what was started for it. If nothing was started, its own resolver runs. */
+/** Makes every relation of a row's object answer with what was started for it. If nothing was, its resolver runs. */
 export function attachStarted(schema: GraphQLSchema): void {
   for (const field of objectFields(schema)) {
-    const { parentType: type } = field;
-    const isRoot = type === schema.getQueryType() || type === schema.getMutationType();
-    if (isRoot || field.resolve === undefined || !('endpoint' in originOf(field))) continue;
-    field.resolve = preferStarted(field.resolve);
+    const isOfRow = isRowType(field.parentType?.name ?? '');
+    if (isOfRow && field.resolve !== undefined && 'endpoint' in originOf(field))
+      field.resolve = preferStarted(field.resolve);
   }
 }
 
