@@ -128,7 +128,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
     else if (result.parts !== undefined) noteEndOfParts(operation, result.parts, options);
     // A subscription ends when its stream does (see `beginStream`).
     else if (result.stream === undefined) noteEnd(operation, reportOf(operation, result), options);
-    return withMaxAge(document, request, result, options);
+    return withMaxAge(operation, result, options);
   };
 }
 
@@ -294,8 +294,7 @@ function noteEnd(
  * qualifies, because it always requests the same operation. The freshness of REST answers may shorten the time.
  */
 function withMaxAge(
-  document: Resolved | undefined,
-  { method }: RequestContext,
+  { document, request: { method } }: AnsweredOperation,
   result: OperationResult,
   { getMaxAge, now }: OperationsOptions,
 ): OperationResult {
