@@ -79,21 +79,31 @@ export function readAhead(
   // that is sent whole. Otherwise, answers in parts would make further calls.
   const answerCounter = new AnswerCounter(unlimited, endlessRoom, context.answerCounter.deadline);
   const ahead = { ...context, answerCounter, isStillAhead, parts: undefined };
-  for (const relation of withCalls)
-    readBelow(relation, started.get(relation.responseKey), ahead, infoOf(relation, info)).catch(ignore);
+  // An answer may arrive in the same turn as `row`. Each `then` here and in `readBelow` lets callbacks of the row run
+  // first: if the object turns out to be absent, nothing is read below it.
+  for (const relation of withCalls) {
+    const goOn = (value: unknown): Promise<void> => readBelow(relation, value, ahead, infoOf(relation, info));
+    const answer = started.get(relation.responseKey);
+    (context.parts === undefined ? answer : answer?.then(completed))?.then(goOn).catch(ignore);
+  }
+}
+
+/** The value of a relation as in an answer that is sent whole: a record has its row. */
+function completed(value: unknown): unknown {
+  return (value instanceof RowRecord ? withRow(value) : undefined) ?? value;
 }
 
 /**
- * Resolves what is selected below `field` and may need calls. `answer` is the answer of `field`, and `info` is what its
+ * Resolves what is selected below `field` and may need calls. `value` is the answer of `field`, and `info` is what its
  * resolver gets. Ends when the executor takes over, or if the object does not exist.
  */
 async function readBelow(
   field: SelectedField,
-  answer: unknown,
+  value: unknown,
   context: GatewayContext,
   info: GraphQLResolveInfo,
 ): Promise<void> {
-  const source = await completed(await answer);
+  const source = await value;
   if (context.isStillAhead?.() === false) return;
   if (source === null || source === undefined || source instanceof Error) return;
   if (Array.isArray(source)) {
@@ -102,14 +112,11 @@ async function readBelow(
   }
   for (const selected of field.inside?.fields ?? []) {
     if (!needsCall(selected)) continue;
-    const below = resolveField(selected, source, context, info);
-    readBelow(selected, below, context, infoOf(selected, info)).catch(ignore);
+    resolveField(selected, source, context, info)
+      .then(completed)
+      .then((answer) => readBelow(selected, answer, context, infoOf(selected, info)))
+      .catch(ignore);
   }
-}
-
-/** The value of a relation as in an answer that is sent whole: a record has its row. */
-function completed(value: unknown): unknown {
-  return (value instanceof RowRecord ? withRow(value) : undefined) ?? value;
 }
 
 /** True if a field, or anything selected below it, may need a REST call. */
