@@ -157,7 +157,7 @@ const untraced: ReadonlySet<SchemaChange['type']> = new Set([
  * Matches graphql's description of a traced change, such as `Enum value Colour.RED was removed.` The first group is the
  * changed element. The second group is the interface that a type has lost.
  */
-const traced = /^(?:[A-Za-z ]+? )??(\S+) (?:was|has|changed|defaultValue|no longer implements interface (\S+)\.$)/;
+const traced = /^(?:[A-Za-z ]+? )??(\S+) (?:(?:was|has|changed|defaultValue) |no longer implements interface (\S+)\.$)/;
 
 /**
  * The subjects of a change; none if changes of its type are not traced. They are read from the description, because

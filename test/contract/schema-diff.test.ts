@@ -74,6 +74,16 @@ test('a document with a directive that the schema did not have uses nothing by i
   expect(verdict('one(id: ID!, => one(')).toBe(true);
 });
 
+test.each(['washer', 'hash', 'changedFields', 'was'])('a change of the type %s is traced to its uses', (type) => {
+  const [old, newer] = ['id: ID name: ID', 'id: ID'].map(
+    (fields) => `type Query { one: ${type} } type ${type} { ${fields} }`,
+  );
+  const client = { file: 'app', name: 'document', id: 'd', text: '{ one { name } }' };
+  const { changes, invalid } = findingsOf(buildSchema(old ?? ''), buildSchema(newer ?? ''), [client]);
+  expect(changes).toMatchObject([{ description: `Field ${type}.name was removed.`, usedBy: ['app: document'] }]);
+  expect(invalid).toEqual([]);
+});
+
 /** The base with each edit made once. */
 function changed(edits: string): string {
   return edits.split(';').reduce((sdl, edit) => {
