@@ -223,7 +223,7 @@ async function awaitRow(
 
 async function hasAnyAnswer(started: StartedRelations): Promise<boolean> {
   const answers = await Promise.allSettled(started.values());
-  return answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null);
+  return answers.some((answer) => answer.status === 'fulfilled' && (answer.value ?? null) !== null);
 }
 
 // Objects below `@current` are read without waiting for the real id of their owner. Their global ids contain the real

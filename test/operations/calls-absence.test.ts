@@ -216,6 +216,13 @@ describe('an own row that fails', () => {
     expect(answer.errors).toHaveLength(1);
   });
 
+  test('with 500 while an event of a relation does not exist is one error', async () => {
+    const { upstream, gateway } = await startBoth(answers(broken, null, null));
+    const answer = await askThrice(gateway, upstream, '{ project(id: 1) { name eventCsv(id: "e-1") } }');
+    expect(answer.data).toEqual({ project: null });
+    expect(answer.errors).toMatchObject([{ path: ['project'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+  });
+
   test('in its detail view leaves the columns of the list as they are', async () => {
     const { upstream, gateway } = await startBoth({
       [dashboards]: listOf(rowsOf(2, listedDashboard)),
