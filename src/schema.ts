@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   buildASTSchema,
   coerceInputLiteral,
+  type DefinitionNode,
   type DocumentNode,
   type GraphQLArgument,
   GraphQLDeferDirective,
@@ -18,6 +19,7 @@ import {
   isNonNullType,
   isScalarType,
   isSpecifiedScalarType,
+  Kind,
   parse,
 } from 'graphql';
 import { attachResolvers, objectFields } from './graphql/attach-resolvers.ts';
@@ -63,10 +65,10 @@ function buildSchema(): GraphQLSchema {
   attachStarted(schema);
   attachRefusals(schema);
   acceptExactIds();
-  return withoutInternalDirectives(schema);
+  return schema;
 }
 
-/** All schemas of a process are built from these. */
+/** All schemas of a process are built from these. They lack the directives that map fields to the REST API. */
 let definitions: DocumentNode | undefined;
 
 function parseSdl(): DocumentNode {
@@ -74,8 +76,13 @@ function parseSdl(): DocumentNode {
     .filter((name) => name.endsWith('.graphql'))
     .toSorted()
     .map((name) => readFileSync(join(folder, name), 'utf8'));
-  return parse(sdl.join('\n'), { noLocation: true });
+  const document = parse(sdl.join('\n'), { noLocation: true });
+  const isInternal = (definition: DefinitionNode): boolean =>
+    definition.kind === Kind.DIRECTIVE_DEFINITION && internalDirectives.has(definition.name.value);
+  return { ...document, definitions: document.definitions.filter((definition) => !isInternal(definition)) };
 }
+
+const internalDirectives: ReadonlySet<string> = new Set(['column', 'rest']);
 
 /**
  * Makes the schemas that operations run on. Those for compiled operations and for answers in parts are made once an
@@ -118,14 +125,6 @@ function createPartsSchema(): GraphQLSchema {
   partsSchema = withDefer(schema);
   return partsSchema;
 }
-
-/** The schema without the directives that map fields to the REST API. */
-function withoutInternalDirectives(schema: GraphQLSchema): GraphQLSchema {
-  const directives = schema.getDirectives().filter(({ name }) => !internalDirectives.has(name));
-  return new GraphQLSchema({ ...schema.toConfig(), directives });
-}
-
-const internalDirectives: ReadonlySet<string> = new Set(['column', 'rest']);
 
 let compilerSchema: GraphQLSchema | undefined;
 
