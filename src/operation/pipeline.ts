@@ -12,7 +12,7 @@ import { refuseArguments } from './argument-sizes.ts';
 import type { Costs } from './cost.ts';
 import { executeInParts } from './defer.ts';
 import { type ErrorReporting, toPublicErrors } from './errors.ts';
-import { codesOf, type OnOperation, type OperationReport, reportOf, streamReportOf } from './operation-report.ts';
+import { codesOf, type OnOperation, reportOf, streamReportOf } from './operation-report.ts';
 import { type AnswerParts, type OperationResult, textOf } from './operation-result.ts';
 import { type AnsweredOperation, nameOf, OperationRun, type RequestContext, type Tracing } from './operation-run.ts';
 import { asksForPlan, type GraphQLParams, keepDeclared } from './params.ts';
@@ -127,7 +127,7 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
     if (isPlan) options.onPlan();
     else if (result.parts !== undefined) noteEndOfParts(operation, result.parts, options);
     // A subscription ends when its stream does (see `beginStream`).
-    else if (result.stream === undefined) noteEnd(operation, reportOf(operation, result), options);
+    else if (result.stream === undefined) noteEnd(operation, result, options);
     return withMaxAge(operation, result, options);
   };
 }
@@ -245,7 +245,7 @@ async function beginStream(run: OperationRun, options: OperationsOptions): Promi
     // If the client has already left, this runs while the stream begins. The span ends below, with the code
     // `CLIENT_LEFT`.
     request.span = undefined;
-    noteEnd(run, streamReportOf(run, end), options);
+    noteEnd(run, end, options, streamReportOf(run, end));
   });
   // The span of a subscription ends when its stream begins.
   request.span = undefined;
@@ -261,7 +261,7 @@ const streamed =
 function noteEndOfParts(operation: AnsweredOperation, { finished }: AnswerParts, options: OperationsOptions): void {
   finished
     .catch((error: unknown): OperationResult => ({ errors: toPublicErrors([error], options) }))
-    .then((last) => noteEnd(operation, reportOf(operation, last), options))
+    .then((last) => noteEnd(operation, last, options))
     .catch(options.report);
 }
 
@@ -272,8 +272,9 @@ function noteEndOfParts(operation: AnsweredOperation, { finished }: AnswerParts,
  */
 function noteEnd(
   operation: AnsweredOperation,
-  report: OperationReport,
+  last: Pick<OperationResult, 'errors'>,
   { upstream, onAnswered }: OperationsOptions,
+  report = reportOf(operation, last),
 ): void {
   const { document, request } = operation;
   const { caller } = request;
@@ -282,7 +283,8 @@ function noteEnd(
   if (counts !== undefined) {
     counts.hits += 1;
     counts.restCalls += report.calls;
-    if (report.codes.length > 0) counts.errors += 1;
+    // Not the codes of the report: they are `CLIENT_LEFT` if the client has left, even if its answer is complete.
+    if (last.errors !== undefined) counts.errors += 1;
   }
   if (publish !== undefined && caller !== undefined && upstream.resources.keys.isProven(caller))
     publish(callerNameOf(caller));

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hashOf, isHash } from '../../src/operation/persisted/ids.ts';
 import type { PersistedSettings } from '../../src/operation/persisted/persisted.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startBoth } from '../support/both.ts';
+import { key, startGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
+import { metricsOf } from '../support/metrics.ts';
 import { automatic, countsOfDocuments, createFolder, outcomeOf, registration, send } from '../support/persisted.ts';
 import { listedProject } from '../support/rows.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -326,6 +328,29 @@ describe('A listed document', () => {
     expect(metrics).toContain('gateway_listed_operations_total{operation="anonymous",code="none"} 2');
     expect(metrics).toContain('gateway_listed_operations_total{operation="Missing",code="BAD_USER_INPUT"} 1');
     expect(metrics).not.toContain('Unlisted');
+  });
+
+  test('counts no error if the answer is complete but its client has left', async () => {
+    using folder = createFolder();
+    const files = folder.write('m.json', { projects: '{ projects(first: 1) { nodes { name } } }' });
+    const routes = { 'GET /api/projects/': listOf([listedProject(1)]) };
+    const { upstream, gateway } = await startBoth(routes, { persisted: { files } }, { hold: 1000 });
+    // However busy the machine is, the second client comes in time to share the operation of the first one.
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    const leave = new AbortController();
+    const headers = { authorization: `Bearer ${key}` };
+    const left = fetch(`${gateway.url}?id=projects`, { headers, signal: leave.signal });
+    await expect.poll(() => upstream.requests).toHaveLength(1);
+    const stayed = send(gateway.url, { id: 'projects' });
+    await expect.poll(() => metricsOf(gateway)).toContain('gateway_shared_operations_total 1');
+    leave.abort();
+    await expect(left).rejects.toThrow('aborted');
+    // The gateway has learned by then that the client has left.
+    await gateway.ask('{ __typename }');
+    upstream.release();
+    expect((await stayed).errors).toBeUndefined();
+    expect(await metricsOf(gateway)).toContain('gateway_operations_total{code="CLIENT_LEFT"} 1');
+    expect(await countsOfDocuments(gateway.gateway)).toEqual([{ id: 'projects', hits: 2, errors: 0, restCalls: 1 }]);
   });
 });
 
