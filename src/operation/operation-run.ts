@@ -98,8 +98,8 @@ export class OperationRun {
   /** The variables that the operation declares, as JSON. Variables with equal texts are equal. */
   readonly variablesText: string;
   readonly cost: Cost;
-  /** Undefined if the operation is answered as a whole. */
-  readonly deferred: DeferredExecution | undefined;
+  readonly #costs: Costs;
+  #deferred: DeferredExecution | undefined;
   #coerced: VariableValues | undefined;
 
   /** Determines the cost. Throws as the constructor of `Cost` does. */
@@ -116,13 +116,19 @@ export class OperationRun {
     this.startedAt = startedAt;
     this.document = document;
     this.variablesText = variablesText;
+    this.#costs = costs;
     this.cost = new Cost(this, costs);
-    this.deferred = deferredOf(this, costs);
   }
 
   /** The variables, coerced when they are first read. Throws a RefusedDocument if they do not fit. */
   get coerced(): VariableValues {
     this.#coerced ??= this.document.prepared.coerce(this.params.variables);
     return this.#coerced;
+  }
+
+  /** Undefined if the operation is answered as a whole. Throws as `coerced` does. */
+  get deferred(): DeferredExecution | undefined {
+    this.#deferred ??= deferredOf(this, this.#costs);
+    return this.#deferred;
   }
 }

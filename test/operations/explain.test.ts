@@ -5,6 +5,7 @@ import { rowsOf } from '../support/connections.ts';
 import { type Answer, startGateway, type TestGateway } from '../support/gateway.ts';
 import { listOf } from '../support/lists.ts';
 import { quick } from '../support/live.ts';
+import { accepts, askForParts } from '../support/parts.ts';
 import { createFolder, outcomeOf, send } from '../support/persisted.ts';
 import { notFound, reply } from '../support/replies.ts';
 import type { Routes } from '../support/routes.ts';
@@ -154,6 +155,18 @@ describe('The extension explain', () => {
       { ...call, status: 503, milliseconds },
       { ...call, status: 200, milliseconds, retryOf: '503' },
     ]);
+  });
+
+  test('"trace" lists no call if the variables do not fit, of a query with @defer too', async () => {
+    const { gateway } = await startBoth({}, { explain: true });
+    const deferring = 'query ($id: ID!) { project(id: $id) { id ... @defer { name } } }';
+    for (const accept of ['application/json', ...Object.values(accepts)]) {
+      const { parts } = await askForParts(gateway.url, deferring, accept, { extensions: { explain: 'trace' } });
+      expect((await parts.next()).value).toMatchObject({
+        errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+        extensions: { explain: { calls: [] } },
+      });
+    }
   });
 
   test('is refused if it is neither, and executes nothing', async () => {
