@@ -65,7 +65,7 @@ test.concurrent('a client that reads steadily gets its answer while others that 
   for (const socket of [steady, ...silent]) socket.destroy();
 });
 
-test.concurrent('a listener that takes nothing of a large message for 15 seconds is closed, and delays no other', async () => {
+test.concurrent('a listener that takes nothing of a large message for 15 seconds is closed, and delays no other', async (context) => {
   const events = new GrowingEvents();
   events.add(1, '2024-05-01T10:00:00Z');
   await using upstream = await startUpstream({ 'GET /api/projects/1/events/': events.list });
@@ -78,7 +78,7 @@ test.concurrent('a listener that takes nothing of a large message for 15 seconds
   socket.pause();
   await using heard = await subscribe(gateway.url);
   const polls = upstream.requests.length;
-  await expect.poll(() => upstream.requests.length).toBeGreaterThan(polls + 1);
+  await context.expect.poll(() => upstream.requests.length).toBeGreaterThan(polls + 1);
   const told = events.add(100, '2024-05-01T10:02:00Z', { properties: 'x'.repeat(60_000) });
   await heard.until(() => heard.ids().length === told.length);
   const streams = async (): Promise<string | undefined> =>
@@ -87,7 +87,7 @@ test.concurrent('a listener that takes nothing of a large message for 15 seconds
   // So far apart that no poll reads what was told before.
   told.push(...events.add(1, '2024-05-01T10:05:00Z'));
   await heard.until(() => heard.ids().length === told.length);
-  await expect.poll(streams).toBe('1');
+  await context.expect.poll(streams).toBe('1');
   told.push(...events.add(1, '2024-05-01T10:08:00Z'));
   await heard.until(() => heard.ids().length === told.length);
   expect([heard.ids(), heard.ended]).toEqual([told, undefined]);
