@@ -198,23 +198,25 @@ test('a client that leaves, of a whole answer or of its parts, is the reason of 
   expect(spans.filter(({ name }) => name === 'query')).toMatchObject([left, left]);
 });
 
-test.each([[{ OTEL_SDK_DISABLED: 'true' }], [{ OTEL_TRACES_EXPORTER: 'none' }], [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }]])(
-  'with %j nothing is traced, but the trace that came is passed on, and named in the log',
-  async (environment) => {
-    const { url, gateway, stop } = await startTraced(upstream, collector, environment);
-    await using _ = gateway;
-    await ask(url, 'query Given { project(id: 1) { name } }', { headers: { ...secret, traceparent } });
-    await ask(url, 'query None { __typename }', { headers: secret });
-    expect(await stop()).toBe(0);
-    expect(collector.requests).toEqual([]);
-    expect(upstream.records[0]?.headers['traceparent']).toBe(traceparent);
-    const lines = gateway.output().split('\n');
-    expect(lines.find((line) => line.includes('Given'))).toContain(`"traceId":"${traceId}"`);
-    expect(lines.find((line) => line.includes('None'))).not.toContain('traceId');
-  },
-);
+test.concurrent.each([
+  [{ OTEL_SDK_DISABLED: 'true' }],
+  [{ OTEL_TRACES_EXPORTER: 'none' }],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }],
+])('with %j nothing is traced, but the trace that came is passed on, and named in the log', async (environment) => {
+  await using own = await startUpstream({ 'GET /api/projects/1/': rows.project(1) });
+  const { url, gateway, stop } = await startTraced(own, collector, environment);
+  await using _ = gateway;
+  await ask(url, 'query Given { project(id: 1) { name } }', { headers: { ...secret, traceparent } });
+  await ask(url, 'query None { __typename }', { headers: secret });
+  expect(await stop()).toBe(0);
+  expect(collector.requests).toEqual([]);
+  expect(own.records[0]?.headers['traceparent']).toBe(traceparent);
+  const lines = gateway.output().split('\n');
+  expect(lines.find((line) => line.includes('Given'))).toContain(`"traceId":"${traceId}"`);
+  expect(lines.find((line) => line.includes('None'))).not.toContain('traceId');
+});
 
-test('a collector that cannot be reached, or does not answer, fails no operation, is told within 13 s, and holds up no exit', async () => {
+test.concurrent('a collector that cannot be reached, or does not answer, fails no operation, is told within 13 s, and holds up no exit', async () => {
   const silent = createServer(() => undefined);
   const port = await listen(silent);
   const told = async (OTEL_EXPORTER_OTLP_ENDPOINT: string): Promise<{ reason: string; afterMs: number }> => {
@@ -237,6 +239,25 @@ test('a collector that cannot be reached, or does not answer, fails no operation
   for (const { afterMs } of [absent, mute]) expect(afterMs).toBeLessThan(13_000);
   silent.closeAllConnections();
   await new Promise((resolve) => silent.close(resolve));
+});
+
+test.concurrent('a collector that refuses spans is logged with its status, and once', async (context) => {
+  await using refusing = await startUpstream(() => reply({ status: 400 }));
+  const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: refusing.url, OTEL_BSP_SCHEDULE_DELAY: '50' };
+  const { url, gateway, stop } = await startTraced(upstream, collector, settings);
+  await using _ = gateway;
+  for (let exports = 1; exports <= 3; exports += 1) {
+    await ask(url, '{ project(id: 1) { name } }', { headers: secret });
+    await context.expect.poll(() => refusing.requests).toHaveLength(exports);
+  }
+  expect(await stop()).toBe(0);
+  const lines = gateway
+    .output()
+    .split('\n')
+    .filter((text) => text.includes('"spans cannot be exported"'));
+  expect(lines).toEqual([expect.stringContaining('"reason":"Bad Request","code":"400"')]);
+  expect(lines.join()).not.toMatch(/stack|node_modules/);
+  expect(gateway.output()).not.toContain('phx_secret');
 });
 
 test('a span has the name of its operation if it is in a listed document, else its type; the log names its trace', async () => {
@@ -294,23 +315,4 @@ test('an operation that another one answers links to its span, and one that shar
     call.spanId,
   ]);
   expect(links.every((id) => id === call.spanId || id === call.parentSpanId)).toBe(true);
-});
-
-test('a collector that refuses spans is logged with its status, and once', async () => {
-  await using refusing = await startUpstream(() => reply({ status: 400 }));
-  const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: refusing.url, OTEL_BSP_SCHEDULE_DELAY: '50' };
-  const { url, gateway, stop } = await startTraced(upstream, collector, settings);
-  await using _ = gateway;
-  for (let exports = 1; exports <= 3; exports += 1) {
-    await ask(url, '{ project(id: 1) { name } }', { headers: secret });
-    await expect.poll(() => refusing.requests).toHaveLength(exports);
-  }
-  expect(await stop()).toBe(0);
-  const lines = gateway
-    .output()
-    .split('\n')
-    .filter((text) => text.includes('"spans cannot be exported"'));
-  expect(lines).toEqual([expect.stringContaining('"reason":"Bad Request","code":"400"')]);
-  expect(lines.join()).not.toMatch(/stack|node_modules/);
-  expect(gateway.output()).not.toContain('phx_secret');
 });

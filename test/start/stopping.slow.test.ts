@@ -50,7 +50,7 @@ test('a termination signal with 1,000 operations in flight: 1,000 answers, then 
   expect(await gateway.exit()).toBe(0);
 });
 
-test.each(['1', '2'])(
+test.concurrent.each(['1', '2'])(
   'a termination signal while it starts, with WORKERS=%s: what is in flight is answered, then exit code 0',
   async (workers) => {
     const held: (() => void)[] = [];

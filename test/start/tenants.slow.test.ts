@@ -42,7 +42,7 @@ test('A start is refused with exit code 2 and one line with a role that names a 
   expect([await checked.exit(), checked.output()]).toEqual([1, expect.stringContaining(message)]);
 });
 
-test.each(['1', '2'])(
+test.concurrent.each(['1', '2'])(
   '%s workers take another key without a refused request; a bad file changes nothing',
   {
     timeout: 60_000,
@@ -84,10 +84,10 @@ test.each(['1', '2'])(
   },
 );
 
-test.each(['1', '2'])(
+test.concurrent.for(['1', '2'])(
   '%s workers take other roles; those that name what no manifest has change nothing, also for a worker that starts later',
   { timeout: 60_000 },
-  async (workers) => {
+  async (workers, context) => {
     using folder = createFolder();
     const key = await createSigningKey('1');
     await using upstream = await startUpstream({ 'GET /api/projects/1/': project(1) }, { hold: 1 });
@@ -106,7 +106,7 @@ test.each(['1', '2'])(
     await running.printed(/upstream keys stay as they were: UPSTREAM_KEYS: expected Missing in the role/);
     expect(new Set(await statuses())).toEqual(new Set([200]));
     replace(folder, 'keys.json', entryWith({ viewer: {} }));
-    await expect.poll(async () => new Set(await statuses()), { timeout: 20_000 }).toEqual(new Set([403]));
+    await context.expect.poll(async () => new Set(await statuses()), { timeout: 20_000 }).toEqual(new Set([403]));
     // A document may go once no role names it. A worker that starts later gets the present entries.
     replace(folder, 'manifest.json', { other: 'query Other { project(id: 1) { id } }' });
     await running.printed(/persisted documents were read again/);
@@ -115,8 +115,8 @@ test.each(['1', '2'])(
     expect(pid).toBeGreaterThan(1);
     process.kill(pid, 'SIGKILL');
     const metrics = async (): Promise<string> => (await fetch(new URL('/metrics', url))).text().catch(() => '');
-    await expect.poll(metrics, { timeout: 20_000 }).toMatch(/^gateway_worker_restarts_total 1$/m);
-    await expect.poll(metrics, { timeout: 20_000 }).toMatch(/^gateway_workers 2$/m);
+    await context.expect.poll(metrics, { timeout: 20_000 }).toMatch(/^gateway_worker_restarts_total 1$/m);
+    await context.expect.poll(metrics, { timeout: 20_000 }).toMatch(/^gateway_workers 2$/m);
     expect(new Set(await statuses())).toEqual(new Set([403]));
   },
 );
