@@ -220,11 +220,10 @@ async function executeWhole(
   let result: OperationResult;
   try {
     const executed = await run.document.prepared.execute(context, run.coerced);
-    if (run.cost.isLarge) {
-      // The result is made when there is time for it. Until then, the bodies need not stay in memory.
-      answerCounter.deadline.finish();
-      await eventLoop.waitToWrite();
-    }
+    // Comes before the result, because its cost must not count calls that are given up before they are sent.
+    answerCounter.deadline.finish();
+    // A large result is made when there is time for it.
+    if (run.cost.isLarge) await eventLoop.waitToWrite();
     result = answerLimits.resultOf(executed, run, answerCounter);
   } finally {
     answerCounter.finish();

@@ -27,6 +27,22 @@ test('an https upstream is reached through a tunnel, and the proxy sees nothing 
   expect(upstream.records[0]?.headers).not.toHaveProperty('proxy-authorization');
 });
 
+test('the cost of an answer has no call that still waited for a connection when the answer was complete', async () => {
+  const list = { count: 2, next: null, previous: null, results: [1, 2].map((id) => rows.listedDashboard(id)) };
+  const absent = { ...routes, 'GET /api/projects/2/dashboards/': list };
+  await using upstream = await startUpstream(absent, { tls: serverTls, hold: 0 });
+  await using proxy = await startProxy({ tunnels: 1 });
+  const upstreamRoute = { proxy: proxy.url, authorities: authority };
+  await using gateway = await startGateway(upstream, { upstreamRoute });
+  expect((await gateway.ask(query)).data).toEqual(answered);
+  upstream.reset();
+  const nested = '{ project(id: 2) { name dashboards(first: 2) { nodes { tiles } } } }';
+  const { data, extensions } = await gateway.ask(nested, { extensions: { cost: true } });
+  expect(data).toEqual({ project: null });
+  // One tunnel for all: when the project turned out to be absent, the first dashboard was asked for, and the second waited.
+  expect(extensions).toMatchObject({ cost: { requested: 4, actual: 3 } });
+});
+
 test('an http upstream is reached by whole URLs, its answers and writes unchanged', async () => {
   await using upstream = await startUpstream({ ...routes, 'PATCH /api/projects/1/': rows.project(1) });
   await using proxy = await startProxy();
