@@ -101,7 +101,8 @@ export function createRunOperation(options: OperationsOptions): RunOperation {
         // OVERLOADED
         if (!answerLimits.room.makeRoom(1) || (cost.isLarge && eventLoop.isCrowded)) throw overload();
 
-        // OVERLOADED and RATE_LIMITED if the first REST calls are refused; later errors are in the result
+        // BAD_USER_INPUT if the variables do not fit. OVERLOADED and RATE_LIMITED if the first REST calls are refused;
+        // later errors are in the result.
         const current = epochOf(run, options);
         const epoch = current instanceof Promise ? await current : current;
         const name = sharedNameOf(run, epoch);
@@ -140,9 +141,9 @@ function begin(request: RequestContext, { onBegin, tracing }: OperationsOptions)
 }
 
 /**
- * An operation whose document is known, with its cost. Throws if the caller, the method or the arguments may not run
- * it. Keeps only what the operation needs: the roles of the caller that allow the document, and the variables that the
- * document declares.
+ * An operation whose document is known, with its cost. Throws if no role of its caller allows the document, or if its
+ * method or its arguments are not allowed. Keeps only what the operation needs: the roles of the caller that allow the
+ * document, and the variables that the operation declares.
  */
 function checkedRun(
   params: GraphQLParams,
