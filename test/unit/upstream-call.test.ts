@@ -272,6 +272,35 @@ test('a retry is counted once, also if its connection turns out to be closed and
   expect([sent, upstream.retries.sent]).toEqual([3, 1]);
 });
 
+test('a deadline that passes before an attempt fails is no timeout of its retry', async () => {
+  const silent = createSilentUpstream();
+  const upstream: UpstreamResources = {
+    ...silent,
+    transport: {
+      ...silent.transport,
+      send: (call, listener) => {
+        const sent = silent.transport.send(call, listener);
+        if (silent.sent() === 1) setTimeout(() => listener.failed(new TransportError('network')), 10);
+        return sent;
+      },
+    },
+  };
+  const [overdue, patient] = [new OperationDeadline(5000), new OperationDeadline(5000)];
+  const run = runOf(caller, { deadline: patient });
+  const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
+  const call = new UpstreamCall(upstream, run, request);
+  const ended = [call.join(run), call.join(runOf(caller, { deadline: overdue }))];
+  call.start();
+  overdue.end('deadline');
+  await until(() => silent.sent() === 2);
+  patient.end('left');
+  await Promise.allSettled(ended);
+  await new Promise(setImmediate);
+  const count = (reason: string): number =>
+    upstream.reachability.failures.find((one) => one.reason === reason)?.count ?? 0;
+  expect(count('TIMEOUT')).toBe(0);
+});
+
 /** The way to an upstream that knows the caller and answers `{}` at once. */
 function createPromptUpstream(): UpstreamResources {
   const silent = createSilentUpstream();

@@ -51,7 +51,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   #status = 0;
   /** The time from sending the attempt to its response, in milliseconds. */
   #tookMs = 0;
-  /** The number of operations whose deadline passed while the upstream had the call. */
+  /** The number of operations whose deadline passed while the upstream had the attempt. */
   #timeouts = 0;
   #sends = 0;
   #ended: CallEnded | undefined;
@@ -315,6 +315,7 @@ export class UpstreamCall extends SharedWork<Waiter> implements Attempt, Respons
   #sendAgain(repeat: Repeat, failure: unknown): void {
     this.#failure = failure;
     this.#status = 0;
+    this.#timeouts = 0;
     this.#heldBackMs = 0;
     this.isUrgent = false;
     this.#isPaid = repeat.kind === 'paid';
