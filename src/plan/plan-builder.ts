@@ -71,7 +71,7 @@ export class PlanBuilder {
     return scope !== undefined && !reaches(this.reach, { noun, scope, id });
   }
 
-  /** Plans the read of the project that `@current` stands for, which is read once (see `resolvers/by-id.ts`). */
+  /** Plans the read of the project that `@current` stands for, which is read once (see `resolvers/current-owner.ts`). */
   planCurrent(
     { stage, certain, path }: Pick<PlannedField, 'stage' | 'certain' | 'path'>,
     onArrival?: (stage: Stage) => void,

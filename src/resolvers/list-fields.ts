@@ -22,7 +22,8 @@ import { selectionOf } from '../look-ahead/operation-trees.ts';
 import type { ListRef } from '../rest/pages.ts';
 import { current } from '../rest/paths.ts';
 import type { Row } from '../rest/values.ts';
-import { fetchRecord, listedRecords, prefetchOwnerId } from './by-id.ts';
+import { fetchRecord, listedRecords } from './by-id.ts';
+import { prefetchOwnerId } from './current-owner.ts';
 
 /** The connection of a list. Reads no row if the selection wants none. */
 export function listConnection(
