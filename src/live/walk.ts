@@ -1,5 +1,5 @@
 import { joinPages, type ListPage } from '../loaders/list-pages.ts';
-import { fetchFilledPage, type PagedList } from '../loaders/page-filling.ts';
+import { fetchFilledPage, type PagedList } from '../loaders/next-pages.ts';
 import { isCostLimit } from '../rest/errors.ts';
 import { secondsBefore, sortableMoment, wholeSecond } from '../rest/instants.ts';
 import type { ListRef } from '../rest/pages.ts';

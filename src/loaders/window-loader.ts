@@ -15,7 +15,7 @@ import {
   slicePage,
   type Window,
 } from './list-pages.ts';
-import { fetchFilledPage } from './page-filling.ts';
+import { fetchFilledPage } from './next-pages.ts';
 import type { RowStore } from './row-store.ts';
 
 /** A lower bound of the REST calls that loaders have saved. */

@@ -19,9 +19,10 @@ import { fragmentsOf, type OperationScope } from '../look-ahead/selection-tree.t
 import { memoize } from '../memoize.ts';
 import { RecentMap } from '../recent-map.ts';
 import { createExecuteInParts, type ExecuteInParts, withoutDefer } from './defer.ts';
+import type { DocumentLimits } from './document-limits.ts';
 import { CompileTime, createExecute, type Execute, type ExecuteOptions } from './execute.ts';
 import { coercedVariables, type GraphQLParams } from './params.ts';
-import { type DocumentLimits, parseDocument, validationErrors } from './parse-document.ts';
+import { parseDocument, validationErrors } from './parse-document.ts';
 import { RefusedDocument, RequestError } from './request-error.ts';
 
 /** An operation that is ready to run: parsed, valid, within the limits. */

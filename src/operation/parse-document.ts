@@ -8,26 +8,9 @@ import {
   type Token,
   validate,
 } from 'graphql';
-import { type DocumentMeasure, measureOf } from '../look-ahead/document-measure.ts';
+import { type DocumentLimits, limitError, limitErrors, refuseLong } from './document-limits.ts';
 import type { ExecuteOptions } from './execute.ts';
 import { RefusedDocument, RequestError } from './request-error.ts';
-
-/** The limits of a document. A fragment counts each time it is spread, because it is executed each time. */
-export interface DocumentLimits {
-  readonly bytes: number;
-  /** The number of bytes of the arguments of one field as JSON, including the values of variables. */
-  readonly argumentBytes: number;
-  readonly tokens: number;
-  readonly aliases: number;
-  readonly rootFields: number;
-  readonly directives: number;
-  /** Nesting of fields, without introspection. */
-  readonly depth: number;
-  /** Nesting of fields below `__schema` and `__type`. The query of GraphiQL itself needs 15. */
-  readonly introspectionDepth: number;
-  readonly fragments: number;
-  readonly operations: number;
-}
 
 /**
  * Parses a text. The document does not keep graphql's chain of tokens, which would hold every comment. Errors still
@@ -62,41 +45,6 @@ function unchain(first: Token | undefined): void {
     Object.assign(token, { prev: null, next: null });
     token = next;
   }
-}
-
-/** Refuses a text with too many bytes before it is parsed. The limit of tokens does not cover comments. */
-function refuseLong(text: string, limit: number): void {
-  // UTF-8 takes one to three bytes for each UTF-16 unit.
-  if (text.length * 3 <= limit) return;
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= limit) return;
-  const message = `The document exceeds a limit: at most ${limit} bytes are allowed, but it has ${bytes}.`;
-  throw new RefusedDocument([new RequestError('longDocument', message)]);
-}
-
-/** The limits that are checked on the parsed document. Arguments are checked later, together with the variables. */
-const measures = [
-  ['operations', 'operations'],
-  ['fragments', 'fragments'],
-  ['rootFields', 'root fields'],
-  ['depth', 'levels of nesting'],
-  ['introspectionDepth', 'levels of nesting in introspection'],
-  ['aliases', 'aliases'],
-  ['directives', 'directives'],
-] as const satisfies readonly (readonly [keyof DocumentLimits & keyof DocumentMeasure, string])[];
-
-/** An error for each limit that the document exceeds, with the limit and the document's value. */
-function limitErrors(document: DocumentNode, limits: DocumentLimits): GraphQLError[] {
-  const measure = measureOf(document);
-  return measures
-    .filter(([key]) => measure[key] > limits[key])
-    .map(([key, name]) => limitError(name, limits[key], measure[key]));
-}
-
-/** An error that names a limit of the document, and what the document has. */
-function limitError(what: string, limit: number, found: number | string): GraphQLError {
-  const message = `The document exceeds a limit: at most ${limit} ${what} are allowed, but it has ${found}.`;
-  return new RequestError('largeDocument', message);
 }
 
 interface ValidationOptions extends Pick<ExecuteOptions, 'introspection'> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { walkBack } from '../../src/live/walk.ts';
-import type { PagedList } from '../../src/loaders/page-filling.ts';
+import type { PagedList } from '../../src/loaders/next-pages.ts';
 import { RestApi } from '../../src/rest/api.ts';
 import { UpstreamError } from '../../src/rest/errors.ts';
 

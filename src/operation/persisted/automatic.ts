@@ -2,7 +2,7 @@ import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
 import { RecentMap } from '../../recent-map.ts';
 import { createScript, type SharedRedis } from '../../redis.ts';
 import { RequestError } from '../request-error.ts';
-import { type DocumentId, hashOf, isHash, unknownDocument } from './ids.ts';
+import { type DocumentId, hashMismatch, hashOf, isHash, unknownDocument } from './ids.ts';
 
 /** Texts that clients registered, by their SHA-256. A store may forget any text at any time, and never fails. */
 export interface TextStore {
@@ -68,6 +68,12 @@ export function registeredText(
     if (text !== undefined) return text;
     throw automatic ? new RequestError('automaticMiss', 'PersistedQueryNotFound') : unknownDocument(id);
   });
+}
+
+/** Refuses a text whose SHA-256 is not the id that came with it. An id that is no hash names no text of a client. */
+export function refuseMismatch(text: string, { id, automatic }: DocumentId): void {
+  if (!isHash(id) && !automatic) throw unknownDocument(id);
+  if (hashOf(text) !== id) throw hashMismatch();
 }
 
 /** The time after which a text in use is published again, in milliseconds. */

@@ -65,3 +65,8 @@ export function unknownDocument(id: string): RequestError {
 function malformed(message: string): Error {
   return new RequestError('badParameter', message);
 }
+
+/** The refusal of a text that comes with the hash of another one. */
+export function hashMismatch(): RequestError {
+  return new RequestError('hashMismatch', 'The hash is not the SHA-256 of the document that came with it.');
+}

@@ -1,4 +1,3 @@
-import type { GraphQLError } from 'graphql';
 import type { Log } from '../../log.ts';
 import { isIntrospection } from '../../look-ahead/selection-tree.ts';
 import { type MaybePromise, mapMaybePromise } from '../../maybe-promise.ts';
@@ -6,9 +5,9 @@ import { operationNamed, type Prepare, type PreparedOperation } from '../documen
 import { shownName } from '../operation-report.ts';
 import type { GraphQLParams } from '../params.ts';
 import { RefusedDocument, RequestError } from '../request-error.ts';
-import { type AutomaticCounts, type Publish, type Registrations, registeredText } from './automatic.ts';
+import { type AutomaticCounts, type Publish, type Registrations, refuseMismatch, registeredText } from './automatic.ts';
 import { type DocumentCounts, type DocumentSet, isTextOf, type ListedDocument, listedByText } from './document-set.ts';
-import { type DocumentId, documentIdOf, hashOf, isHash, unknownDocument } from './ids.ts';
+import { type DocumentId, documentIdOf, hashMismatch, hashOf, isHash } from './ids.ts';
 
 /** The operation that a request asks for, by text or by id. */
 export interface Resolved {
@@ -123,16 +122,11 @@ function resolveListed(listed: ListedDocument, params: GraphQLParams): Resolved 
  * persisted queries are off.
  */
 function resolveTextWithHash(text: string, id: DocumentId, params: GraphQLParams, options: ResolveOptions): Resolved {
-  if (!isHash(id.id) && !id.automatic) throw unknownDocument(id.id);
-  if (hashOf(text) !== id.id) throw hashMismatch();
+  refuseMismatch(text, id);
   const { store, automatic } = options;
   const resolved = resolveText(text, params, options, true);
   if (store === undefined || resolved.prepared.listed) return resolved;
   store.set(id.id, text);
   automatic.registrations += 1;
   return { ...resolved, publish: store.publishOf(id.id, text) };
-}
-
-function hashMismatch(): GraphQLError {
-  return new RequestError('hashMismatch', 'The hash is not the SHA-256 of the document that came with it.');
 }
