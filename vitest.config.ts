@@ -56,9 +56,9 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['{src,workspace}/**/*.ts'],
-      // They run in processes of their own, which are not counted: see test/start and operations/tracing.
+      // The others run in processes of their own, which are not counted: see test/start and operations/tracing.
       exclude: [
-        'src/**/generated/**',
+        '{src,workspace}/**/generated/**',
         'src/main.ts',
         'src/process/serving.ts',
         'src/process/start-failures.ts',

@@ -289,12 +289,12 @@ test('a deadline that passes before an attempt fails is no timeout of its retry'
   const run = runOf(caller, { deadline: patient });
   const request = { operation, target: '/api/projects/', headers: {}, isWrite: false, decode: () => undefined };
   const call = new UpstreamCall(upstream, run, request);
-  const ended = [call.join(run), call.join(runOf(caller, { deadline: overdue }))];
+  const ended = Promise.allSettled([call.join(run), call.join(runOf(caller, { deadline: overdue }))]);
   call.start();
   overdue.end('deadline');
   await until(() => silent.sent() === 2);
   patient.end('left');
-  await Promise.allSettled(ended);
+  await ended;
   await new Promise(setImmediate);
   const count = (reason: string): number =>
     upstream.reachability.failures.find((one) => one.reason === reason)?.count ?? 0;
