@@ -21,7 +21,7 @@ interface DocumentedOperation {
   readonly body: string | undefined;
 }
 
-/** The id under which schemas refer to the document. */
+/** The id under which ajv knows the document. */
 const documentId = 'rest';
 
 /** Lists fall back silently if these are bad, so they are not validated. */
@@ -35,23 +35,26 @@ const methods = new Set(['get', 'post', 'put', 'patch', 'delete']);
  */
 export function serviceSources(openapi: string): { readonly operations: string; readonly validators: string } {
   const document = objectOf(parse(openapi, withoutProse));
-  // Not strict, because a document holds more than schemas.
-  const ajv = new Ajv({ strict: false, inlineRefs: false, code: { source: true, esm: true, lines: true } });
-  formats.default(ajv);
-  ajv.addSchema({ $id: documentId, ...document }, undefined, undefined, false);
+  /** The schema of each part of a request, by the name of its function. */
+  const schemas: Record<string, object> = {};
   /** The name of the function for each schema, by the schema's text: equal parts of operations share a function. */
   const names = new Map<string, string>();
   const operations = operationsOf(document).map((operation) => {
     const validators = Object.entries(schemasOf(operation)).map(([part, schema]) => {
       const text = JSON.stringify(schema);
       const name = names.get(text) ?? `${operation.id}_${part}`;
-      if (!names.has(text)) ajv.addSchema(schema, name);
       names.set(text, name);
+      schemas[name] = schema;
       return `${part}: validators.${name}`;
     });
     return sourceOf(operation, validators);
   });
-  const exported = Object.fromEntries(names.values().map((name) => [name, name]));
+  // Not strict, because a document holds more than schemas.
+  const ajv = new Ajv({ strict: false, inlineRefs: false, code: { source: true, esm: true, lines: true } });
+  formats.default(ajv);
+  // All schemas are in the document, so a schema to which several of them refer has one function.
+  ajv.addSchema({ $id: documentId, ...document, requests: schemas }, undefined, undefined, false);
+  const exported = Object.fromEntries(Object.keys(schemas).map((name) => [name, `${documentId}#/requests/${name}`]));
   return {
     operations: operationsSource(operations),
     validators: validatorsSource(standalone.default(ajv, exported)),
@@ -100,7 +103,7 @@ function schemasOf({ parameters, body }: DocumentedOperation): Readonly<Record<s
   const inQuery = parameters.filter(({ place, name }) => place === 'query' && !lenient.has(name));
   return {
     ...(inPath.length > 0 && { params: membersOf(inPath) }),
-    ...(body !== undefined && { body: { type: 'object', allOf: [{ $ref: documentId + body }] } }),
+    ...(body !== undefined && { body: { type: 'object', allOf: [{ $ref: body }] } }),
     ...(inQuery.length > 0 && { query: membersOf(inQuery) }),
   };
 }
@@ -109,7 +112,7 @@ function membersOf(parameters: readonly DocumentedParameter[]): object {
   return {
     type: 'object',
     required: parameters.filter((parameter) => parameter.required).map(({ name }) => name),
-    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, { $ref: documentId + schema }])),
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, { $ref: schema }])),
   };
 }
 
@@ -127,7 +130,7 @@ function operationsOf(document: JsonObject): DocumentedOperation[] {
             parametersAt(document, list),
           ),
           body: isObject(objectOf(operation)['requestBody'])
-            ? `${pointer}/${method}/requestBody/content/application~1json/schema`
+            ? target(document, `${pointer}/${method}/requestBody/content/application~1json/schema`)
             : undefined,
         };
       }),
@@ -140,7 +143,7 @@ function parametersAt(document: JsonObject, pointer: string): DocumentedParamete
     const parameter = objectOf(resolve(document, place));
     const name = String(parameter['name']);
     const inJson = isObject(parameter['content']);
-    const schema = `${place}/${inJson ? 'content/application~1json/schema' : 'schema'}`;
+    const schema = target(document, `${place}/${inJson ? 'content/application~1json/schema' : 'schema'}`);
     return {
       name,
       place: parameter['in'] === 'path' ? 'path' : 'query',

@@ -46,7 +46,7 @@ export const operations: readonly Operation[] = [
     ],
     validators: {
       params: validators.getProject_params,
-      body: validators.updateProject_body,
+      body: validators.createProject_body,
     },
   },
   {
@@ -119,7 +119,7 @@ export const operations: readonly Operation[] = [
     ],
     validators: {
       params: validators.getDashboard_params,
-      body: validators.updateDashboard_body,
+      body: validators.createDashboard_body,
     },
   },
   {
@@ -290,7 +290,7 @@ export const operations: readonly Operation[] = [
     ],
     validators: {
       params: validators.getPlugin_params,
-      body: validators.updatePlugin_body,
+      body: validators.createPlugin_body,
     },
   },
   {
@@ -352,7 +352,7 @@ export const operations: readonly Operation[] = [
     ],
     validators: {
       params: validators.getPlugin_params,
-      body: validators.upgradePlugin_body,
+      body: validators.createPlugin_body,
     },
   },
 ];

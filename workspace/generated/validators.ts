@@ -2,11 +2,11 @@
 
 // @ts-nocheck ajv writes JavaScript.
 "use strict";
-export const createProject_body = validate21;
-const schema6 = {"type":"object","allOf":[{"$ref":"rest#/paths/~1api~1projects~1/post/requestBody/content/application~1json/schema"}]};
-const schema8 = {"type":"object","additionalProperties":true,"properties":{"app_urls":{"type":["array","null"],"items":{"type":["string","null"]}},"name":{"type":"string"},"slack_incoming_webhook":{"type":["string","null"]},"anonymize_ips":{"type":"boolean"},"completed_snippet_onboarding":{"type":"boolean"},"test_account_filters":{},"test_account_filters_default_checked":{"type":["boolean","null"]},"path_cleaning_filters":{},"is_demo":{"type":"boolean"},"timezone":{"type":"string"},"data_attributes":{},"person_display_name_properties":{"type":["array","null"],"items":{"type":["string","null"]}},"correlation_config":{},"autocapture_opt_out":{"type":["boolean","null"]},"autocapture_exceptions_opt_in":{"type":["boolean","null"]},"autocapture_exceptions_errors_to_ignore":{},"capture_console_log_opt_in":{"type":["boolean","null"]},"capture_performance_opt_in":{"type":["boolean","null"]},"session_recording_opt_in":{"type":["boolean","null"]},"session_recording_sample_rate":{"type":["string","null"]},"session_recording_minimum_duration_milliseconds":{"type":["integer","null"]},"session_recording_linked_flag":{},"session_recording_network_payload_capture_config":{},"session_replay_config":{},"access_control":{"type":"boolean"},"week_start_day":{"type":["integer","null"],"enum":[0,1,null]},"primary_dashboard":{"type":["integer","null"]},"live_events_columns":{"type":["array","null"],"items":{"type":["string","null"]}},"recording_domains":{"type":["array","null"],"items":{"type":["string","null"]}},"inject_web_apps":{"type":["boolean","null"]},"extra_settings":{},"has_completed_onboarding_for":{},"surveys_opt_in":{"type":["boolean","null"]}}};
+export const createProject_body = validate1;
+const schema1 = {"type":"object","allOf":[{"$ref":"#/components/schemas/ProjectRequest"}]};
+const schema2 = {"type":"object","additionalProperties":true,"properties":{"app_urls":{"type":["array","null"],"items":{"type":["string","null"]}},"name":{"type":"string"},"slack_incoming_webhook":{"type":["string","null"]},"anonymize_ips":{"type":"boolean"},"completed_snippet_onboarding":{"type":"boolean"},"test_account_filters":{},"test_account_filters_default_checked":{"type":["boolean","null"]},"path_cleaning_filters":{},"is_demo":{"type":"boolean"},"timezone":{"type":"string"},"data_attributes":{},"person_display_name_properties":{"type":["array","null"],"items":{"type":["string","null"]}},"correlation_config":{},"autocapture_opt_out":{"type":["boolean","null"]},"autocapture_exceptions_opt_in":{"type":["boolean","null"]},"autocapture_exceptions_errors_to_ignore":{},"capture_console_log_opt_in":{"type":["boolean","null"]},"capture_performance_opt_in":{"type":["boolean","null"]},"session_recording_opt_in":{"type":["boolean","null"]},"session_recording_sample_rate":{"type":["string","null"]},"session_recording_minimum_duration_milliseconds":{"type":["integer","null"]},"session_recording_linked_flag":{},"session_recording_network_payload_capture_config":{},"session_replay_config":{},"access_control":{"type":"boolean"},"week_start_day":{"type":["integer","null"],"enum":[0,1,null]},"primary_dashboard":{"type":["integer","null"]},"live_events_columns":{"type":["array","null"],"items":{"type":["string","null"]}},"recording_domains":{"type":["array","null"],"items":{"type":["string","null"]}},"inject_web_apps":{"type":["boolean","null"]},"extra_settings":{},"has_completed_onboarding_for":{},"surveys_opt_in":{"type":["boolean","null"]}}};
 
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate2(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -15,7 +15,7 @@ if(data.app_urls !== undefined){
 let data0 = data.app_urls;
 const _errs2 = errors;
 if((!(Array.isArray(data0))) && (data0 !== null)){
-validate23.errors = [{instancePath:instancePath+"/app_urls",schemaPath:"#/properties/app_urls/type",keyword:"type",params:{type: schema8.properties.app_urls.type},message:"must be array,null"}];
+validate2.errors = [{instancePath:instancePath+"/app_urls",schemaPath:"#/properties/app_urls/type",keyword:"type",params:{type: schema2.properties.app_urls.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs2){
@@ -26,7 +26,7 @@ for(let i0=0; i0<len0; i0++){
 let data1 = data0[i0];
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate23.errors = [{instancePath:instancePath+"/app_urls/" + i0,schemaPath:"#/properties/app_urls/items/type",keyword:"type",params:{type: schema8.properties.app_urls.items.type},message:"must be string,null"}];
+validate2.errors = [{instancePath:instancePath+"/app_urls/" + i0,schemaPath:"#/properties/app_urls/items/type",keyword:"type",params:{type: schema2.properties.app_urls.items.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs4 === errors;
@@ -45,7 +45,7 @@ if(valid0){
 if(data.name !== undefined){
 const _errs6 = errors;
 if(typeof data.name !== "string"){
-validate23.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate2.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -58,7 +58,7 @@ if(data.slack_incoming_webhook !== undefined){
 let data3 = data.slack_incoming_webhook;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate23.errors = [{instancePath:instancePath+"/slack_incoming_webhook",schemaPath:"#/properties/slack_incoming_webhook/type",keyword:"type",params:{type: schema8.properties.slack_incoming_webhook.type},message:"must be string,null"}];
+validate2.errors = [{instancePath:instancePath+"/slack_incoming_webhook",schemaPath:"#/properties/slack_incoming_webhook/type",keyword:"type",params:{type: schema2.properties.slack_incoming_webhook.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -70,7 +70,7 @@ if(valid0){
 if(data.anonymize_ips !== undefined){
 const _errs10 = errors;
 if(typeof data.anonymize_ips !== "boolean"){
-validate23.errors = [{instancePath:instancePath+"/anonymize_ips",schemaPath:"#/properties/anonymize_ips/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate2.errors = [{instancePath:instancePath+"/anonymize_ips",schemaPath:"#/properties/anonymize_ips/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -82,7 +82,7 @@ if(valid0){
 if(data.completed_snippet_onboarding !== undefined){
 const _errs12 = errors;
 if(typeof data.completed_snippet_onboarding !== "boolean"){
-validate23.errors = [{instancePath:instancePath+"/completed_snippet_onboarding",schemaPath:"#/properties/completed_snippet_onboarding/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate2.errors = [{instancePath:instancePath+"/completed_snippet_onboarding",schemaPath:"#/properties/completed_snippet_onboarding/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -95,7 +95,7 @@ if(data.test_account_filters_default_checked !== undefined){
 let data6 = data.test_account_filters_default_checked;
 const _errs14 = errors;
 if((typeof data6 !== "boolean") && (data6 !== null)){
-validate23.errors = [{instancePath:instancePath+"/test_account_filters_default_checked",schemaPath:"#/properties/test_account_filters_default_checked/type",keyword:"type",params:{type: schema8.properties.test_account_filters_default_checked.type},message:"must be boolean,null"}];
+validate2.errors = [{instancePath:instancePath+"/test_account_filters_default_checked",schemaPath:"#/properties/test_account_filters_default_checked/type",keyword:"type",params:{type: schema2.properties.test_account_filters_default_checked.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -107,7 +107,7 @@ if(valid0){
 if(data.is_demo !== undefined){
 const _errs16 = errors;
 if(typeof data.is_demo !== "boolean"){
-validate23.errors = [{instancePath:instancePath+"/is_demo",schemaPath:"#/properties/is_demo/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate2.errors = [{instancePath:instancePath+"/is_demo",schemaPath:"#/properties/is_demo/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs16 === errors;
@@ -119,7 +119,7 @@ if(valid0){
 if(data.timezone !== undefined){
 const _errs18 = errors;
 if(typeof data.timezone !== "string"){
-validate23.errors = [{instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate2.errors = [{instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -132,7 +132,7 @@ if(data.person_display_name_properties !== undefined){
 let data9 = data.person_display_name_properties;
 const _errs20 = errors;
 if((!(Array.isArray(data9))) && (data9 !== null)){
-validate23.errors = [{instancePath:instancePath+"/person_display_name_properties",schemaPath:"#/properties/person_display_name_properties/type",keyword:"type",params:{type: schema8.properties.person_display_name_properties.type},message:"must be array,null"}];
+validate2.errors = [{instancePath:instancePath+"/person_display_name_properties",schemaPath:"#/properties/person_display_name_properties/type",keyword:"type",params:{type: schema2.properties.person_display_name_properties.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs20){
@@ -143,7 +143,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 const _errs22 = errors;
 if((typeof data10 !== "string") && (data10 !== null)){
-validate23.errors = [{instancePath:instancePath+"/person_display_name_properties/" + i1,schemaPath:"#/properties/person_display_name_properties/items/type",keyword:"type",params:{type: schema8.properties.person_display_name_properties.items.type},message:"must be string,null"}];
+validate2.errors = [{instancePath:instancePath+"/person_display_name_properties/" + i1,schemaPath:"#/properties/person_display_name_properties/items/type",keyword:"type",params:{type: schema2.properties.person_display_name_properties.items.type},message:"must be string,null"}];
 return false;
 }
 var valid2 = _errs22 === errors;
@@ -163,7 +163,7 @@ if(data.autocapture_opt_out !== undefined){
 let data11 = data.autocapture_opt_out;
 const _errs24 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate23.errors = [{instancePath:instancePath+"/autocapture_opt_out",schemaPath:"#/properties/autocapture_opt_out/type",keyword:"type",params:{type: schema8.properties.autocapture_opt_out.type},message:"must be boolean,null"}];
+validate2.errors = [{instancePath:instancePath+"/autocapture_opt_out",schemaPath:"#/properties/autocapture_opt_out/type",keyword:"type",params:{type: schema2.properties.autocapture_opt_out.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -176,7 +176,7 @@ if(data.autocapture_exceptions_opt_in !== undefined){
 let data12 = data.autocapture_exceptions_opt_in;
 const _errs26 = errors;
 if((typeof data12 !== "boolean") && (data12 !== null)){
-validate23.errors = [{instancePath:instancePath+"/autocapture_exceptions_opt_in",schemaPath:"#/properties/autocapture_exceptions_opt_in/type",keyword:"type",params:{type: schema8.properties.autocapture_exceptions_opt_in.type},message:"must be boolean,null"}];
+validate2.errors = [{instancePath:instancePath+"/autocapture_exceptions_opt_in",schemaPath:"#/properties/autocapture_exceptions_opt_in/type",keyword:"type",params:{type: schema2.properties.autocapture_exceptions_opt_in.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -189,7 +189,7 @@ if(data.capture_console_log_opt_in !== undefined){
 let data13 = data.capture_console_log_opt_in;
 const _errs28 = errors;
 if((typeof data13 !== "boolean") && (data13 !== null)){
-validate23.errors = [{instancePath:instancePath+"/capture_console_log_opt_in",schemaPath:"#/properties/capture_console_log_opt_in/type",keyword:"type",params:{type: schema8.properties.capture_console_log_opt_in.type},message:"must be boolean,null"}];
+validate2.errors = [{instancePath:instancePath+"/capture_console_log_opt_in",schemaPath:"#/properties/capture_console_log_opt_in/type",keyword:"type",params:{type: schema2.properties.capture_console_log_opt_in.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -202,7 +202,7 @@ if(data.capture_performance_opt_in !== undefined){
 let data14 = data.capture_performance_opt_in;
 const _errs30 = errors;
 if((typeof data14 !== "boolean") && (data14 !== null)){
-validate23.errors = [{instancePath:instancePath+"/capture_performance_opt_in",schemaPath:"#/properties/capture_performance_opt_in/type",keyword:"type",params:{type: schema8.properties.capture_performance_opt_in.type},message:"must be boolean,null"}];
+validate2.errors = [{instancePath:instancePath+"/capture_performance_opt_in",schemaPath:"#/properties/capture_performance_opt_in/type",keyword:"type",params:{type: schema2.properties.capture_performance_opt_in.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs30 === errors;
@@ -215,7 +215,7 @@ if(data.session_recording_opt_in !== undefined){
 let data15 = data.session_recording_opt_in;
 const _errs32 = errors;
 if((typeof data15 !== "boolean") && (data15 !== null)){
-validate23.errors = [{instancePath:instancePath+"/session_recording_opt_in",schemaPath:"#/properties/session_recording_opt_in/type",keyword:"type",params:{type: schema8.properties.session_recording_opt_in.type},message:"must be boolean,null"}];
+validate2.errors = [{instancePath:instancePath+"/session_recording_opt_in",schemaPath:"#/properties/session_recording_opt_in/type",keyword:"type",params:{type: schema2.properties.session_recording_opt_in.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs32 === errors;
@@ -228,7 +228,7 @@ if(data.session_recording_sample_rate !== undefined){
 let data16 = data.session_recording_sample_rate;
 const _errs34 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-validate23.errors = [{instancePath:instancePath+"/session_recording_sample_rate",schemaPath:"#/properties/session_recording_sample_rate/type",keyword:"type",params:{type: schema8.properties.session_recording_sample_rate.type},message:"must be string,null"}];
+validate2.errors = [{instancePath:instancePath+"/session_recording_sample_rate",schemaPath:"#/properties/session_recording_sample_rate/type",keyword:"type",params:{type: schema2.properties.session_recording_sample_rate.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs34 === errors;
@@ -241,7 +241,7 @@ if(data.session_recording_minimum_duration_milliseconds !== undefined){
 let data17 = data.session_recording_minimum_duration_milliseconds;
 const _errs36 = errors;
 if((!((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17)))) && (data17 !== null)){
-validate23.errors = [{instancePath:instancePath+"/session_recording_minimum_duration_milliseconds",schemaPath:"#/properties/session_recording_minimum_duration_milliseconds/type",keyword:"type",params:{type: schema8.properties.session_recording_minimum_duration_milliseconds.type},message:"must be integer,null"}];
+validate2.errors = [{instancePath:instancePath+"/session_recording_minimum_duration_milliseconds",schemaPath:"#/properties/session_recording_minimum_duration_milliseconds/type",keyword:"type",params:{type: schema2.properties.session_recording_minimum_duration_milliseconds.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -253,7 +253,7 @@ if(valid0){
 if(data.access_control !== undefined){
 const _errs38 = errors;
 if(typeof data.access_control !== "boolean"){
-validate23.errors = [{instancePath:instancePath+"/access_control",schemaPath:"#/properties/access_control/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate2.errors = [{instancePath:instancePath+"/access_control",schemaPath:"#/properties/access_control/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs38 === errors;
@@ -266,11 +266,11 @@ if(data.week_start_day !== undefined){
 let data19 = data.week_start_day;
 const _errs40 = errors;
 if((!((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19)))) && (data19 !== null)){
-validate23.errors = [{instancePath:instancePath+"/week_start_day",schemaPath:"#/properties/week_start_day/type",keyword:"type",params:{type: schema8.properties.week_start_day.type},message:"must be integer,null"}];
+validate2.errors = [{instancePath:instancePath+"/week_start_day",schemaPath:"#/properties/week_start_day/type",keyword:"type",params:{type: schema2.properties.week_start_day.type},message:"must be integer,null"}];
 return false;
 }
 if(!(((data19 === 0) || (data19 === 1)) || (data19 === null))){
-validate23.errors = [{instancePath:instancePath+"/week_start_day",schemaPath:"#/properties/week_start_day/enum",keyword:"enum",params:{allowedValues: schema8.properties.week_start_day.enum},message:"must be equal to one of the allowed values"}];
+validate2.errors = [{instancePath:instancePath+"/week_start_day",schemaPath:"#/properties/week_start_day/enum",keyword:"enum",params:{allowedValues: schema2.properties.week_start_day.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs40 === errors;
@@ -283,7 +283,7 @@ if(data.primary_dashboard !== undefined){
 let data20 = data.primary_dashboard;
 const _errs42 = errors;
 if((!((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20)))) && (data20 !== null)){
-validate23.errors = [{instancePath:instancePath+"/primary_dashboard",schemaPath:"#/properties/primary_dashboard/type",keyword:"type",params:{type: schema8.properties.primary_dashboard.type},message:"must be integer,null"}];
+validate2.errors = [{instancePath:instancePath+"/primary_dashboard",schemaPath:"#/properties/primary_dashboard/type",keyword:"type",params:{type: schema2.properties.primary_dashboard.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs42 === errors;
@@ -296,7 +296,7 @@ if(data.live_events_columns !== undefined){
 let data21 = data.live_events_columns;
 const _errs44 = errors;
 if((!(Array.isArray(data21))) && (data21 !== null)){
-validate23.errors = [{instancePath:instancePath+"/live_events_columns",schemaPath:"#/properties/live_events_columns/type",keyword:"type",params:{type: schema8.properties.live_events_columns.type},message:"must be array,null"}];
+validate2.errors = [{instancePath:instancePath+"/live_events_columns",schemaPath:"#/properties/live_events_columns/type",keyword:"type",params:{type: schema2.properties.live_events_columns.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs44){
@@ -307,7 +307,7 @@ for(let i2=0; i2<len2; i2++){
 let data22 = data21[i2];
 const _errs46 = errors;
 if((typeof data22 !== "string") && (data22 !== null)){
-validate23.errors = [{instancePath:instancePath+"/live_events_columns/" + i2,schemaPath:"#/properties/live_events_columns/items/type",keyword:"type",params:{type: schema8.properties.live_events_columns.items.type},message:"must be string,null"}];
+validate2.errors = [{instancePath:instancePath+"/live_events_columns/" + i2,schemaPath:"#/properties/live_events_columns/items/type",keyword:"type",params:{type: schema2.properties.live_events_columns.items.type},message:"must be string,null"}];
 return false;
 }
 var valid3 = _errs46 === errors;
@@ -327,7 +327,7 @@ if(data.recording_domains !== undefined){
 let data23 = data.recording_domains;
 const _errs48 = errors;
 if((!(Array.isArray(data23))) && (data23 !== null)){
-validate23.errors = [{instancePath:instancePath+"/recording_domains",schemaPath:"#/properties/recording_domains/type",keyword:"type",params:{type: schema8.properties.recording_domains.type},message:"must be array,null"}];
+validate2.errors = [{instancePath:instancePath+"/recording_domains",schemaPath:"#/properties/recording_domains/type",keyword:"type",params:{type: schema2.properties.recording_domains.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs48){
@@ -338,7 +338,7 @@ for(let i3=0; i3<len3; i3++){
 let data24 = data23[i3];
 const _errs50 = errors;
 if((typeof data24 !== "string") && (data24 !== null)){
-validate23.errors = [{instancePath:instancePath+"/recording_domains/" + i3,schemaPath:"#/properties/recording_domains/items/type",keyword:"type",params:{type: schema8.properties.recording_domains.items.type},message:"must be string,null"}];
+validate2.errors = [{instancePath:instancePath+"/recording_domains/" + i3,schemaPath:"#/properties/recording_domains/items/type",keyword:"type",params:{type: schema2.properties.recording_domains.items.type},message:"must be string,null"}];
 return false;
 }
 var valid4 = _errs50 === errors;
@@ -358,7 +358,7 @@ if(data.inject_web_apps !== undefined){
 let data25 = data.inject_web_apps;
 const _errs52 = errors;
 if((typeof data25 !== "boolean") && (data25 !== null)){
-validate23.errors = [{instancePath:instancePath+"/inject_web_apps",schemaPath:"#/properties/inject_web_apps/type",keyword:"type",params:{type: schema8.properties.inject_web_apps.type},message:"must be boolean,null"}];
+validate2.errors = [{instancePath:instancePath+"/inject_web_apps",schemaPath:"#/properties/inject_web_apps/type",keyword:"type",params:{type: schema2.properties.inject_web_apps.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs52 === errors;
@@ -371,7 +371,7 @@ if(data.surveys_opt_in !== undefined){
 let data26 = data.surveys_opt_in;
 const _errs54 = errors;
 if((typeof data26 !== "boolean") && (data26 !== null)){
-validate23.errors = [{instancePath:instancePath+"/surveys_opt_in",schemaPath:"#/properties/surveys_opt_in/type",keyword:"type",params:{type: schema8.properties.surveys_opt_in.type},message:"must be boolean,null"}];
+validate2.errors = [{instancePath:instancePath+"/surveys_opt_in",schemaPath:"#/properties/surveys_opt_in/type",keyword:"type",params:{type: schema2.properties.surveys_opt_in.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs54 === errors;
@@ -403,35 +403,35 @@ var valid0 = true;
 }
 }
 else {
-validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate2.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate23.errors = vErrors;
+validate2.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate1(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate21.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate1.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-if(!(validate23(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+if(!(validate2(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate2.errors : vErrors.concat(validate2.errors);
 errors = vErrors.length;
 }
-validate21.errors = vErrors;
+validate1.errors = vErrors;
 return errors === 0;
 }
 
-export const getProject_params = validate25;
-const schema9 = {"type":"object","required":["id"],"properties":{"id":{"$ref":"rest#/components/parameters/ProjectKey/schema"}}};
-const schema10 = {"anyOf":[{"type":"integer"},{"type":"string","const":"@current"}]};
+export const getProject_params = validate4;
+const schema3 = {"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/parameters/ProjectKey/schema"}}};
+const schema4 = {"anyOf":[{"type":"integer"},{"type":"string","const":"@current"}]};
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate5(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
@@ -483,7 +483,7 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate26.errors = vErrors;
+validate5.errors = vErrors;
 return false;
 }
 else {
@@ -497,512 +497,88 @@ vErrors = null;
 }
 }
 }
-validate26.errors = vErrors;
+validate5.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate4(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.id === undefined) && (missing0 = "id")){
-validate25.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate4.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
-if(!(validate26(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData}))){
-vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
+if(!(validate5(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData}))){
+vErrors = vErrors === null ? validate5.errors : vErrors.concat(validate5.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 else {
-validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate4.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate25.errors = vErrors;
+validate4.errors = vErrors;
 return errors === 0;
 }
 
-export const updateProject_body = validate28;
-const schema11 = {"type":"object","allOf":[{"$ref":"rest#/paths/~1api~1projects~1{id}~1/patch/requestBody/content/application~1json/schema"}]};
+export const listDashboards_params = validate7;
+const schema5 = {"type":"object","required":["project_id"],"properties":{"project_id":{"$ref":"#/components/parameters/ProjectId/schema"}}};
+const schema6 = {"type":"string"};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.app_urls !== undefined){
-let data0 = data.app_urls;
-const _errs2 = errors;
-if((!(Array.isArray(data0))) && (data0 !== null)){
-validate29.errors = [{instancePath:instancePath+"/app_urls",schemaPath:"#/properties/app_urls/type",keyword:"type",params:{type: schema8.properties.app_urls.type},message:"must be array,null"}];
-return false;
-}
-if(errors === _errs2){
-if(Array.isArray(data0)){
-var valid1 = true;
-const len0 = data0.length;
-for(let i0=0; i0<len0; i0++){
-let data1 = data0[i0];
-const _errs4 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate29.errors = [{instancePath:instancePath+"/app_urls/" + i0,schemaPath:"#/properties/app_urls/items/type",keyword:"type",params:{type: schema8.properties.app_urls.items.type},message:"must be string,null"}];
-return false;
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-const _errs6 = errors;
-if(typeof data.name !== "string"){
-validate29.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.slack_incoming_webhook !== undefined){
-let data3 = data.slack_incoming_webhook;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate29.errors = [{instancePath:instancePath+"/slack_incoming_webhook",schemaPath:"#/properties/slack_incoming_webhook/type",keyword:"type",params:{type: schema8.properties.slack_incoming_webhook.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.anonymize_ips !== undefined){
-const _errs10 = errors;
-if(typeof data.anonymize_ips !== "boolean"){
-validate29.errors = [{instancePath:instancePath+"/anonymize_ips",schemaPath:"#/properties/anonymize_ips/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.completed_snippet_onboarding !== undefined){
-const _errs12 = errors;
-if(typeof data.completed_snippet_onboarding !== "boolean"){
-validate29.errors = [{instancePath:instancePath+"/completed_snippet_onboarding",schemaPath:"#/properties/completed_snippet_onboarding/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.test_account_filters_default_checked !== undefined){
-let data6 = data.test_account_filters_default_checked;
-const _errs14 = errors;
-if((typeof data6 !== "boolean") && (data6 !== null)){
-validate29.errors = [{instancePath:instancePath+"/test_account_filters_default_checked",schemaPath:"#/properties/test_account_filters_default_checked/type",keyword:"type",params:{type: schema8.properties.test_account_filters_default_checked.type},message:"must be boolean,null"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_demo !== undefined){
-const _errs16 = errors;
-if(typeof data.is_demo !== "boolean"){
-validate29.errors = [{instancePath:instancePath+"/is_demo",schemaPath:"#/properties/is_demo/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.timezone !== undefined){
-const _errs18 = errors;
-if(typeof data.timezone !== "string"){
-validate29.errors = [{instancePath:instancePath+"/timezone",schemaPath:"#/properties/timezone/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs18 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.person_display_name_properties !== undefined){
-let data9 = data.person_display_name_properties;
-const _errs20 = errors;
-if((!(Array.isArray(data9))) && (data9 !== null)){
-validate29.errors = [{instancePath:instancePath+"/person_display_name_properties",schemaPath:"#/properties/person_display_name_properties/type",keyword:"type",params:{type: schema8.properties.person_display_name_properties.type},message:"must be array,null"}];
-return false;
-}
-if(errors === _errs20){
-if(Array.isArray(data9)){
-var valid2 = true;
-const len1 = data9.length;
-for(let i1=0; i1<len1; i1++){
-let data10 = data9[i1];
-const _errs22 = errors;
-if((typeof data10 !== "string") && (data10 !== null)){
-validate29.errors = [{instancePath:instancePath+"/person_display_name_properties/" + i1,schemaPath:"#/properties/person_display_name_properties/items/type",keyword:"type",params:{type: schema8.properties.person_display_name_properties.items.type},message:"must be string,null"}];
-return false;
-}
-var valid2 = _errs22 === errors;
-if(!valid2){
-break;
-}
-}
-}
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.autocapture_opt_out !== undefined){
-let data11 = data.autocapture_opt_out;
-const _errs24 = errors;
-if((typeof data11 !== "boolean") && (data11 !== null)){
-validate29.errors = [{instancePath:instancePath+"/autocapture_opt_out",schemaPath:"#/properties/autocapture_opt_out/type",keyword:"type",params:{type: schema8.properties.autocapture_opt_out.type},message:"must be boolean,null"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.autocapture_exceptions_opt_in !== undefined){
-let data12 = data.autocapture_exceptions_opt_in;
-const _errs26 = errors;
-if((typeof data12 !== "boolean") && (data12 !== null)){
-validate29.errors = [{instancePath:instancePath+"/autocapture_exceptions_opt_in",schemaPath:"#/properties/autocapture_exceptions_opt_in/type",keyword:"type",params:{type: schema8.properties.autocapture_exceptions_opt_in.type},message:"must be boolean,null"}];
-return false;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.capture_console_log_opt_in !== undefined){
-let data13 = data.capture_console_log_opt_in;
-const _errs28 = errors;
-if((typeof data13 !== "boolean") && (data13 !== null)){
-validate29.errors = [{instancePath:instancePath+"/capture_console_log_opt_in",schemaPath:"#/properties/capture_console_log_opt_in/type",keyword:"type",params:{type: schema8.properties.capture_console_log_opt_in.type},message:"must be boolean,null"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.capture_performance_opt_in !== undefined){
-let data14 = data.capture_performance_opt_in;
-const _errs30 = errors;
-if((typeof data14 !== "boolean") && (data14 !== null)){
-validate29.errors = [{instancePath:instancePath+"/capture_performance_opt_in",schemaPath:"#/properties/capture_performance_opt_in/type",keyword:"type",params:{type: schema8.properties.capture_performance_opt_in.type},message:"must be boolean,null"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.session_recording_opt_in !== undefined){
-let data15 = data.session_recording_opt_in;
-const _errs32 = errors;
-if((typeof data15 !== "boolean") && (data15 !== null)){
-validate29.errors = [{instancePath:instancePath+"/session_recording_opt_in",schemaPath:"#/properties/session_recording_opt_in/type",keyword:"type",params:{type: schema8.properties.session_recording_opt_in.type},message:"must be boolean,null"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.session_recording_sample_rate !== undefined){
-let data16 = data.session_recording_sample_rate;
-const _errs34 = errors;
-if((typeof data16 !== "string") && (data16 !== null)){
-validate29.errors = [{instancePath:instancePath+"/session_recording_sample_rate",schemaPath:"#/properties/session_recording_sample_rate/type",keyword:"type",params:{type: schema8.properties.session_recording_sample_rate.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.session_recording_minimum_duration_milliseconds !== undefined){
-let data17 = data.session_recording_minimum_duration_milliseconds;
-const _errs36 = errors;
-if((!((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17)))) && (data17 !== null)){
-validate29.errors = [{instancePath:instancePath+"/session_recording_minimum_duration_milliseconds",schemaPath:"#/properties/session_recording_minimum_duration_milliseconds/type",keyword:"type",params:{type: schema8.properties.session_recording_minimum_duration_milliseconds.type},message:"must be integer,null"}];
-return false;
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.access_control !== undefined){
-const _errs38 = errors;
-if(typeof data.access_control !== "boolean"){
-validate29.errors = [{instancePath:instancePath+"/access_control",schemaPath:"#/properties/access_control/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs38 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.week_start_day !== undefined){
-let data19 = data.week_start_day;
-const _errs40 = errors;
-if((!((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19)))) && (data19 !== null)){
-validate29.errors = [{instancePath:instancePath+"/week_start_day",schemaPath:"#/properties/week_start_day/type",keyword:"type",params:{type: schema8.properties.week_start_day.type},message:"must be integer,null"}];
-return false;
-}
-if(!(((data19 === 0) || (data19 === 1)) || (data19 === null))){
-validate29.errors = [{instancePath:instancePath+"/week_start_day",schemaPath:"#/properties/week_start_day/enum",keyword:"enum",params:{allowedValues: schema8.properties.week_start_day.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs40 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.primary_dashboard !== undefined){
-let data20 = data.primary_dashboard;
-const _errs42 = errors;
-if((!((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20)))) && (data20 !== null)){
-validate29.errors = [{instancePath:instancePath+"/primary_dashboard",schemaPath:"#/properties/primary_dashboard/type",keyword:"type",params:{type: schema8.properties.primary_dashboard.type},message:"must be integer,null"}];
-return false;
-}
-var valid0 = _errs42 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.live_events_columns !== undefined){
-let data21 = data.live_events_columns;
-const _errs44 = errors;
-if((!(Array.isArray(data21))) && (data21 !== null)){
-validate29.errors = [{instancePath:instancePath+"/live_events_columns",schemaPath:"#/properties/live_events_columns/type",keyword:"type",params:{type: schema8.properties.live_events_columns.type},message:"must be array,null"}];
-return false;
-}
-if(errors === _errs44){
-if(Array.isArray(data21)){
-var valid3 = true;
-const len2 = data21.length;
-for(let i2=0; i2<len2; i2++){
-let data22 = data21[i2];
-const _errs46 = errors;
-if((typeof data22 !== "string") && (data22 !== null)){
-validate29.errors = [{instancePath:instancePath+"/live_events_columns/" + i2,schemaPath:"#/properties/live_events_columns/items/type",keyword:"type",params:{type: schema8.properties.live_events_columns.items.type},message:"must be string,null"}];
-return false;
-}
-var valid3 = _errs46 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-var valid0 = _errs44 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.recording_domains !== undefined){
-let data23 = data.recording_domains;
-const _errs48 = errors;
-if((!(Array.isArray(data23))) && (data23 !== null)){
-validate29.errors = [{instancePath:instancePath+"/recording_domains",schemaPath:"#/properties/recording_domains/type",keyword:"type",params:{type: schema8.properties.recording_domains.type},message:"must be array,null"}];
-return false;
-}
-if(errors === _errs48){
-if(Array.isArray(data23)){
-var valid4 = true;
-const len3 = data23.length;
-for(let i3=0; i3<len3; i3++){
-let data24 = data23[i3];
-const _errs50 = errors;
-if((typeof data24 !== "string") && (data24 !== null)){
-validate29.errors = [{instancePath:instancePath+"/recording_domains/" + i3,schemaPath:"#/properties/recording_domains/items/type",keyword:"type",params:{type: schema8.properties.recording_domains.items.type},message:"must be string,null"}];
-return false;
-}
-var valid4 = _errs50 === errors;
-if(!valid4){
-break;
-}
-}
-}
-}
-var valid0 = _errs48 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.inject_web_apps !== undefined){
-let data25 = data.inject_web_apps;
-const _errs52 = errors;
-if((typeof data25 !== "boolean") && (data25 !== null)){
-validate29.errors = [{instancePath:instancePath+"/inject_web_apps",schemaPath:"#/properties/inject_web_apps/type",keyword:"type",params:{type: schema8.properties.inject_web_apps.type},message:"must be boolean,null"}];
-return false;
-}
-var valid0 = _errs52 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.surveys_opt_in !== undefined){
-let data26 = data.surveys_opt_in;
-const _errs54 = errors;
-if((typeof data26 !== "boolean") && (data26 !== null)){
-validate29.errors = [{instancePath:instancePath+"/surveys_opt_in",schemaPath:"#/properties/surveys_opt_in/type",keyword:"type",params:{type: schema8.properties.surveys_opt_in.type},message:"must be boolean,null"}];
-return false;
-}
-var valid0 = _errs54 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate29.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate28.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-if(!(validate29(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
-errors = vErrors.length;
-}
-validate28.errors = vErrors;
-return errors === 0;
-}
-
-export const listDashboards_params = validate31;
-const schema13 = {"type":"object","required":["project_id"],"properties":{"project_id":{"$ref":"rest#/components/parameters/ProjectId/schema"}}};
-const schema14 = {"type":"string"};
-
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate8(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate8.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-validate32.errors = vErrors;
+validate8.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate7(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.project_id === undefined) && (missing0 = "project_id")){
-validate31.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate7.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.project_id !== undefined){
-if(!(validate32(data.project_id, {instancePath:instancePath+"/project_id",parentData:data,parentDataProperty:"project_id",rootData}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+if(!(validate8(data.project_id, {instancePath:instancePath+"/project_id",parentData:data,parentDataProperty:"project_id",rootData}))){
+vErrors = vErrors === null ? validate8.errors : vErrors.concat(validate8.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 else {
-validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate7.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate31.errors = vErrors;
+validate7.errors = vErrors;
 return errors === 0;
 }
 
-export const createDashboard_body = validate34;
-const schema15 = {"type":"object","allOf":[{"$ref":"rest#/paths/~1api~1projects~1{project_id}~1dashboards~1/post/requestBody/content/application~1json/schema"}]};
-const schema16 = {"type":"object","additionalProperties":true,"properties":{"name":{"type":["string","null"]},"description":{"type":"string"},"pinned":{"type":"boolean"},"deleted":{"type":"boolean"},"use_template":{"type":"string"},"use_dashboard":{"type":["integer","null"]},"delete_insights":{"type":"boolean"},"filters":{},"tags":{"type":"array","items":{"type":["string","null"]}},"restriction_level":{"type":"integer","enum":[21,37]}}};
+export const createDashboard_body = validate10;
+const schema7 = {"type":"object","allOf":[{"$ref":"#/components/schemas/DashboardRequest"}]};
+const schema8 = {"type":"object","additionalProperties":true,"properties":{"name":{"type":["string","null"]},"description":{"type":"string"},"pinned":{"type":"boolean"},"deleted":{"type":"boolean"},"use_template":{"type":"string"},"use_dashboard":{"type":["integer","null"]},"delete_insights":{"type":"boolean"},"filters":{},"tags":{"type":"array","items":{"type":["string","null"]}},"restriction_level":{"type":"integer","enum":[21,37]}}};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -1011,7 +587,7 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs2 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate35.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema16.properties.name.type},message:"must be string,null"}];
+validate11.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema8.properties.name.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1023,7 +599,7 @@ if(valid0){
 if(data.description !== undefined){
 const _errs4 = errors;
 if(typeof data.description !== "string"){
-validate35.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate11.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -1035,7 +611,7 @@ if(valid0){
 if(data.pinned !== undefined){
 const _errs6 = errors;
 if(typeof data.pinned !== "boolean"){
-validate35.errors = [{instancePath:instancePath+"/pinned",schemaPath:"#/properties/pinned/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate11.errors = [{instancePath:instancePath+"/pinned",schemaPath:"#/properties/pinned/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -1047,7 +623,7 @@ if(valid0){
 if(data.deleted !== undefined){
 const _errs8 = errors;
 if(typeof data.deleted !== "boolean"){
-validate35.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate11.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -1059,7 +635,7 @@ if(valid0){
 if(data.use_template !== undefined){
 const _errs10 = errors;
 if(typeof data.use_template !== "string"){
-validate35.errors = [{instancePath:instancePath+"/use_template",schemaPath:"#/properties/use_template/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate11.errors = [{instancePath:instancePath+"/use_template",schemaPath:"#/properties/use_template/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -1072,7 +648,7 @@ if(data.use_dashboard !== undefined){
 let data5 = data.use_dashboard;
 const _errs12 = errors;
 if((!((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5)))) && (data5 !== null)){
-validate35.errors = [{instancePath:instancePath+"/use_dashboard",schemaPath:"#/properties/use_dashboard/type",keyword:"type",params:{type: schema16.properties.use_dashboard.type},message:"must be integer,null"}];
+validate11.errors = [{instancePath:instancePath+"/use_dashboard",schemaPath:"#/properties/use_dashboard/type",keyword:"type",params:{type: schema8.properties.use_dashboard.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -1084,7 +660,7 @@ if(valid0){
 if(data.delete_insights !== undefined){
 const _errs14 = errors;
 if(typeof data.delete_insights !== "boolean"){
-validate35.errors = [{instancePath:instancePath+"/delete_insights",schemaPath:"#/properties/delete_insights/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate11.errors = [{instancePath:instancePath+"/delete_insights",schemaPath:"#/properties/delete_insights/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -1104,7 +680,7 @@ for(let i0=0; i0<len0; i0++){
 let data8 = data7[i0];
 const _errs18 = errors;
 if((typeof data8 !== "string") && (data8 !== null)){
-validate35.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: schema16.properties.tags.items.type},message:"must be string,null"}];
+validate11.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: schema8.properties.tags.items.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs18 === errors;
@@ -1114,7 +690,7 @@ break;
 }
 }
 else {
-validate35.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate11.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -1128,11 +704,11 @@ if(data.restriction_level !== undefined){
 let data9 = data.restriction_level;
 const _errs20 = errors;
 if(!((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9)))){
-validate35.errors = [{instancePath:instancePath+"/restriction_level",schemaPath:"#/properties/restriction_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate11.errors = [{instancePath:instancePath+"/restriction_level",schemaPath:"#/properties/restriction_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(!((data9 === 21) || (data9 === 37))){
-validate35.errors = [{instancePath:instancePath+"/restriction_level",schemaPath:"#/properties/restriction_level/enum",keyword:"enum",params:{allowedValues: schema16.properties.restriction_level.enum},message:"must be equal to one of the allowed values"}];
+validate11.errors = [{instancePath:instancePath+"/restriction_level",schemaPath:"#/properties/restriction_level/enum",keyword:"enum",params:{allowedValues: schema8.properties.restriction_level.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs20 === errors;
@@ -1150,197 +726,40 @@ var valid0 = true;
 }
 }
 else {
-validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate11.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate35.errors = vErrors;
+validate11.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate10.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-if(!(validate35(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
+if(!(validate11(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate11.errors : vErrors.concat(validate11.errors);
 errors = vErrors.length;
 }
-validate34.errors = vErrors;
+validate10.errors = vErrors;
 return errors === 0;
 }
 
-export const createDashboardFromTemplate_body = validate37;
-const schema17 = {"type":"object","allOf":[{"$ref":"rest#/paths/~1api~1projects~1{project_id}~1dashboards~1create_from_template_json~1/post/requestBody/content/application~1json/schema"}]};
-const schema18 = {"allOf":[{"$ref":"#/components/schemas/DashboardRequest"},{"type":"object","additionalProperties":true,"properties":{"template":{"type":"object","additionalProperties":true}}}]};
+export const createDashboardFromTemplate_body = validate13;
+const schema9 = {"type":"object","allOf":[{"$ref":"#/components/schemas/DashboardFromTemplateRequest"}]};
+const schema10 = {"allOf":[{"$ref":"#/components/schemas/DashboardRequest"},{"type":"object","additionalProperties":true,"properties":{"template":{"type":"object","additionalProperties":true}}}]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name !== undefined){
-let data0 = data.name;
-const _errs2 = errors;
-if((typeof data0 !== "string") && (data0 !== null)){
-validate39.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema16.properties.name.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs4 = errors;
-if(typeof data.description !== "string"){
-validate39.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.pinned !== undefined){
-const _errs6 = errors;
-if(typeof data.pinned !== "boolean"){
-validate39.errors = [{instancePath:instancePath+"/pinned",schemaPath:"#/properties/pinned/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.deleted !== undefined){
-const _errs8 = errors;
-if(typeof data.deleted !== "boolean"){
-validate39.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.use_template !== undefined){
-const _errs10 = errors;
-if(typeof data.use_template !== "string"){
-validate39.errors = [{instancePath:instancePath+"/use_template",schemaPath:"#/properties/use_template/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.use_dashboard !== undefined){
-let data5 = data.use_dashboard;
-const _errs12 = errors;
-if((!((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5)))) && (data5 !== null)){
-validate39.errors = [{instancePath:instancePath+"/use_dashboard",schemaPath:"#/properties/use_dashboard/type",keyword:"type",params:{type: schema16.properties.use_dashboard.type},message:"must be integer,null"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.delete_insights !== undefined){
-const _errs14 = errors;
-if(typeof data.delete_insights !== "boolean"){
-validate39.errors = [{instancePath:instancePath+"/delete_insights",schemaPath:"#/properties/delete_insights/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tags !== undefined){
-let data7 = data.tags;
-const _errs16 = errors;
-if(errors === _errs16){
-if(Array.isArray(data7)){
-var valid1 = true;
-const len0 = data7.length;
-for(let i0=0; i0<len0; i0++){
-let data8 = data7[i0];
-const _errs18 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate39.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: schema16.properties.tags.items.type},message:"must be string,null"}];
-return false;
-}
-var valid1 = _errs18 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate39.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.restriction_level !== undefined){
-let data9 = data.restriction_level;
-const _errs20 = errors;
-if(!((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9)))){
-validate39.errors = [{instancePath:instancePath+"/restriction_level",schemaPath:"#/properties/restriction_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(!((data9 === 21) || (data9 === 37))){
-validate39.errors = [{instancePath:instancePath+"/restriction_level",schemaPath:"#/properties/restriction_level/enum",keyword:"enum",params:{allowedValues: schema16.properties.restriction_level.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate39.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate14(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
-if(!(validate39(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
+if(!(validate11(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate11.errors : vErrors.concat(validate11.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs0 === errors;
@@ -1355,82 +774,70 @@ if(errors === _errs4){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 }
 else {
-validate38.errors = [{instancePath:instancePath+"/template",schemaPath:"#/allOf/1/properties/template/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate14.errors = [{instancePath:instancePath+"/template",schemaPath:"#/allOf/1/properties/template/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
 }
 }
 else {
-validate38.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate14.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
 var valid0 = _errs1 === errors;
 }
-validate38.errors = vErrors;
+validate14.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate13(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate13.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-if(!(validate38(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
+if(!(validate14(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate14.errors : vErrors.concat(validate14.errors);
 errors = vErrors.length;
 }
-validate37.errors = vErrors;
+validate13.errors = vErrors;
 return errors === 0;
 }
 
-export const getDashboard_params = validate42;
-const schema20 = {"type":"object","required":["project_id","id"],"properties":{"project_id":{"$ref":"rest#/components/parameters/ProjectId/schema"},"id":{"$ref":"rest#/components/parameters/DashboardKey/schema"}}};
+export const getDashboard_params = validate17;
+const schema11 = {"type":"object","required":["project_id","id"],"properties":{"project_id":{"$ref":"#/components/parameters/ProjectId/schema"},"id":{"$ref":"#/components/parameters/DashboardKey/schema"}}};
+const schema12 = {"type":"integer"};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate43.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-validate43.errors = vErrors;
-return errors === 0;
-}
-
-const schema22 = {"type":"integer"};
-
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
-validate45.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate19.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-validate45.errors = vErrors;
+validate19.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.project_id === undefined) && (missing0 = "project_id")) || ((data.id === undefined) && (missing0 = "id"))){
-validate42.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate17.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.project_id !== undefined){
 const _errs1 = errors;
-if(!(validate43(data.project_id, {instancePath:instancePath+"/project_id",parentData:data,parentDataProperty:"project_id",rootData}))){
-vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+if(!(validate8(data.project_id, {instancePath:instancePath+"/project_id",parentData:data,parentDataProperty:"project_id",rootData}))){
+vErrors = vErrors === null ? validate8.errors : vErrors.concat(validate8.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -1441,8 +848,8 @@ var valid0 = true;
 if(valid0){
 if(data.id !== undefined){
 const _errs2 = errors;
-if(!(validate45(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData}))){
-vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);
+if(!(validate19(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData}))){
+vErrors = vErrors === null ? validate19.errors : vErrors.concat(validate19.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -1454,199 +861,24 @@ var valid0 = true;
 }
 }
 else {
-validate42.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate17.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate42.errors = vErrors;
+validate17.errors = vErrors;
 return errors === 0;
 }
 
-export const updateDashboard_body = validate47;
-const schema23 = {"type":"object","allOf":[{"$ref":"rest#/paths/~1api~1projects~1{project_id}~1dashboards~1{id}~1/patch/requestBody/content/application~1json/schema"}]};
+export const moveDashboardTile_body = validate21;
+const schema13 = {"type":"object","allOf":[{"$ref":"#/components/schemas/MoveDashboardTileRequest"}]};
+const schema14 = {"allOf":[{"$ref":"#/components/schemas/DashboardRequest"},{"type":"object","additionalProperties":true,"properties":{"tile":{"type":"object","additionalProperties":true,"properties":{"id":{"type":"integer"}}},"toDashboard":{"type":"integer"}}}]};
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.name !== undefined){
-let data0 = data.name;
-const _errs2 = errors;
-if((typeof data0 !== "string") && (data0 !== null)){
-validate48.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema16.properties.name.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-const _errs4 = errors;
-if(typeof data.description !== "string"){
-validate48.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.pinned !== undefined){
-const _errs6 = errors;
-if(typeof data.pinned !== "boolean"){
-validate48.errors = [{instancePath:instancePath+"/pinned",schemaPath:"#/properties/pinned/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.deleted !== undefined){
-const _errs8 = errors;
-if(typeof data.deleted !== "boolean"){
-validate48.errors = [{instancePath:instancePath+"/deleted",schemaPath:"#/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.use_template !== undefined){
-const _errs10 = errors;
-if(typeof data.use_template !== "string"){
-validate48.errors = [{instancePath:instancePath+"/use_template",schemaPath:"#/properties/use_template/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.use_dashboard !== undefined){
-let data5 = data.use_dashboard;
-const _errs12 = errors;
-if((!((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5)))) && (data5 !== null)){
-validate48.errors = [{instancePath:instancePath+"/use_dashboard",schemaPath:"#/properties/use_dashboard/type",keyword:"type",params:{type: schema16.properties.use_dashboard.type},message:"must be integer,null"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.delete_insights !== undefined){
-const _errs14 = errors;
-if(typeof data.delete_insights !== "boolean"){
-validate48.errors = [{instancePath:instancePath+"/delete_insights",schemaPath:"#/properties/delete_insights/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tags !== undefined){
-let data7 = data.tags;
-const _errs16 = errors;
-if(errors === _errs16){
-if(Array.isArray(data7)){
-var valid1 = true;
-const len0 = data7.length;
-for(let i0=0; i0<len0; i0++){
-let data8 = data7[i0];
-const _errs18 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate48.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: schema16.properties.tags.items.type},message:"must be string,null"}];
-return false;
-}
-var valid1 = _errs18 === errors;
-if(!valid1){
-break;
-}
-}
-}
-else {
-validate48.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.restriction_level !== undefined){
-let data9 = data.restriction_level;
-const _errs20 = errors;
-if(!((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9)))){
-validate48.errors = [{instancePath:instancePath+"/restriction_level",schemaPath:"#/properties/restriction_level/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(!((data9 === 21) || (data9 === 37))){
-validate48.errors = [{instancePath:instancePath+"/restriction_level",schemaPath:"#/properties/restriction_level/enum",keyword:"enum",params:{allowedValues: schema16.properties.restriction_level.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs20 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate48.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate48.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate47.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-if(!(validate48(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
-errors = vErrors.length;
-}
-validate47.errors = vErrors;
-return errors === 0;
-}
-
-export const moveDashboardTile_body = validate50;
-const schema25 = {"type":"object","allOf":[{"$ref":"rest#/paths/~1api~1projects~1{project_id}~1dashboards~1{id}~1move_tile~1/patch/requestBody/content/application~1json/schema"}]};
-const schema26 = {"allOf":[{"$ref":"#/components/schemas/DashboardRequest"},{"type":"object","additionalProperties":true,"properties":{"tile":{"type":"object","additionalProperties":true,"properties":{"id":{"type":"integer"}}},"toDashboard":{"type":"integer"}}}]};
-
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
-if(!(validate39(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
+if(!(validate11(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate11.errors : vErrors.concat(validate11.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs0 === errors;
@@ -1662,13 +894,13 @@ if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.id !== undefined){
 let data1 = data0.id;
 if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
-validate51.errors = [{instancePath:instancePath+"/tile/id",schemaPath:"#/allOf/1/properties/tile/properties/id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate22.errors = [{instancePath:instancePath+"/tile/id",schemaPath:"#/allOf/1/properties/tile/properties/id/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 }
 }
 else {
-validate51.errors = [{instancePath:instancePath+"/tile",schemaPath:"#/allOf/1/properties/tile/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate22.errors = [{instancePath:instancePath+"/tile",schemaPath:"#/allOf/1/properties/tile/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -1682,7 +914,7 @@ if(data.toDashboard !== undefined){
 let data2 = data.toDashboard;
 const _errs9 = errors;
 if(!((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2)))){
-validate51.errors = [{instancePath:instancePath+"/toDashboard",schemaPath:"#/allOf/1/properties/toDashboard/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate22.errors = [{instancePath:instancePath+"/toDashboard",schemaPath:"#/allOf/1/properties/toDashboard/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid1 = _errs9 === errors;
@@ -1693,134 +925,134 @@ var valid1 = true;
 }
 }
 else {
-validate51.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate22.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
 var valid0 = _errs1 === errors;
 }
-validate51.errors = vErrors;
+validate22.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate50.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate21.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-if(!(validate51(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);
+if(!(validate22(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
 errors = vErrors.length;
 }
-validate50.errors = vErrors;
+validate21.errors = vErrors;
 return errors === 0;
 }
 
-export const listEvents_query = validate54;
-const schema27 = {"type":"object","required":[],"properties":{"after":{"$ref":"rest#/components/parameters/EventAfter/schema"},"before":{"$ref":"rest#/components/parameters/EventBefore/schema"},"distinct_id":{"$ref":"rest#/components/parameters/EventDistinctId/schema"},"event":{"$ref":"rest#/components/parameters/EventName/schema"},"format":{"$ref":"rest#/components/parameters/Format/schema"},"person_id":{"$ref":"rest#/components/parameters/EventPersonId/schema"},"properties":{"$ref":"rest#/components/parameters/EventProperties/content/application~1json/schema"},"select":{"$ref":"rest#/components/parameters/EventSelect/content/application~1json/schema"},"where":{"$ref":"rest#/components/parameters/EventWhere/content/application~1json/schema"}}};
-const schema28 = {"type":"string"};
+export const listEvents_query = validate25;
+const schema15 = {"type":"object","required":[],"properties":{"after":{"$ref":"#/components/parameters/EventAfter/schema"},"before":{"$ref":"#/components/parameters/EventBefore/schema"},"distinct_id":{"$ref":"#/components/parameters/EventDistinctId/schema"},"event":{"$ref":"#/components/parameters/EventName/schema"},"format":{"$ref":"#/components/parameters/Format/schema"},"person_id":{"$ref":"#/components/parameters/EventPersonId/schema"},"properties":{"$ref":"#/components/parameters/EventProperties/content/application~1json/schema"},"select":{"$ref":"#/components/parameters/EventSelect/content/application~1json/schema"},"where":{"$ref":"#/components/parameters/EventWhere/content/application~1json/schema"}}};
+const schema16 = {"type":"string"};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate26.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-validate55.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
 
-const schema29 = {"type":"string"};
+const schema17 = {"type":"string"};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate28.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-validate57.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
 
-const schema30 = {"type":["integer","string"]};
+const schema18 = {"type":["integer","string"]};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!((typeof data == "number") && (!(data % 1) && !isNaN(data)))) && (typeof data !== "string")){
-validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema30.type},message:"must be integer,string"}];
+validate30.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema18.type},message:"must be integer,string"}];
 return false;
 }
-validate59.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
 
-const schema31 = {"type":"string"};
+const schema19 = {"type":"string"};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate61.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-validate61.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-const schema32 = {"type":"string","enum":["csv","json"]};
+const schema20 = {"type":"string","enum":["csv","json"]};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate63.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data === "csv") || (data === "json"))){
-validate63.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"}];
+validate34.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema20.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-validate63.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-const schema33 = {"type":["integer","string"]};
+const schema21 = {"type":["integer","string"]};
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!((typeof data == "number") && (!(data % 1) && !isNaN(data)))) && (typeof data !== "string")){
-validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema33.type},message:"must be integer,string"}];
+validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema21.type},message:"must be integer,string"}];
 return false;
 }
-validate65.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
 
-const schema34 = {"type":"array","items":{}};
+const schema22 = {"type":"array","items":{}};
 
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(!(Array.isArray(data))){
-validate67.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
-validate67.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-const schema35 = {"type":"array","items":{"type":"string"}};
+const schema23 = {"type":"array","items":{"type":"string"}};
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -1830,7 +1062,7 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 const _errs1 = errors;
 if(typeof data[i0] !== "string"){
-validate69.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate40.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -1840,17 +1072,17 @@ break;
 }
 }
 else {
-validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
-validate69.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-const schema36 = {"type":"array","items":{"type":"string"}};
+const schema24 = {"type":"array","items":{"type":"string"}};
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -1860,7 +1092,7 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 const _errs1 = errors;
 if(typeof data[i0] !== "string"){
-validate71.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate42.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -1870,24 +1102,24 @@ break;
 }
 }
 else {
-validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate42.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
-validate71.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.after !== undefined){
 const _errs1 = errors;
-if(!(validate55(data.after, {instancePath:instancePath+"/after",parentData:data,parentDataProperty:"after",rootData}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+if(!(validate26(data.after, {instancePath:instancePath+"/after",parentData:data,parentDataProperty:"after",rootData}))){
+vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -1898,8 +1130,8 @@ var valid0 = true;
 if(valid0){
 if(data.before !== undefined){
 const _errs2 = errors;
-if(!(validate57(data.before, {instancePath:instancePath+"/before",parentData:data,parentDataProperty:"before",rootData}))){
-vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+if(!(validate28(data.before, {instancePath:instancePath+"/before",parentData:data,parentDataProperty:"before",rootData}))){
+vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -1910,8 +1142,8 @@ var valid0 = true;
 if(valid0){
 if(data.distinct_id !== undefined){
 const _errs3 = errors;
-if(!(validate59(data.distinct_id, {instancePath:instancePath+"/distinct_id",parentData:data,parentDataProperty:"distinct_id",rootData}))){
-vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+if(!(validate30(data.distinct_id, {instancePath:instancePath+"/distinct_id",parentData:data,parentDataProperty:"distinct_id",rootData}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -1922,8 +1154,8 @@ var valid0 = true;
 if(valid0){
 if(data.event !== undefined){
 const _errs4 = errors;
-if(!(validate61(data.event, {instancePath:instancePath+"/event",parentData:data,parentDataProperty:"event",rootData}))){
-vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+if(!(validate32(data.event, {instancePath:instancePath+"/event",parentData:data,parentDataProperty:"event",rootData}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
@@ -1934,8 +1166,8 @@ var valid0 = true;
 if(valid0){
 if(data.format !== undefined){
 const _errs5 = errors;
-if(!(validate63(data.format, {instancePath:instancePath+"/format",parentData:data,parentDataProperty:"format",rootData}))){
-vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
+if(!(validate34(data.format, {instancePath:instancePath+"/format",parentData:data,parentDataProperty:"format",rootData}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -1946,8 +1178,8 @@ var valid0 = true;
 if(valid0){
 if(data.person_id !== undefined){
 const _errs6 = errors;
-if(!(validate65(data.person_id, {instancePath:instancePath+"/person_id",parentData:data,parentDataProperty:"person_id",rootData}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+if(!(validate36(data.person_id, {instancePath:instancePath+"/person_id",parentData:data,parentDataProperty:"person_id",rootData}))){
+vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs6 === errors;
@@ -1958,8 +1190,8 @@ var valid0 = true;
 if(valid0){
 if(data.properties !== undefined){
 const _errs7 = errors;
-if(!(validate67(data.properties, {instancePath:instancePath+"/properties",parentData:data,parentDataProperty:"properties",rootData}))){
-vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
+if(!(validate38(data.properties, {instancePath:instancePath+"/properties",parentData:data,parentDataProperty:"properties",rootData}))){
+vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs7 === errors;
@@ -1970,8 +1202,8 @@ var valid0 = true;
 if(valid0){
 if(data.select !== undefined){
 const _errs8 = errors;
-if(!(validate69(data.select, {instancePath:instancePath+"/select",parentData:data,parentDataProperty:"select",rootData}))){
-vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
+if(!(validate40(data.select, {instancePath:instancePath+"/select",parentData:data,parentDataProperty:"select",rootData}))){
+vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs8 === errors;
@@ -1982,8 +1214,8 @@ var valid0 = true;
 if(valid0){
 if(data.where !== undefined){
 const _errs9 = errors;
-if(!(validate71(data.where, {instancePath:instancePath+"/where",parentData:data,parentDataProperty:"where",rootData}))){
-vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+if(!(validate42(data.where, {instancePath:instancePath+"/where",parentData:data,parentDataProperty:"where",rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs9 === errors;
@@ -2001,68 +1233,52 @@ var valid0 = true;
 }
 }
 else {
-validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate54.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
 
-export const listEventValues_query = validate73;
-const schema37 = {"type":"object","required":[],"properties":{"key":{"$ref":"rest#/components/parameters/ValuesKey/schema"},"event_name":{"$ref":"rest#/components/parameters/ValuesEventName/schema"},"format":{"$ref":"rest#/components/parameters/Format/schema"}}};
-const schema38 = {"type":"string"};
+export const listEventValues_query = validate44;
+const schema25 = {"type":"object","required":[],"properties":{"key":{"$ref":"#/components/parameters/ValuesKey/schema"},"event_name":{"$ref":"#/components/parameters/ValuesEventName/schema"},"format":{"$ref":"#/components/parameters/Format/schema"}}};
+const schema26 = {"type":"string"};
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate74.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate45.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-validate74.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-const schema39 = {"type":"string"};
+const schema27 = {"type":"string"};
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate47.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-validate76.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((data === "csv") || (data === "json"))){
-validate78.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-validate78.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.key !== undefined){
 const _errs1 = errors;
-if(!(validate74(data.key, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
-vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+if(!(validate45(data.key, {instancePath:instancePath+"/key",parentData:data,parentDataProperty:"key",rootData}))){
+vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -2073,8 +1289,8 @@ var valid0 = true;
 if(valid0){
 if(data.event_name !== undefined){
 const _errs2 = errors;
-if(!(validate76(data.event_name, {instancePath:instancePath+"/event_name",parentData:data,parentDataProperty:"event_name",rootData}))){
-vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+if(!(validate47(data.event_name, {instancePath:instancePath+"/event_name",parentData:data,parentDataProperty:"event_name",rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -2085,8 +1301,8 @@ var valid0 = true;
 if(valid0){
 if(data.format !== undefined){
 const _errs3 = errors;
-if(!(validate78(data.format, {instancePath:instancePath+"/format",parentData:data,parentDataProperty:"format",rootData}))){
-vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+if(!(validate34(data.format, {instancePath:instancePath+"/format",parentData:data,parentDataProperty:"format",rootData}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -2098,57 +1314,45 @@ var valid0 = true;
 }
 }
 else {
-validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate44.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate73.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-export const getEvent_params = validate80;
-const schema41 = {"type":"object","required":["project_id","id"],"properties":{"project_id":{"$ref":"rest#/components/parameters/ProjectId/schema"},"id":{"$ref":"rest#/components/parameters/EventKey/schema"}}};
+export const getEvent_params = validate50;
+const schema28 = {"type":"object","required":["project_id","id"],"properties":{"project_id":{"$ref":"#/components/parameters/ProjectId/schema"},"id":{"$ref":"#/components/parameters/EventKey/schema"}}};
+const schema29 = {"type":"string"};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-validate81.errors = vErrors;
-return errors === 0;
-}
-
-const schema43 = {"type":"string"};
-
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-validate83.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.project_id === undefined) && (missing0 = "project_id")) || ((data.id === undefined) && (missing0 = "id"))){
-validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate50.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.project_id !== undefined){
 const _errs1 = errors;
-if(!(validate81(data.project_id, {instancePath:instancePath+"/project_id",parentData:data,parentDataProperty:"project_id",rootData}))){
-vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+if(!(validate8(data.project_id, {instancePath:instancePath+"/project_id",parentData:data,parentDataProperty:"project_id",rootData}))){
+vErrors = vErrors === null ? validate8.errors : vErrors.concat(validate8.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -2159,8 +1363,8 @@ var valid0 = true;
 if(valid0){
 if(data.id !== undefined){
 const _errs2 = errors;
-if(!(validate83(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData}))){
-vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+if(!(validate52(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -2172,103 +1376,87 @@ var valid0 = true;
 }
 }
 else {
-validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate50.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate80.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-export const getEvent_query = validate85;
-const schema44 = {"type":"object","required":[],"properties":{"format":{"$ref":"rest#/components/parameters/Format/schema"}}};
+export const getEvent_query = validate54;
+const schema30 = {"type":"object","required":[],"properties":{"format":{"$ref":"#/components/parameters/Format/schema"}}};
 
-function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((data === "csv") || (data === "json"))){
-validate86.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-validate86.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.format !== undefined){
-if(!(validate86(data.format, {instancePath:instancePath+"/format",parentData:data,parentDataProperty:"format",rootData}))){
-vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+if(!(validate34(data.format, {instancePath:instancePath+"/format",parentData:data,parentDataProperty:"format",rootData}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate85.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-export const listPlugins_params = validate88;
-const schema46 = {"type":"object","required":["parent_lookup_organization_id"],"properties":{"parent_lookup_organization_id":{"$ref":"rest#/components/parameters/OrganizationId/schema"}}};
-const schema47 = {"type":"string"};
+export const listPlugins_params = validate56;
+const schema31 = {"type":"object","required":["parent_lookup_organization_id"],"properties":{"parent_lookup_organization_id":{"$ref":"#/components/parameters/OrganizationId/schema"}}};
+const schema32 = {"type":"string"};
 
-function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data !== "string"){
-validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-validate89.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.parent_lookup_organization_id === undefined) && (missing0 = "parent_lookup_organization_id")){
-validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate56.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.parent_lookup_organization_id !== undefined){
-if(!(validate89(data.parent_lookup_organization_id, {instancePath:instancePath+"/parent_lookup_organization_id",parentData:data,parentDataProperty:"parent_lookup_organization_id",rootData}))){
-vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+if(!(validate57(data.parent_lookup_organization_id, {instancePath:instancePath+"/parent_lookup_organization_id",parentData:data,parentDataProperty:"parent_lookup_organization_id",rootData}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 else {
-validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate88.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-export const createPlugin_body = validate91;
-const schema48 = {"type":"object","allOf":[{"$ref":"rest#/paths/~1api~1organizations~1{parent_lookup_organization_id}~1plugins~1/post/requestBody/content/application~1json/schema"}]};
-const schema49 = {"type":"object","additionalProperties":true,"properties":{"plugin_type":{"type":"string","enum":["local","custom","repository","source"]},"name":{"type":["string","null"]},"description":{"type":["string","null"]},"icon":{"type":["string","null"]},"config_schema":{},"tag":{"type":["string","null"]},"is_global":{"type":"boolean"},"capabilities":{},"metrics":{},"public_jobs":{}}};
+export const createPlugin_body = validate59;
+const schema33 = {"type":"object","allOf":[{"$ref":"#/components/schemas/PluginRequest"}]};
+const schema34 = {"type":"object","additionalProperties":true,"properties":{"plugin_type":{"type":"string","enum":["local","custom","repository","source"]},"name":{"type":["string","null"]},"description":{"type":["string","null"]},"icon":{"type":["string","null"]},"config_schema":{},"tag":{"type":["string","null"]},"is_global":{"type":"boolean"},"capabilities":{},"metrics":{},"public_jobs":{}}};
 
-function validate92(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -2277,11 +1465,11 @@ if(data.plugin_type !== undefined){
 let data0 = data.plugin_type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate92.errors = [{instancePath:instancePath+"/plugin_type",schemaPath:"#/properties/plugin_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate60.errors = [{instancePath:instancePath+"/plugin_type",schemaPath:"#/properties/plugin_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((data0 === "local") || (data0 === "custom")) || (data0 === "repository")) || (data0 === "source"))){
-validate92.errors = [{instancePath:instancePath+"/plugin_type",schemaPath:"#/properties/plugin_type/enum",keyword:"enum",params:{allowedValues: schema49.properties.plugin_type.enum},message:"must be equal to one of the allowed values"}];
+validate60.errors = [{instancePath:instancePath+"/plugin_type",schemaPath:"#/properties/plugin_type/enum",keyword:"enum",params:{allowedValues: schema34.properties.plugin_type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2294,7 +1482,7 @@ if(data.name !== undefined){
 let data1 = data.name;
 const _errs4 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate92.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema49.properties.name.type},message:"must be string,null"}];
+validate60.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema34.properties.name.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -2307,7 +1495,7 @@ if(data.description !== undefined){
 let data2 = data.description;
 const _errs6 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate92.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema49.properties.description.type},message:"must be string,null"}];
+validate60.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema34.properties.description.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs6 === errors;
@@ -2320,7 +1508,7 @@ if(data.icon !== undefined){
 let data3 = data.icon;
 const _errs8 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate92.errors = [{instancePath:instancePath+"/icon",schemaPath:"#/properties/icon/type",keyword:"type",params:{type: schema49.properties.icon.type},message:"must be string,null"}];
+validate60.errors = [{instancePath:instancePath+"/icon",schemaPath:"#/properties/icon/type",keyword:"type",params:{type: schema34.properties.icon.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -2333,7 +1521,7 @@ if(data.tag !== undefined){
 let data4 = data.tag;
 const _errs10 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate92.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/type",keyword:"type",params:{type: schema49.properties.tag.type},message:"must be string,null"}];
+validate60.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/type",keyword:"type",params:{type: schema34.properties.tag.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -2345,7 +1533,7 @@ if(valid0){
 if(data.is_global !== undefined){
 const _errs12 = errors;
 if(typeof data.is_global !== "boolean"){
-validate92.errors = [{instancePath:instancePath+"/is_global",schemaPath:"#/properties/is_global/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate60.errors = [{instancePath:instancePath+"/is_global",schemaPath:"#/properties/is_global/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs12 === errors;
@@ -2360,73 +1548,61 @@ var valid0 = true;
 }
 }
 else {
-validate92.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate92.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-if(!(validate92(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
+if(!(validate60(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
 errors = vErrors.length;
 }
-validate91.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-export const getPlugin_params = validate94;
-const schema50 = {"type":"object","required":["parent_lookup_organization_id","id"],"properties":{"parent_lookup_organization_id":{"$ref":"rest#/components/parameters/OrganizationId/schema"},"id":{"$ref":"rest#/components/parameters/PluginKey/schema"}}};
+export const getPlugin_params = validate62;
+const schema35 = {"type":"object","required":["parent_lookup_organization_id","id"],"properties":{"parent_lookup_organization_id":{"$ref":"#/components/parameters/OrganizationId/schema"},"id":{"$ref":"#/components/parameters/PluginKey/schema"}}};
+const schema36 = {"type":"integer"};
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(typeof data !== "string"){
-validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-validate95.errors = vErrors;
-return errors === 0;
-}
-
-const schema52 = {"type":"integer"};
-
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
-validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-validate97.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.parent_lookup_organization_id === undefined) && (missing0 = "parent_lookup_organization_id")) || ((data.id === undefined) && (missing0 = "id"))){
-validate94.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate62.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.parent_lookup_organization_id !== undefined){
 const _errs1 = errors;
-if(!(validate95(data.parent_lookup_organization_id, {instancePath:instancePath+"/parent_lookup_organization_id",parentData:data,parentDataProperty:"parent_lookup_organization_id",rootData}))){
-vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+if(!(validate57(data.parent_lookup_organization_id, {instancePath:instancePath+"/parent_lookup_organization_id",parentData:data,parentDataProperty:"parent_lookup_organization_id",rootData}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
@@ -2437,8 +1613,8 @@ var valid0 = true;
 if(valid0){
 if(data.id !== undefined){
 const _errs2 = errors;
-if(!(validate97(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+if(!(validate64(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData}))){
+vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs2 === errors;
@@ -2450,240 +1626,20 @@ var valid0 = true;
 }
 }
 else {
-validate94.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate62.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate94.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
 
-export const updatePlugin_body = validate99;
-const schema53 = {"type":"object","allOf":[{"$ref":"rest#/paths/~1api~1organizations~1{parent_lookup_organization_id}~1plugins~1{id}~1/patch/requestBody/content/application~1json/schema"}]};
+export const updatePluginSource_body = validate66;
+const schema37 = {"type":"object","allOf":[{"$ref":"#/paths/~1api~1organizations~1{parent_lookup_organization_id}~1plugins~1{id}~1update_source~1/patch/requestBody/content/application~1json/schema"}]};
+const schema38 = {"anyOf":[{"$ref":"#/components/schemas/PluginRequest"},{"$ref":"#/components/schemas/PluginSource"}]};
+const schema39 = {"type":"object","additionalProperties":{"type":["string","null"]}};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.plugin_type !== undefined){
-let data0 = data.plugin_type;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate100.errors = [{instancePath:instancePath+"/plugin_type",schemaPath:"#/properties/plugin_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((data0 === "local") || (data0 === "custom")) || (data0 === "repository")) || (data0 === "source"))){
-validate100.errors = [{instancePath:instancePath+"/plugin_type",schemaPath:"#/properties/plugin_type/enum",keyword:"enum",params:{allowedValues: schema49.properties.plugin_type.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data1 = data.name;
-const _errs4 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate100.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema49.properties.name.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data2 = data.description;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate100.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema49.properties.description.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.icon !== undefined){
-let data3 = data.icon;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate100.errors = [{instancePath:instancePath+"/icon",schemaPath:"#/properties/icon/type",keyword:"type",params:{type: schema49.properties.icon.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tag !== undefined){
-let data4 = data.tag;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate100.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/type",keyword:"type",params:{type: schema49.properties.tag.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_global !== undefined){
-const _errs12 = errors;
-if(typeof data.is_global !== "boolean"){
-validate100.errors = [{instancePath:instancePath+"/is_global",schemaPath:"#/properties/is_global/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate100.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate99.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-if(!(validate100(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.errors);
-errors = vErrors.length;
-}
-validate99.errors = vErrors;
-return errors === 0;
-}
-
-export const updatePluginSource_body = validate102;
-const schema55 = {"type":"object","allOf":[{"$ref":"rest#/paths/~1api~1organizations~1{parent_lookup_organization_id}~1plugins~1{id}~1update_source~1/patch/requestBody/content/application~1json/schema"}]};
-const schema56 = {"anyOf":[{"$ref":"#/components/schemas/PluginRequest"},{"$ref":"#/components/schemas/PluginSource"}]};
-
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.plugin_type !== undefined){
-let data0 = data.plugin_type;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate104.errors = [{instancePath:instancePath+"/plugin_type",schemaPath:"#/properties/plugin_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((data0 === "local") || (data0 === "custom")) || (data0 === "repository")) || (data0 === "source"))){
-validate104.errors = [{instancePath:instancePath+"/plugin_type",schemaPath:"#/properties/plugin_type/enum",keyword:"enum",params:{allowedValues: schema49.properties.plugin_type.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data1 = data.name;
-const _errs4 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate104.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema49.properties.name.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data2 = data.description;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate104.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema49.properties.description.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.icon !== undefined){
-let data3 = data.icon;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate104.errors = [{instancePath:instancePath+"/icon",schemaPath:"#/properties/icon/type",keyword:"type",params:{type: schema49.properties.icon.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tag !== undefined){
-let data4 = data.tag;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate104.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/type",keyword:"type",params:{type: schema49.properties.tag.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_global !== undefined){
-const _errs12 = errors;
-if(typeof data.is_global !== "boolean"){
-validate104.errors = [{instancePath:instancePath+"/is_global",schemaPath:"#/properties/is_global/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate104.errors = vErrors;
-return errors === 0;
-}
-
-const schema58 = {"type":"object","additionalProperties":{"type":["string","null"]}};
-
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
@@ -2692,7 +1648,7 @@ for(const key0 in data){
 let data0 = data[key0];
 const _errs2 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate106.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: schema58.additionalProperties.type},message:"must be string,null"}];
+validate69.errors = [{instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: schema39.additionalProperties.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2702,31 +1658,31 @@ break;
 }
 }
 else {
-validate106.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate106.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
-if(!(validate104(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+if(!(validate60(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
 valid0 = valid0 || _valid0;
 if(!valid0){
 const _errs2 = errors;
-if(!(validate106(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
+if(!(validate69(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs2 === errors;
@@ -2741,7 +1697,7 @@ else {
 vErrors.push(err0);
 }
 errors++;
-validate103.errors = vErrors;
+validate67.errors = vErrors;
 return false;
 }
 else {
@@ -2755,141 +1711,22 @@ vErrors = null;
 }
 }
 }
-validate103.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate102(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate102.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate66.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-if(!(validate103(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
+if(!(validate67(data, {instancePath,parentData,parentDataProperty,rootData}))){
+vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
 errors = vErrors.length;
 }
-validate102.errors = vErrors;
-return errors === 0;
-}
-
-export const upgradePlugin_body = validate109;
-const schema59 = {"type":"object","allOf":[{"$ref":"rest#/paths/~1api~1organizations~1{parent_lookup_organization_id}~1plugins~1{id}~1upgrade~1/post/requestBody/content/application~1json/schema"}]};
-
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.plugin_type !== undefined){
-let data0 = data.plugin_type;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate110.errors = [{instancePath:instancePath+"/plugin_type",schemaPath:"#/properties/plugin_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((data0 === "local") || (data0 === "custom")) || (data0 === "repository")) || (data0 === "source"))){
-validate110.errors = [{instancePath:instancePath+"/plugin_type",schemaPath:"#/properties/plugin_type/enum",keyword:"enum",params:{allowedValues: schema49.properties.plugin_type.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.name !== undefined){
-let data1 = data.name;
-const _errs4 = errors;
-if((typeof data1 !== "string") && (data1 !== null)){
-validate110.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: schema49.properties.name.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.description !== undefined){
-let data2 = data.description;
-const _errs6 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate110.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema49.properties.description.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.icon !== undefined){
-let data3 = data.icon;
-const _errs8 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate110.errors = [{instancePath:instancePath+"/icon",schemaPath:"#/properties/icon/type",keyword:"type",params:{type: schema49.properties.icon.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.tag !== undefined){
-let data4 = data.tag;
-const _errs10 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate110.errors = [{instancePath:instancePath+"/tag",schemaPath:"#/properties/tag/type",keyword:"type",params:{type: schema49.properties.tag.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.is_global !== undefined){
-const _errs12 = errors;
-if(typeof data.is_global !== "boolean"){
-validate110.errors = [{instancePath:instancePath+"/is_global",schemaPath:"#/properties/is_global/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate110.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate110.errors = vErrors;
-return errors === 0;
-}
-
-
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
-let vErrors = null;
-let errors = 0;
-if(!(data && typeof data == "object" && !Array.isArray(data))){
-validate109.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-if(!(validate110(data, {instancePath,parentData,parentDataProperty,rootData}))){
-vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
-errors = vErrors.length;
-}
-validate109.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
