@@ -1,14 +1,6 @@
-import { type GraphQLFailure, key, type TestGateway } from '../support/gateway.ts';
+import { type Answer, key, readAnswer, type TestGateway } from '../support/gateway.ts';
 import { thrice } from '../support/repeat.ts';
 import type { Upstream } from '../support/upstream.ts';
-
-/** An answer of the gateway, with the text that it came as. */
-export interface TextAnswer {
-  readonly status: number;
-  readonly body: string;
-  readonly data: unknown;
-  readonly errors?: readonly GraphQLFailure[];
-}
 
 /**
  * Asks three times: answers and requests with their bodies have to be the same, byte for byte. `variables` is JSON text,
@@ -19,22 +11,19 @@ export function askThriceExactly(
   upstream: Upstream,
   query: string,
   variables = '{}',
-): Promise<TextAnswer> {
-  const outcomeOf = ({ status, body }: TextAnswer): unknown => ({
+): Promise<Answer> {
+  const outcomeOf = ({ status, body }: Answer): unknown => ({
     ...{ status, body },
     requests: upstream.records.map((record) => [record.method, record.target, record.body]),
   });
   return thrice(gateway, upstream, () => askText(gateway, query, variables), outcomeOf);
 }
 
-async function askText({ url }: TestGateway, query: string, variables: string): Promise<TextAnswer> {
+async function askText({ url }: TestGateway, query: string, variables: string): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     body: `{"query":${JSON.stringify(query)},"variables":${variables}}`,
   });
-  const body = await response.text();
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it really is, the tests find out
-  const result = JSON.parse(body) as Pick<TextAnswer, 'data' | 'errors'>;
-  return { status: response.status, body, ...result };
+  return readAnswer(response);
 }

@@ -3,6 +3,7 @@ import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, sym
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { objectOf, parseObject } from '../../workspace/json.ts';
 import { createFolder } from '../support/persisted.ts';
 import { runProgram } from '../support/process.ts';
 
@@ -101,9 +102,6 @@ test('npm ci in the unpacked package installs the versions that were tested', ()
 
 /** The version of each package in a lock, by where it is installed. */
 function versionsIn(lock: string): ReadonlyMap<string, unknown> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- npm's own format
-  const { packages } = JSON.parse(lock) as {
-    readonly packages: Readonly<Record<string, { readonly version?: string }>>;
-  };
-  return new Map(Object.entries(packages).map(([path, { version }]) => [path, version]));
+  const packages = Object.entries(objectOf(parseObject(lock)['packages']));
+  return new Map(packages.map(([path, found]) => [path, objectOf(found)['version']]));
 }

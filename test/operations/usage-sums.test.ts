@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { arrayOf, objectOf } from '../../workspace/json.ts';
 import { callTool, startAgents } from '../support/agents.ts';
 import { startOver } from '../support/both.ts';
 import { cacheSettings } from '../support/cache.ts';
@@ -56,15 +57,11 @@ async function useAll({ url }: Pick<TestGateway, 'url'>): Promise<void> {
   for (const id of ['40', '41', '8']) await callTool({ url }, 'Open', { id });
 }
 
-interface Read {
-  readonly operations: readonly { readonly client: string; readonly operation: string; readonly restCalls: number }[];
-  readonly otherRestCalls: number;
-}
-
 /** The calls of all clients, and those that belong to none. */
-async function summed(read: () => Promise<Read>): Promise<readonly [number, number]> {
-  const { operations, otherRestCalls } = await read();
-  return [operations.reduce((sum, { restCalls }) => sum + restCalls, 0), otherRestCalls];
+async function summed(read: () => Promise<unknown>): Promise<readonly [number, number]> {
+  const { operations, otherRestCalls } = objectOf(await read());
+  const calls = arrayOf(operations).map((operation) => Number(objectOf(operation)['restCalls']));
+  return [calls.reduce((sum, each) => sum + each, 0), Number(otherRestCalls)];
 }
 
 test.each([
@@ -78,7 +75,7 @@ test.each([
     { hold: 0 },
   );
   await useAll(gateway);
-  const read = (): Promise<Read> => gateway.gateway.metrics.usage();
+  const read = (): Promise<unknown> => gateway.gateway.metrics.usage();
   // Those of clients that have left end a moment later.
   await expect.poll(() => summed(read)).toEqual([upstream.requests.length, 0]);
   const before = upstream.requests.length;
@@ -106,8 +103,6 @@ test('the same with two workers', async () => {
   const [, url = ''] = await main.printed(/^Gateway +(\S+)/m);
   await useAll({ url });
   const headers = { authorization: `Bearer ${token}` };
-  const read = async (): Promise<Read> =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a wrong answer fails the test
-    (await (await fetch(`http://127.0.0.1:${port}/admin/usage`, { headers })).json()) as Read;
+  const read = async (): Promise<unknown> => (await fetch(`http://127.0.0.1:${port}/admin/usage`, { headers })).json();
   await expect.poll(() => summed(read), { interval: 300 }).toEqual([upstream.requests.length, 0]);
 });

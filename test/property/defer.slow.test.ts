@@ -21,7 +21,7 @@ import { createExecute } from '../../src/operation/execute.ts';
 import { coercedVariables } from '../../src/operation/params.ts';
 import { createReadableSchema, createSchema, createSchemas } from '../../src/schema.ts';
 import { inForm, seedOf } from '../support/form.ts';
-import { mergeParts, type Part } from '../support/parts.ts';
+import { mergeParts, type Part, readPart } from '../support/parts.ts';
 import { type FailureOf, failuresOf } from './faults.ts';
 import { comparable } from './lost.ts';
 import { operationOf } from './operations.ts';
@@ -90,8 +90,7 @@ async function inParts(one: Case, format: PartsFormat): Promise<Outcome & { read
   const parts: Part[] = [];
   const errors: unknown[] = [];
   const note = (part: PartPayload): void => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as it is answered
-    parts.push(plain(part) as Part);
+    parts.push(readPart(JSON.stringify(part)));
     errors.push(...errorsIn(part));
   };
   if ('initialResult' in result) {

@@ -95,6 +95,11 @@ export async function ask(url: string, query: string, { headers, signal, ...para
     body: JSON.stringify({ query, ...params }),
     ...(signal !== undefined && { signal }),
   });
+  return readAnswer(response);
+}
+
+/** Reads an answer in JSON. */
+export async function readAnswer(response: Response): Promise<Answer> {
   const body = await response.text();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it really is, the tests find out
   const result = JSON.parse(body) as Pick<Answer, 'data' | 'errors' | 'extensions'>;

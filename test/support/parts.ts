@@ -98,14 +98,14 @@ export async function askForParts(
 async function* partsOf(response: Response): AsyncGenerator<Part> {
   const isMultipart = response.headers.get('content-type')?.startsWith('multipart/mixed; boundary="-"') === true;
   if (!isMultipart) {
-    yield parsed(await response.text());
+    yield readPart(await response.text());
     return;
   }
   let rest = '';
   for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const pieces = (rest + text).split('\r\n---');
     rest = pieces.pop() ?? '';
-    for (const piece of pieces) if (piece !== '') yield parsed(bodyOf(piece));
+    for (const piece of pieces) if (piece !== '') yield readPart(bodyOf(piece));
   }
   if (rest !== '--\r\n') throw new Error(`expected the end of the answer, but got ${rest}`);
 }
@@ -117,7 +117,8 @@ function bodyOf(piece: string): string {
   return body;
 }
 
-function parsed(text: string): Part {
+/** Reads a part in JSON. */
+export function readPart(text: string): Part {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it really is, the tests find out
   return JSON.parse(text) as Part;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
 import { hashOf } from '../../src/operation/persisted/ids.ts';
-import { type Answer, key } from './gateway.ts';
+import { type Answer, key, readAnswer } from './gateway.ts';
 
 /** A folder for manifests, and other files that a test needs. */
 export interface Folder extends Disposable {
@@ -81,10 +81,7 @@ export async function send(url: string, params: Params, wire: Wire = {}): Promis
           body: JSON.stringify(params),
         })
       : await fetch(`${url}?${search(params)}`, { headers });
-  const body = await response.text();
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it really is, the tests find out
-  const result = JSON.parse(body) as Pick<Answer, 'data' | 'errors'>;
-  return { status: response.status, headers: response.headers, body, ...result };
+  return readAnswer(response);
 }
 
 /** Parameters of automatic persisted queries, as Apollo's clients send them. */

@@ -23,12 +23,15 @@ export const codegen: Client = {
   listed: connect((document) => ({ documentId: hashOf(document) })),
 };
 
+/** A document of the client preset. */
+interface PresetDocument extends DocumentNode {
+  readonly __meta__?: { readonly hash: string };
+}
+
 /** The id that the preset gave to a document. */
-export function hashOf(document: DocumentNode): string {
-  if (!('__meta__' in document)) throw new Error('expected a document of the client preset');
-  const { __meta__: meta } = document;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the preset's own shape
-  return (meta as { readonly hash: string }).hash;
+export function hashOf({ __meta__: meta }: PresetDocument): string {
+  if (meta === undefined) throw new Error('expected a document of the client preset');
+  return meta.hash;
 }
 
 function connect(naming: Naming): Connect {
