@@ -46,7 +46,7 @@ export interface WindowLimit {
   readonly ms: number;
 }
 
-/** The limits of each surface that has any, the shortest window first. */
+/** The limits by surface, the shortest window first. A surface without limits is absent. */
 export type SurfaceLimits = Readonly<Partial<Record<Surface, readonly WindowLimit[]>>>;
 
 /** The state of one window, as clients see it. */
