@@ -33,7 +33,7 @@ export interface Live {
   readonly example: LiveExample;
 }
 
-/** The patience with a busy machine. */
+/** Options of assertions that wait for the page or the gateway, long enough for a busy machine. */
 export const soon = { timeout: timeoutMs } as const;
 
 /** A project in the REST API: its events, and the details of its dashboards. */
